@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from shoal.errors import UsageError, join_problems
@@ -68,18 +68,21 @@ class Schema:
     """Every column of a table with its role; the order is the table's.
 
     missing: the texts that stand for a missing value; the empty cell always does.
+    qi_order: the quasi-identifiers as the user gave them: ties between attributes fall to the first one.
     """
 
     columns: tuple[Column, ...]
-    missing: tuple[str, ...] = field(default=("",))
+    missing: tuple[str, ...] = ("",)
+    qi_order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", tuple(dict.fromkeys(("", *self.missing))))
 
     @property
     def qi(self) -> tuple[Column, ...]:
-        """The quasi-identifiers, in the order of the table."""
-        return tuple(c for c in self.columns if c.role is Role.QI)
+        """The quasi-identifiers, in the order in which they were given."""
+        given = {name: position for position, name in enumerate(self.qi_order)}
+        return tuple(sorted((c for c in self.columns if c.role is Role.QI), key=lambda c: given.get(c.name, 0)))
 
     @property
     def released(self) -> tuple[Column, ...]:
@@ -133,7 +136,7 @@ class Schema:
             date_format = date_formats.get(name, Column.date_format)
             kind = Kind.DATE if name in date_formats else kinds.get(name)
             columns.append(Column(name, taken.get(name, rest), kind, date_format))
-        return cls(tuple(columns), tuple(missing))
+        return cls(tuple(columns), tuple(missing), tuple(name for name in taken if taken[name] is Role.QI))
 
 
 def check_k(k: object) -> int:

@@ -1,0 +1,123 @@
+"""Compile `src/shoal/kernels/*.pyx`; everything else about the package is in pyproject.toml.
+
+SHOAL_CHECKED=1 gives the checked build: every index of a memoryview and of a C++ vector is tested.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build import build
+from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "build_backend"))
+from shoal_build import compiler_command
+
+CHECKED = os.environ.get("SHOAL_CHECKED", "") not in ("", "0")
+COMPILER = compiler_command()
+KERNELS = sorted(Path("src/shoal/kernels").glob("*.pyx"))
+SHARED = sorted(map(str, [*Path("src/shoal/kernels").glob("*.pxd"), *Path("src/shoal/kernels").glob("*.h*")]))
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": CHECKED,
+    "wraparound": CHECKED,
+    "initializedcheck": CHECKED,
+    # The same in both builds: Python's rounding of a negative quotient would change results, not check them.
+    "cdivision": True,
+}
+# The last two keep a released file the same on every machine; they stand behind the user's CXXFLAGS on purpose.
+COMPILE = [
+    *shlex.split(os.environ.get("CXXFLAGS", "")),
+    *("-std=c++17", "-fPIC", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wno-unused-function"),
+    *(["-O1", "-g"] if CHECKED else ["-O3", "-DNDEBUG"]),
+    *("-fno-fast-math", "-ffp-contract=off"),
+]
+LINK = [
+    *(["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]),
+    # zig links its C++ library into the module, with debug information that would be most of the wheel.
+    *(["-Wl,--strip-debug"] if sys.platform == "linux" and not CHECKED else []),
+    *shlex.split(os.environ.get("LDFLAGS", "")),
+]
+MACROS = [("Py_LIMITED_API", "0x030B0000")]
+if CHECKED:
+    # The first name is for libstdc++ (g++, clang++), the second for libc++ (zig, macOS).
+    MACROS += [("_GLIBCXX_ASSERTIONS", "1"), ("_LIBCPP_HARDENING_MODE", "_LIBCPP_HARDENING_MODE_EXTENSIVE")]
+
+
+def build_folder() -> str:
+    """Name a folder that only builds with these very settings share, so that nothing stale is ever linked or packed."""
+    settings = [COMPILER, COMPILE, LINK, MACROS, DIRECTIVES, importlib.metadata.version("Cython")]
+    key = hashlib.sha256(repr(settings).encode()).hexdigest()[:8]
+    return f"build/{'checked' if CHECKED else 'release'}-{key}"
+
+
+class Build(build):
+    """The build, without what an earlier one left behind and the tree no longer has."""
+
+    def run(self) -> None:
+        names = {kernel.stem for kernel in KERNELS}
+        for path in Path(self.build_lib).rglob("*.*"):
+            if path.is_file() and not (path.suffix == ".so" and path.name.partition(".")[0] in names):
+                path.unlink()
+        super().run()
+
+
+class BuildKernels(build_ext):
+    """Cython, then the C++ compiler, over every kernel that is newer than its extension module."""
+
+    def build_extensions(self) -> None:
+        from Cython.Build import cythonize
+
+        # Cython's own test of age looks at its .pxd files too, which are new in each isolated environment of pip.
+        every = self.extensions
+        self.extensions = [kernel for kernel in every if self.is_stale(kernel)]
+        translated = cythonize(
+            self.extensions, force=True, build_dir=f"{self.build_temp}/cpp", compiler_directives=DIRECTIVES, quiet=True
+        )
+        for kernel, source in zip(self.extensions, translated, strict=True):
+            kernel.sources = source.sources
+        compiler, linker = [*COMPILER, *COMPILE], [*COMPILER, *LINK]
+        self.compiler.set_executables(
+            compiler=COMPILER,
+            compiler_cxx=COMPILER,
+            compiler_so=compiler,
+            compiler_so_cxx=compiler,
+            linker_exe=COMPILER,
+            linker_exe_cxx=COMPILER,
+            linker_so=linker,
+            linker_so_cxx=linker,
+        )
+        super().build_extensions()
+        self.extensions = every
+
+    def is_stale(self, kernel: Extension) -> bool:
+        return self.force or newer_group([*kernel.sources, *kernel.depends], self.get_ext_fullpath(kernel.name))
+
+
+setup(
+    cmdclass={"build": Build, "build_ext": BuildKernels},
+    ext_modules=[
+        Extension(
+            f"shoal.kernels.{kernel.stem}",
+            [str(kernel)],
+            language="c++",
+            define_macros=MACROS,
+            depends=SHARED,
+            py_limited_api=True,
+        )
+        for kernel in KERNELS
+    ],
+    options={
+        "build": {"build_base": build_folder()},
+        "build_ext": {"parallel": os.cpu_count()},
+        "bdist_wheel": {"py_limited_api": "cp311"},
+    },
+)

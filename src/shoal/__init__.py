@@ -1,0 +1,76 @@
+"""shoal: give every row of a table its look-alikes, keep its meaning, and prove both on the file that is written.
+
+To make a release: `anonymize` (a frame in, a `Release` out), `read_csv` for a file, `Release.write` to pass the gate.
+To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
+To choose how: `methods`, `models`, `KAnonymity`; what to call a column: `Role`, `Kind`, `Schema`.
+To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
+
+Nothing heavy is loaded until it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal import datasets, errors, methods, models
+    from shoal.errors import ShoalError
+    from shoal.metrics import Measures
+    from shoal.models import KAnonymity
+    from shoal.pipeline import anonymize, measure
+    from shoal.release import Release
+    from shoal.schema import Kind, Role, Schema
+    from shoal.table import Table, read_csv
+    from shoal.verification import Verdict, verify
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "KAnonymity",
+    "Kind",
+    "Measures",
+    "Release",
+    "Role",
+    "Schema",
+    "ShoalError",
+    "Table",
+    "Verdict",
+    "__version__",
+    "anonymize",
+    "datasets",
+    "errors",
+    "measure",
+    "methods",
+    "models",
+    "read_csv",
+    "verify",
+]
+
+_PLACES = {
+    "KAnonymity": "shoal.models",
+    "Kind": "shoal.schema",
+    "Measures": "shoal.metrics",
+    "Release": "shoal.release",
+    "Role": "shoal.schema",
+    "Schema": "shoal.schema",
+    "ShoalError": "shoal.errors",
+    "Table": "shoal.table",
+    "Verdict": "shoal.verification",
+    "anonymize": "shoal.pipeline",
+    "measure": "shoal.pipeline",
+    "read_csv": "shoal.table",
+    "verify": "shoal.verification",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(importlib.import_module(_PLACES[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"shoal.{name}")
+    raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,453 @@
+"""What a released cell covers, and whether released rows fit one to one onto original rows.
+
+A part of the verifier: standard library only, nothing of the code that makes releases. `Cells` reads the cells of one
+quasi-identifier, `count_unmatched` looks for the assignment: a maximum flow from distinct released rows to distinct
+original rows, with sets of original rows as the bits of one big integer.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+from typing import Any
+
+__all__ = ["Cells", "count_unmatched", "normalise"]
+
+SUPPRESSED = "*"
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
+MOST_KEPT_COVERS = 200_000
+MOST_MASK_BYTES = 256 << 20
+N_BLOCKS = 512
+
+Run = tuple[int, int]  # value numbers from .. up to, the second left out
+Side = tuple[Run, ...]  # what a released cell covers, as runs of value numbers in rising order
+Point = tuple[int, ...]  # an original row: its value number in each quasi-identifier
+Box = tuple[int, ...]  # a released row: the number of its side in each quasi-identifier
+
+
+def normalise(text: str) -> str:
+    """Return the text as quasi-identifiers are compared: without outer blanks, in Unicode form NFC."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of numbers or dates."""
+
+    low: Any
+    high: Any
+    half_open: bool
+
+    def holds(self, value: Any) -> bool:
+        """Say whether the value lies in the range."""
+        return bool(self.low <= value < self.high or (value == self.high and not self.half_open and self.low <= value))
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """The source cells that one released cell stands for."""
+
+    everything: bool = False
+    missing: bool = False
+    texts: frozenset[str] = frozenset()
+    spans: dict[str, Span] = field(default_factory=dict)  # by "number" or "date"
+
+
+class Cells:
+    """The cells of one quasi-identifier, read as its kind says: "numeric", "date", "categorical", None for any."""
+
+    def __init__(self, kind: str | None, date_format: str = "%Y-%m-%d", missing: Iterable[str] = ()) -> None:
+        self._kind = kind
+        self._date_format = date_format
+        self._missing = frozenset(map(normalise, missing)) | {""}
+        self._kept: dict[str, Cover] = {}
+
+    def is_missing(self, text: str) -> bool:
+        """Say whether a cell stands for a missing value."""
+        return normalise(text) in self._missing
+
+    def covers(self, source: str, cell: str) -> bool:
+        """Say whether the released cell is a true statement about the source cell."""
+        cover = self.read(cell)
+        if cover.everything:
+            return True
+        text = normalise(source)
+        if text in self._missing:
+            return cover.missing
+        if text in cover.texts:
+            return True
+        if not cover.spans:
+            return False
+        scale, value = self.place(text)
+        return scale in cover.spans and cover.spans[scale].holds(value)
+
+    def place(self, text: str) -> tuple[str, Any]:
+        """Return the scale of a normalised value ("number", "date" or "text") and its place there."""
+        if self._kind in (None, "numeric") and (number := _number(text)) is not None:
+            return "number", number
+        if self._kind in (None, "date") and (date := _date(text, self._date_format)) is not None:
+            return "date", date
+        return "text", text
+
+    def read(self, cell: str) -> Cover:
+        """Return what a released cell covers."""
+        cover = self._kept.get(cell)
+        if cover is None:
+            if len(self._kept) >= MOST_KEPT_COVERS:
+                self._kept.clear()
+            cover = self._kept[cell] = self._read(cell)
+        return cover
+
+    def _read(self, cell: str) -> Cover:
+        text = normalise(cell)
+        if text == SUPPRESSED:
+            return Cover(everything=True)
+        if text in self._missing:
+            return Cover(missing=True)
+        members = _members(cell.strip()) if self._kind in (None, "categorical") else set()
+        spans = {} if self._kind == "categorical" else self._spans(text)
+        return Cover(False, not self._missing.isdisjoint(members), frozenset({text, *(members - self._missing)}), spans)
+
+    def _spans(self, text: str) -> dict[str, Span]:
+        scale, value = self.place(text)
+        if scale != "text":
+            return {scale: Span(value, value, False)}
+        if text[:1] != "[" or text[-1:] not in ("]", ")"):
+            return {}
+        parts = text[1:-1].split(", ")
+        for cut in range(1, len(parts)):  # a date may hold the separator itself: Jan 5, 2020
+            (scale, low), (other, high) = (self.place(", ".join(part)) for part in (parts[:cut], parts[cut:]))
+            if scale == other != "text":
+                return {scale: Span(low, high, text[-1] == ")")}
+        return {}
+
+
+def _number(text: str) -> Decimal | None:
+    if not NUMBER.fullmatch(text):
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:  # an exponent beyond all limits
+        return None
+    return number if number.is_finite() else None
+
+
+def _date(text: str, form: str) -> datetime.date | None:
+    try:
+        if form == "%Y-%m-%d":
+            return datetime.date.fromisoformat(text)
+        return datetime.datetime.strptime(text, form).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _members(cell: str) -> set[str]:
+    """Return the normalised members of ``{a, "b, c"}``; none if the cell is not written as a set."""
+    if cell[:1] != "{" or cell[-1:] != "}":
+        return set()
+    members, position = set(), 1
+    while found := MEMBER.match(cell, position, len(cell) - 1):
+        quoted, bare = found.groups()
+        members.add(normalise(bare if quoted is None else quoted.replace('""', '"')))
+        position = found.end()
+        if position == len(cell) - 1:
+            return members
+        if not cell.startswith(", ", position):
+            break
+        position += 2
+    return set()
+
+
+class Domain:
+    """The values of one quasi-identifier in the original, numbered so that every range is one run."""
+
+    def __init__(self, cells: Cells, texts: Iterable[str]) -> None:
+        self._cells = cells
+        forms = {text: "" if cells.is_missing(text) else normalise(text) for text in texts}
+        placed: dict[str, list[tuple[Any, str]]] = {"number": [], "date": [], "text": []}
+        for form in {form for form in forms.values() if form}:
+            scale, value = cells.place(form)
+            placed[scale].append((value, form))
+        numbered: dict[str, int] = {}
+        self._scales: dict[str, tuple[int, list[Any]]] = {}
+        for scale, members in placed.items():
+            members.sort()
+            self._scales[scale] = len(numbered), [value for value, _ in members]
+            numbered.update((form, number) for number, (_, form) in enumerate(members, len(numbered)))
+        self.size = len(numbered) + 1
+        numbered[""] = self.size - 1  # every missing text, whether or not there is one
+        self._numbered = numbered
+        self.ids = {text: numbered[form] for text, form in forms.items()}
+
+    def side(self, cell: str) -> Side:
+        """Return the numbers of the values that a released cell covers."""
+        cover = self._cells.read(cell)
+        if cover.everything:
+            return ((0, self.size),)
+        runs = [(n, n + 1) for n in map(self._numbered.get, cover.texts) if n is not None]
+        if cover.missing:
+            runs.append((self.size - 1, self.size))
+        for scale, span in cover.spans.items():
+            start, values = self._scales[scale]
+            stop = (bisect_left if span.half_open else bisect_right)(values, span.high)
+            runs.append((start + bisect_left(values, span.low), start + stop))
+        merged: list[Run] = []
+        for low, high in sorted(run for run in runs if run[0] < run[1]):
+            if merged and low <= merged[-1][1]:
+                merged[-1] = merged[-1][0], max(high, merged[-1][1])
+            else:
+                merged.append((low, high))
+        return tuple(merged)
+
+
+def count_unmatched(
+    cells: Sequence[Cells],
+    released: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]],
+    original: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]],
+) -> int:
+    """Count the released rows left over when as many as possible stand for an original row of their own.
+
+    released, original: first the quasi-identifiers (as in cells), then the columns that must be equal, text by text.
+    A released row can stand for an original row if its equal columns are the same and each of its quasi-identifier
+    cells covers the original one.
+    """
+    domains = [Domain(c, set(column)) for c, column in zip(cells, original[0], strict=True)]
+    points = _by_key([map(d.ids.__getitem__, column) for d, column in zip(domains, original[0], strict=True)], original)
+    sides: list[list[Side]] = []
+    numbers: list[dict[str, int]] = []
+    for domain, column in zip(domains, released[0], strict=True):
+        covered = {cell: domain.side(cell) for cell in dict.fromkeys(column)}
+        sides.append(list(dict.fromkeys(covered.values())))
+        place = {side: number for number, side in enumerate(sides[-1])}
+        numbers.append({cell: place[side] for cell, side in covered.items()})
+    boxes = _by_key([map(n.__getitem__, column) for n, column in zip(numbers, released[0], strict=True)], released)
+    return sum(_shortfall(group, points.get(key, {}), sides) for key, group in boxes.items())
+
+
+def _by_key(
+    numbered: Sequence[Iterable[int]], table: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]
+) -> dict[tuple[str, ...], dict[tuple[int, ...], int]]:
+    """Count the rows by their equal columns and, below that, by their numbered quasi-identifiers."""
+    counted: dict[tuple[str, ...], dict[tuple[int, ...], int]] = defaultdict(dict)
+    width = len(numbered)
+    for row, count in Counter(zip(*numbered, *table[1], strict=True)).items():
+        counted[row[width:]][row[:width]] = count  # type: ignore[index]
+    return counted
+
+
+def _shortfall(boxes: Mapping[Box, int], points: Mapping[Point, int], sides: Sequence[Sequence[Side]]) -> int:
+    if not points:
+        return sum(boxes.values())
+    # Neighbours in the column with most values get neighbouring bits, so that the bits of a box lie close together.
+    widest = max(range(len(sides)), key=lambda column: len({point[column] for point in points}))
+    order = sorted(points, key=lambda point: point[widest])
+    return _Flow(_candidates(list(boxes), order, sides), list(boxes.values()), [points[p] for p in order]).shortfall()
+
+
+def _candidates(boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]]) -> list[Run]:
+    """Return for each box the points inside, as a bit set shifted right by its trailing zeros, and that shift."""
+    if len(boxes) * len(points) <= 32:
+        found = [sum(1 << n for n, point in enumerate(points) if _inside(box, point, sides)) for box in boxes]
+    else:
+        found = list(_intersect(boxes, points, sides))
+    shifts = [max((mask & -mask).bit_length() - 1, 0) for mask in found]
+    return [(mask >> shift, shift) for mask, shift in zip(found, shifts, strict=True)]
+
+
+def _inside(box: Box, point: Point, sides: Sequence[Sequence[Side]]) -> bool:
+    return all(
+        any(low <= value < high for low, high in column[number])
+        for number, value, column in zip(box, point, sides, strict=True)
+    )
+
+
+def _intersect(boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]]) -> Iterator[int]:
+    axes = [_Axis(column) for column in zip(*points, strict=True)]
+    everything = (1 << len(points)) - 1
+    most = 1 + MOST_MASK_BYTES // (len(points) // 8 + 32)
+    kept: dict[tuple[int, int], int] = {}
+    for box in boxes:
+        mask = everything
+        for pair in enumerate(box):
+            part = kept.get(pair)
+            if part is None:
+                if len(kept) >= most:
+                    kept.clear()
+                part = kept[pair] = axes[pair[0]].mask(sides[pair[0]][pair[1]])
+            mask &= part
+            if not mask:
+                break
+        yield mask
+
+
+class _Axis:
+    """One column of the points: gives the bit set of the points whose value lies in a side.
+
+    The points in order of value are cut into blocks at changes of value, a frequent value being a block of its own;
+    for each cut the set of all points before it is kept, so that a run of whole blocks is one exclusive or.
+    """
+
+    def __init__(self, values: Sequence[int]) -> None:
+        self._order = sorted(range(len(values)), key=values.__getitem__)
+        self._values = [values[n] for n in self._order]
+        size = max(1, len(values) // N_BLOCKS)
+        changes = [0, *(n for n, (a, b) in enumerate(pairwise(self._values), 1) if a != b), len(values)]
+        self._cuts = [0]
+        for start, stop in pairwise(changes):
+            if start > self._cuts[-1] and (stop - start >= size or stop - self._cuts[-1] > size):
+                self._cuts.append(start)
+            if stop - start >= size:
+                self._cuts.append(stop)
+        self._before = [0]
+        for start, stop in pairwise(self._cuts):
+            self._before.append(self._before[-1] | self._bits(start, stop))
+
+    def mask(self, side: Side) -> int:
+        """Return the set of the points whose value lies in one of the runs."""
+        found = 0
+        for low, high in side:
+            start, stop = bisect_left(self._values, low), bisect_left(self._values, high)
+            first, last = bisect_left(self._cuts, start), bisect_right(self._cuts, stop) - 1
+            if first < last:
+                found |= self._before[first] ^ self._before[last]
+                found |= self._bits(start, self._cuts[first]) | self._bits(self._cuts[last], stop)
+            else:
+                found |= self._bits(start, stop)
+        return found
+
+    def _bits(self, start: int, stop: int) -> int:
+        return _pack(self._order[start:stop], len(self._order))
+
+
+class _Flow:
+    """The largest assignment of boxes to points, by Dinic's algorithm in phases of shortest paths.
+
+    A box passes any amount to each point inside it; a point full of other boxes' rows passes on to one of those boxes.
+    """
+
+    def __init__(self, candidates: Sequence[Run], supply: list[int], capacity: list[int]) -> None:
+        self._candidates = candidates
+        self._supply = supply
+        self._capacity = capacity
+        self._free = (1 << len(capacity)) - 1
+        self._takers: list[dict[int, int]] = [{} for _ in capacity]  # by point: the boxes with rows there, how many
+
+    def shortfall(self) -> int:
+        """Assign as many rows as can be and count the others."""
+        for box in sorted(range(len(self._supply)), key=lambda n: self._candidates[n][0].bit_count()):
+            self._fill(box)
+        while layers := self._layers():
+            self._augment(*layers)
+        return sum(self._supply)
+
+    def _fill(self, box: int) -> None:
+        mask, shift = self._candidates[box]
+        mask &= self._free >> shift
+        while mask and self._supply[box]:
+            top = mask.bit_length() - 1
+            mask ^= 1 << top
+            self._move([box], [top + shift])
+
+    def _move(self, boxes: list[int], points: list[int]) -> None:
+        """Move as much as fits along box, point, box, point ..., each later box giving way at the point before it."""
+        amount = min(self._supply[boxes[0]], self._capacity[points[-1]])
+        for point, box in zip(points, boxes[1:], strict=False):
+            amount = min(amount, self._takers[point][box])
+        self._supply[boxes[0]] -= amount
+        self._capacity[points[-1]] -= amount
+        if not self._capacity[points[-1]]:
+            self._free ^= 1 << points[-1]
+        for point, box in zip(points, boxes, strict=True):
+            self._takers[point][box] = self._takers[point].get(box, 0) + amount
+        for point, box in zip(points, boxes[1:], strict=False):
+            self._takers[point][box] -= amount
+            if not self._takers[point][box]:
+                del self._takers[point][box]
+
+    def _layers(self) -> tuple[list[int], dict[int, int]] | None:
+        """Return the points by distance from the boxes still short, up to the first free ones, and the boxes' depth."""
+        frontier = [box for box, rows in enumerate(self._supply) if rows]
+        depth = dict.fromkeys(frontier, 0)
+        unseen = (1 << len(self._capacity)) - 1
+        layers: list[int] = []
+        while frontier:
+            layer = 0
+            for box in frontier:
+                mask, shift = self._candidates[box]
+                if new := (mask & (unseen >> shift)) << shift:
+                    unseen ^= new
+                    layer |= new
+            layers.append(layer)
+            if layer & self._free:
+                layers[-1] &= self._free
+                return self._prune(layers, depth), depth
+            frontier = []
+            for point in _members_of(layer):
+                for box in self._takers[point]:
+                    if box not in depth:
+                        depth[box] = len(layers)
+                        frontier.append(box)
+        return None
+
+    def _prune(self, layers: list[int], depth: dict[int, int]) -> list[int]:
+        """Leave in each layer only the points from which a free one can be reached."""
+        boxes: list[list[int]] = [[] for _ in layers]
+        for box, level in depth.items():
+            if level < len(layers):
+                boxes[level].append(box)
+        for level in range(len(layers) - 1, 0, -1):
+            open_ = {b for b in boxes[level] if self._candidates[b][0] & (layers[level] >> self._candidates[b][1])}
+            kept = [n for n in _members_of(layers[level - 1]) if not open_.isdisjoint(self._takers[n])]
+            layers[level - 1] = _pack(kept, len(self._capacity))
+        return layers
+
+    def _augment(self, layers: list[int], depth: dict[int, int]) -> None:
+        """Move rows along shortest paths until every one of them is blocked."""
+        for start in [box for box, level in depth.items() if level == 0]:
+            boxes, points = [start], list[int]()
+            while boxes and self._supply[start]:
+                level = len(points)
+                mask, shift = self._candidates[boxes[-1]]
+                mask &= layers[level] >> shift
+                if not mask:  # a dead end: no path leads through this box any more
+                    depth[boxes.pop()] = -1
+                    if points:
+                        points.pop()
+                    continue
+                point = mask.bit_length() - 1 + shift
+                if level + 1 == len(layers):
+                    self._move(boxes, [*points, point])
+                    layers[level] &= self._free
+                    boxes, points = [start], []
+                    continue
+                box = next((b for b in self._takers[point] if depth.get(b) == level + 1), None)
+                if box is None:
+                    layers[level] ^= 1 << point
+                else:
+                    boxes.append(box)
+                    points.append(point)
+
+
+def _pack(members: Sequence[int], size: int) -> int:
+    if len(members) < 4:
+        return sum(1 << n for n in members)
+    held = bytearray(size // 8 + 1)
+    for n in members:
+        held[n >> 3] |= 1 << (n & 7)
+    return int.from_bytes(held, "little")
+
+
+def _members_of(mask: int) -> Iterator[int]:
+    digits = f"{mask:b}"[::-1]
+    position = digits.find("1")
+    while position >= 0:
+        yield position
+        position = digits.find("1", position + 1)

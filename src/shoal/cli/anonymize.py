@@ -1,0 +1,112 @@
+"""`shoal anonymize`."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import render
+from shoal.config import Settings, read_config
+from shoal.errors import FileError, UsageError
+from shoal.schema import check_k
+from shoal.target import Target
+
+
+def anonymize(
+    data: Annotated[Path, typer.Argument(help="The table: a CSV file.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where the release goes: a CSV file.")] = None,
+    k: opt.K = None,
+    qi: opt.Qi = None,
+    sensitive: opt.Sensitive = None,
+    insensitive: opt.Insensitive = None,
+    drop: opt.Drop = None,
+    others: opt.Others = None,
+    numeric: opt.Numeric = None,
+    categorical: opt.Categorical = None,
+    date: opt.Dates = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    header: opt.Header = None,
+    method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="For methods that draw lots.", rich_help_panel=opt.RUN)] = None,
+    threads: opt.Threads = None,
+    config: opt.Config = None,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order", help="Rows as in the input, not sorted. Can tell people apart.", rich_help_panel=opt.OUTPUT
+        ),
+    ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="A secret that signs the input's hash in the manifest.", rich_help_panel=opt.OUTPUT),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do all but write.", rich_help_panel=opt.OUTPUT)] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an output that exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Turn a table into one in which every row has at least k-1 look-alikes, and verify the written file.
+
+    Example: shoal anonymize data.csv -o out.csv -k 10 --qi age,sex,zip --sensitive disease --drop name
+    """
+    began = time.perf_counter()
+    given = Settings(
+        k=k,
+        qi=opt.split_names(qi),
+        sensitive=opt.split_names(sensitive),
+        insensitive=opt.split_names(insensitive),
+        drop=opt.split_names(drop),
+        others=others,
+        numeric=opt.split_names(numeric),
+        categorical=opt.split_names(categorical),
+        dates=opt.split_dates(date),
+        missing=opt.split_names(missing),
+        method=method,
+        options=opt.split_options(option),
+        seed=seed,
+    ).over(opt.file_settings(delimiter, encoding, header))
+    settings = given.over(read_config(config)) if config else given
+    if settings.k is None:
+        raise UsageError("-k is not given. Say how many rows must look alike at least; -k 5 is a common start.")
+    check_k(settings.k)
+    if output is None and not dry_run:
+        raise UsageError("-o is not given. Name the file to write, or say --dry-run.")
+    n_threads = opt.use_threads(threads)
+    from shoal.methods import Run
+    from shoal.pipeline import anonymize_table, choose_method
+    from shoal.table import read_csv
+
+    chosen = choose_method(settings)
+    key = _read_key(key_file)
+    with (
+        Target(output, force=force, source=data) if output and not dry_run else nullcontext() as target,
+        render.progress() as (stage, progress),
+    ):
+        table = read_csv(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+        run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
+        schema = settings.schema(table.names)
+        release = anonymize_table(table, schema, settings.k, chosen, (), run, keep_order=keep_order)
+        stage("writing and verifying")
+        manifest = release.write_to(target, key=key) if target is not None else None
+    render.say_notes(release.notes)
+    render.print_release(release, output if target else None, manifest, time.perf_counter() - began, as_json=as_json)
+
+
+def _read_key(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None

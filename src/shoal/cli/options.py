@@ -1,0 +1,121 @@
+"""The options that several commands share, and how their texts become settings."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.config import Settings
+from shoal.errors import UsageError
+
+ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
+
+Names = list[str] | None
+Qi = Annotated[
+    Names,
+    typer.Option(
+        "--qi", help="Quasi-identifiers: columns that others may know, comma separated.", rich_help_panel=ROLES
+    ),
+]
+Sensitive = Annotated[
+    Names,
+    typer.Option(
+        "--sensitive",
+        help="Columns that must not be learned about a person; released as they are.",
+        rich_help_panel=ROLES,
+    ),
+]
+Insensitive = Annotated[
+    Names,
+    typer.Option(
+        "--insensitive", help="Columns that are neither known nor harmful; released as they are.", rich_help_panel=ROLES
+    ),
+]
+Drop = Annotated[Names, typer.Option("--drop", help="Columns that name people; never released.", rich_help_panel=ROLES)]
+Others = Annotated[
+    str | None,
+    typer.Option("--others", help="What to do with columns not named: drop or insensitive.", rich_help_panel=ROLES),
+]
+Numeric = Annotated[
+    Names, typer.Option("--numeric", help="Quasi-identifiers to take as numbers.", rich_help_panel=KINDS)
+]
+Categorical = Annotated[
+    Names, typer.Option("--categorical", help="Quasi-identifiers to take as categories.", rich_help_panel=KINDS)
+]
+Dates = Annotated[
+    Names,
+    typer.Option("--date", help="Quasi-identifiers to take as dates: born or born=%d.%m.%Y.", rich_help_panel=KINDS),
+]
+Missing = Annotated[
+    Names,
+    typer.Option(
+        "--missing", help="Texts that stand for a missing value beside the empty cell: '?,NA'.", rich_help_panel=FILES
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", help="Cell separator; told from the file if left out.", rich_help_panel=FILES),
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Text encoding; utf-8 if left out.", rich_help_panel=FILES)
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns; told from the file if left out.",
+        rich_help_panel=FILES,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", min=1, help="Threads to use; all cores if left out. Never changes the result.", rich_help_panel=RUN
+    ),
+]
+K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike at least; 5 is a common start.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="A shoal.toml; options given here come first.", rich_help_panel=RUN)
+]
+
+
+def split_names(texts: Iterable[str] | None) -> tuple[str, ...]:
+    """Split comma-separated names; a name that holds a comma stands in double quotes."""
+    return tuple(name.strip() for text in texts or () for name in next(csv.reader([text], skipinitialspace=True), []))
+
+
+def split_dates(texts: Iterable[str] | None) -> dict[str, str]:
+    """Split born=%d.%m.%Y,died into names and formats; the format is ISO where none is given."""
+    pairs = (name.partition("=") for name in split_names(texts))
+    return {name: form or "%Y-%m-%d" for name, _, form in pairs}
+
+
+def split_options(texts: Iterable[str] | None) -> dict[str, object]:
+    """Split --option name=value pairs."""
+    options: dict[str, object] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--option {text!r} has no value. Write --option name=value.")
+        options[name] = value
+    return options
+
+
+def use_threads(threads: int | None) -> int:
+    """Tell polars how many threads to use (it asks once, when it is loaded) and return the number."""
+    count = threads or os.cpu_count() or 1
+    os.environ["POLARS_MAX_THREADS"] = str(count)
+    return count
+
+
+def file_settings(delimiter: str | None, encoding: str | None, header: bool | None) -> Settings:
+    """Return the settings of how a file is read; a tab may be written as tab."""
+    if delimiter in ("\\t", "tab"):
+        delimiter = "\t"
+    return Settings(delimiter=delimiter, encoding=encoding, header=header)

@@ -1,0 +1,109 @@
+"""What the commands show: progress and notes on stderr, results on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shoal.metrics import Measures
+    from shoal.release import Release
+
+STAGES = ("reading", "encoding", "grouping", "measuring", "writing and verifying")
+
+
+@contextmanager
+def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
+    """Show a bar on a terminal: one call for each stage that begins, one for the share of it that is done."""
+    if not sys.stderr.isatty():
+        yield (lambda name: None), (lambda share: None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(STAGES[0], total=len(STAGES))
+        current = 0
+
+        def stage(name: str) -> None:
+            nonlocal current
+            current = STAGES.index(name) if name in STAGES else current
+            bar.update(task, description=name, completed=current)
+
+        yield stage, lambda share: bar.update(task, completed=current + share)
+
+
+def say_notes(notes: tuple[str, ...]) -> None:
+    """Print what was guessed or noticed, on stderr."""
+    for note in notes:
+        typer.echo(f"shoal: {note}", err=True)
+
+
+def print_json(content: dict[str, Any] | list[Any]) -> None:
+    """Print one JSON value on stdout."""
+    typer.echo(json.dumps(content, ensure_ascii=False))
+
+
+def print_table(title: str, facts: list[tuple[str, str]]) -> None:
+    """Print facts as a small two-column table on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, show_header=False, title_justify="left")
+    for name, fact in facts:
+        table.add_row(Text(name), Text(fact))
+    Console().print(table)
+
+
+def measure_facts(measures: Measures) -> list[tuple[str, str]]:
+    """Return the measures as facts for print_table."""
+    worst = sorted(measures.per_attribute.items(), key=lambda item: -item[1])
+    return [
+        ("rows", f"{measures.rows:,} released, {measures.suppressed_rows:,} suppressed"),
+        ("groups", f"{measures.groups:,}; the smallest has {measures.smallest_group:,} rows"),
+        ("loss (NCP)", f"{measures.ncp:.4f}, so utility {measures.utility:.4f} of 1"),
+        ("loss by column", ", ".join(f"{name} {loss:.4f}" for name, loss in worst)),
+        ("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
+        ("average group", f"{measures.c_avg:.2f} x k rows; discernibility {measures.dm:,}"),
+    ]
+
+
+def print_release(
+    release: Release, output: Path | None, manifest: Path | None, seconds: float, *, as_json: bool = False
+) -> None:
+    """Print what was asked, reached and lost, and where the release is."""
+    request, measures = release.request, release.measures
+    if as_json:
+        content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
+        places = {"output": output and str(output), "manifest": manifest and str(manifest)}
+        print_json(content | places)
+        return
+    qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
+    facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if output is None:
+        facts.append(("written", "nothing: this was a dry run"))
+    else:
+        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest))]
+    print_table(f"shoal: done in {seconds:.1f} s", facts)
+
+
+def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:
+    """Return the measures in the form that `anonymize --json` and `measure --json` share."""
+    content = measures.as_dict()
+    counts = {name: content.pop(name) for name in ("rows", "groups", "smallest_group", "suppressed_rows")}
+    return {"method": None, "k": k, **counts, "measures": content, "levels": None}

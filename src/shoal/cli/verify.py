@@ -1,0 +1,74 @@
+"""`shoal verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import render
+from shoal.config import Settings, read_config
+from shoal.errors import UsageError, VerificationError, join_problems
+
+
+def verify(
+    released: Annotated[Path, typer.Argument(help="The released file, of whatever tool: CSV.")],
+    k: opt.K = None,
+    qi: opt.Qi = None,
+    sensitive: opt.Sensitive = None,
+    original: Annotated[
+        Path | None, typer.Option(help="The original: is each released row true to a row of it?")
+    ] = None,
+    numeric: opt.Numeric = None,
+    categorical: opt.Categorical = None,
+    date: opt.Dates = None,
+    missing: opt.Missing = None,
+    config: opt.Config = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Say yes or no: does every row of a file have k-1 look-alikes in its quasi-identifiers?
+
+    Exit code 0 says yes, 5 says no. With --original also: can each released row be told to cover a row of its own of
+    the original, all other columns unchanged?
+
+    Example: shoal verify out.csv -k 10 --qi age,sex,zip --original data.csv
+    """
+    settings = Settings(
+        k=k,
+        qi=opt.split_names(qi),
+        sensitive=opt.split_names(sensitive),
+        numeric=opt.split_names(numeric),
+        categorical=opt.split_names(categorical),
+        dates=opt.split_dates(date),
+        missing=opt.split_names(missing),
+    )
+    settings = settings.over(read_config(config)) if config else settings
+    if settings.k is None:
+        raise UsageError("-k is not given. Say how many rows must look alike at least: -k 5.")
+    if not settings.qi:
+        raise UsageError("--qi is not given. Name the quasi-identifiers: --qi age,sex,zip.")
+    from shoal import verification
+
+    kinds = dict.fromkeys(settings.numeric, "numeric") | dict.fromkeys(settings.categorical, "categorical")
+    verdict = verification.check(
+        released,
+        qi=settings.qi,
+        k=settings.k,
+        sensitive=settings.sensitive,
+        original=original,
+        kinds=kinds | dict.fromkeys(settings.dates, "date"),
+        date_formats=dict(settings.dates),
+        missing=settings.missing,
+    )
+    if as_json:
+        render.print_json(verdict.as_dict())
+    if not verdict.ok:
+        raise VerificationError(f"{released}: no. {join_problems(verdict.violations)}")
+    if not as_json:
+        true = " and every row is true to the original" if original else ""
+        typer.echo(
+            f"{released}: yes. {verdict.rows:,} rows in {verdict.groups:,} groups, the smallest of "
+            f"{verdict.smallest_group:,} rows (k = {settings.k}){true}."
+        )

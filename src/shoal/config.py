@@ -1,0 +1,164 @@
+"""The settings of a run: from arguments, from a shoal.toml, or from both."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from shoal.errors import FileError, UsageError, join_problems
+from shoal.schema import Column, Kind, Role, Schema
+
+__all__ = ["Settings", "read_config"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that a user may set about a run; what is None or empty is left open."""
+
+    k: int | None = None
+    qi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    others: str | None = None
+    numeric: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    dates: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    method: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+    seed: int | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def over(self, other: Settings) -> Settings:
+        """Return these settings, with those of the other where these are open.
+
+        A column that both give a role or kind keeps the one given here.
+        """
+        merged = replace(self)
+        for group in (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates")):
+            taken = {name for part in group for name in getattr(self, part)}
+            for part in group:
+                here, there = getattr(self, part), getattr(other, part)
+                if part == "dates":
+                    kept = {name: form for name, form in there.items() if name not in taken}
+                    merged = replace(merged, dates=dict(here) | kept)
+                else:
+                    changes: dict[str, Any] = {part: (*here, *(name for name in there if name not in taken))}
+                    merged = replace(merged, **changes)
+        for f in fields(self):
+            if getattr(merged, f.name) in (None, (), {}):
+                merged = replace(merged, **{f.name: getattr(other, f.name)})
+        return merged
+
+    def schema(self, names: tuple[str, ...]) -> Schema:
+        """Return the schema of a table with these columns."""
+        roles = {
+            Role.QI: self.qi,
+            Role.SENSITIVE: self.sensitive,
+            Role.INSENSITIVE: self.insensitive,
+            Role.IDENTIFIER: self.drop,
+        }
+        twice = [name for name in self.numeric if name in self.categorical]
+        twice += [name for name in self.dates if name in self.numeric or name in self.categorical]
+        if twice:
+            raise UsageError(f"column {twice[0]!r} is given two kinds. Give it one.")
+        kinds = dict.fromkeys(self.numeric, Kind.NUMERIC) | dict.fromkeys(self.categorical, Kind.CATEGORICAL)
+        return Schema.build(
+            names, roles, kinds=kinds, date_formats=self.dates, others=self.others, missing=self.missing
+        )
+
+
+ROLE_FIELDS = {"qi": "qi", "sensitive": "sensitive", "insensitive": "insensitive", "identifier": "drop"}
+
+
+def read_config(path: str | os.PathLike[str]) -> Settings:
+    """Read a shoal.toml; every problem in it is reported at once, each by its key."""
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not a valid TOML file: {error}.") from None
+    return _settings(_validated(content, path))
+
+
+def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
+    """Check the content against the file's form."""
+    from typing import Annotated, Literal
+
+    from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+
+    class Strict(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+
+    class ColumnForm(Strict):
+        role: Literal["qi", "sensitive", "insensitive", "identifier"]
+        kind: Literal["numeric", "categorical", "date"] | None = None
+        format: StrictStr | None = None
+
+    class FileForm(Strict):
+        delimiter: StrictStr | None = None
+        encoding: StrictStr | None = None
+        header: StrictBool | None = None
+
+    class ConfigForm(Strict):
+        k: Annotated[StrictInt, Field(ge=1)] | None = None
+        method: StrictStr | None = None
+        options: dict[str, Any] = Field(default_factory=dict)
+        seed: StrictInt | None = None
+        others: Literal["drop", "insensitive"] | None = None
+        missing: list[StrictStr] = Field(default_factory=list)
+        columns: dict[str, ColumnForm] = Field(default_factory=dict)
+        file: FileForm = Field(default_factory=FileForm)
+
+    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm}
+    try:
+        return ConfigForm.model_validate(content)
+    except ValidationError as error:
+        problems = [_explain(fault, known) for fault in error.errors(include_input=False, include_url=False)]
+        raise UsageError(join_problems([f"{path}: {problem}" for problem in problems])) from None
+
+
+def _explain(fault: Any, known: Mapping[str, Any]) -> str:
+    import difflib
+
+    place = [str(part) for part in fault["loc"]]
+    key = ".".join(place)
+    if fault["type"] != "extra_forbidden":
+        return f"key '{key}': {fault['msg']}."
+    allowed = list(known[place[0] if len(place) > 1 else ""].model_fields)
+    near = difflib.get_close_matches(place[-1], allowed, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else f"Known here: {', '.join(allowed)}."
+    return f"key '{key}' is not known. {hint}"
+
+
+def _settings(form: Any) -> Settings:
+    roles: dict[str, list[str]] = {name: [] for name in ROLE_FIELDS.values()}
+    kinds: dict[str, list[str]] = {"numeric": [], "categorical": []}
+    dates: dict[str, str] = {}
+    for name, column in form.columns.items():
+        roles[ROLE_FIELDS[column.role]].append(name)
+        if column.kind == "date" or (column.kind is None and column.format):
+            dates[name] = column.format or Column.date_format
+        elif column.kind is not None:
+            kinds[column.kind].append(name)
+    return Settings(
+        k=form.k,
+        **{name: tuple(names) for name, names in (roles | kinds).items()},
+        dates=dates,
+        others=form.others,
+        missing=tuple(form.missing),
+        method=form.method,
+        options=form.options,
+        seed=form.seed,
+        delimiter=form.file.delimiter,
+        encoding=form.file.encoding,
+        header=form.file.header,
+    )

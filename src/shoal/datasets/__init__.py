@@ -1,0 +1,201 @@
+"""Tables to try things on: the built-in patients, and a finder for the public Adult census table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from shoal.errors import FileError, InputError, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["adult", "patients", "patients_path"]
+
+ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
+# Of the files as the archive serves them. A file in the user's own folder is not held to these: copies go round without
+# the comment that opens adult.test or without the empty last line, and their rows are the same.
+ADULT_SHA256 = {
+    "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+    "adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
+}
+ADULT_PARTS = {"train": ("adult.data",), "test": ("adult.test",), "both": ("adult.data", "adult.test")}
+ADULT_COLUMNS = (
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "salary",
+)
+UNKNOWN = "?"
+# The larger file has 4 MB; a server that sends more than this sends something else.
+MOST_BYTES = 16_000_000
+TIMEOUT_SECONDS = 60.0
+DOWNLOAD_CURE = (
+    "Nothing was kept. Try again later, or fetch adult.data and adult.test by other means and pass folder= or set "
+    "SHOAL_DATA."
+)
+
+
+def patients_path() -> Path:
+    """Return where the CSV file of the built-in patients table lies.
+
+    >>> patients_path().name
+    'patients.csv'
+    """
+    return Path(__file__).with_name("patients.csv")
+
+
+def patients() -> pl.DataFrame:
+    """Return the built-in patients table: 5,000 people of a hospital's register, none of them real.
+
+    Every column is text as in the file, an empty cell is null.
+
+    >>> patients().columns[:5]
+    ['name', 'patient_id', 'birth_date', 'sex', 'zip']
+    """
+    import polars as pl
+
+    return pl.read_csv(patients_path(), infer_schema=False)
+
+
+def adult(
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    part: Literal["train", "test", "both"] = "train",
+    complete: bool = False,
+    download: bool = False,
+) -> pl.DataFrame:
+    """Return the Adult census table (Becker and Kohavi 1996, CC BY 4.0), every column as trimmed text.
+
+    The files are not part of shoal. They are looked for in `folder` or in its subfolder `adult`; without `folder`, in
+    the folder that the environment variable SHOAL_DATA names, then in the cache (`$XDG_CACHE_HOME/shoal`, else
+    `~/.cache/shoal`). Nothing is ever fetched unless `download` is true.
+
+    Args:
+        folder: where adult.data and adult.test lie.
+        part: "train" is adult.data (32,561 rows), "test" adult.test (16,281 rows), "both" the one after the other.
+        complete: leave out the rows with an unknown value, "?" (30,162 rows stay of "train", 45,222 of "both").
+        download: if the files are in none of these places, fetch them from the UCI archive into the cache, 6 MB.
+
+    >>> adult("census", part="both", complete=True).height  # doctest: +SKIP
+    45222
+    """
+    import polars as pl
+
+    if part not in ADULT_PARTS:
+        raise UsageError(f"part={part!r} is not known. Use {', '.join(map(repr, ADULT_PARTS))}.")
+    rows: list[list[str]] = []
+    for path in _find_adult(None if folder is None else Path(folder), ADULT_PARTS[part], download=download):
+        rows += _read_adult(path)
+    if complete:
+        rows = [row for row in rows if UNKNOWN not in row]
+    return pl.DataFrame(rows, schema=dict.fromkeys(ADULT_COLUMNS, pl.String), orient="row")
+
+
+def _find_adult(folder: Path | None, names: tuple[str, ...], *, download: bool) -> list[Path]:
+    looked = []
+    for place in _places(folder, download=download):
+        paths = [place / name for name in names]
+        if all(map(os.path.isfile, paths)):
+            return paths
+        looked.append(str(place))
+    if not download:
+        raise FileError(
+            f"the adult table was not found: no {' and '.join(names)} in {', '.join(looked)}. Pass folder= with the "
+            "folder that holds the files, or set the environment variable SHOAL_DATA to it, or pass download=True to "
+            "fetch them (6 MB) from the UCI archive."
+        )
+    _download_adult(_cache())
+    return [_cache() / name for name in names]
+
+
+def _places(folder: Path | None, *, download: bool) -> Iterator[Path]:
+    """Give the folders to look in, one at a time: without a home folder the cache is an error, so it comes last."""
+    named = folder or (Path(text) if (text := os.environ.get("SHOAL_DATA")) else None)
+    if named is not None:
+        yield named.expanduser() / "adult"
+        yield named.expanduser()
+    if folder is None or download:
+        yield _cache()
+
+
+def _cache() -> Path:
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():  # the XDG rules: a relative one is ignored
+        try:
+            base = Path.home() / ".cache"
+        except RuntimeError as error:
+            raise FileError(
+                "there is no home folder to keep the adult table in. Set XDG_CACHE_HOME, or pass folder= or set "
+                "SHOAL_DATA to a folder that holds adult.data and adult.test."
+            ) from error
+    return base / "shoal" / "adult"
+
+
+def _read_adult(path: Path) -> list[list[str]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} could not be read: {error}.") from error
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith(
+            "|"
+        ):  # adult.test opens with a comment, both files end with a blank line
+            continue
+        row = [cell.strip() for cell in line.split(",")]
+        if len(row) != len(ADULT_COLUMNS):
+            raise InputError(
+                f"{path}, line {number}: {len(row)} cells were found, {len(ADULT_COLUMNS)} are allowed. The file is "
+                "damaged or not the adult table; remove it and fetch it again."
+            )
+        row[-1] = row[-1].removesuffix(".")  # adult.test alone writes a dot after the class
+        rows.append(row)
+    return rows
+
+
+def _download_adult(target: Path) -> None:
+    """Fetch both files beside their places, and move them there once both are known to be right."""
+    import tempfile
+
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=target) as folder:
+            for name in ADULT_SHA256:
+                _fetch(name, Path(folder) / name)
+            for name in ADULT_SHA256:
+                os.replace(Path(folder) / name, target / name)
+    except OSError as error:
+        raise FileError(f"the adult table could not be kept in {target}: {error}. {DOWNLOAD_CURE}") from error
+
+
+def _fetch(name: str, path: Path) -> None:
+    import hashlib
+    import http.client
+    import urllib.request
+
+    url = ADULT_URL + name
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
+            content = answer.read(MOST_BYTES)
+    except (OSError, http.client.HTTPException) as error:
+        raise FileError(f"{url} could not be fetched: {error}. {DOWNLOAD_CURE}") from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != ADULT_SHA256[name]:
+        raise FileError(
+            f"{url} is not the file that was expected: its sha256 is {found}, not {ADULT_SHA256[name]}. {DOWNLOAD_CURE}"
+        )
+    path.write_bytes(content)

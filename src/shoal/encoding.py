@@ -1,0 +1,252 @@
+"""The border between text and integers: encode() a table once, decode() what a method made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import values
+from shoal.errors import InputError, InternalError, join_problems
+from shoal.partition import RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
+from shoal.schema import Column, Kind, Role, Schema
+from shoal.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Attribute", "Encoded", "Released", "decode", "encode"]
+
+SUPPRESSION = "*"
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One quasi-identifier: a code for each distinct value, in order of value (categories: of text).
+
+    texts: the released text of each code. values: the number behind each code of a number or date (seconds), empty for
+    categories. missing: the code of the missing value of a number or date, which is the last one; -1 where there is
+    none. A category's missing value is one of its values.
+    """
+
+    name: str
+    kind: Kind
+    texts: tuple[str, ...]
+    values: NDArray[np.float64]
+    missing: int
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the values are numbers or dates, released as ranges."""
+        return self.kind is not Kind.CATEGORICAL
+
+    @property
+    def span(self) -> float:
+        """Range of the values of a number or date; number of values of a category."""
+        if not self.ordered:
+            return float(len(self.texts))
+        known = self.values[: self.missing] if self.missing >= 0 else self.values
+        return float(known[-1] - known[0]) if len(known) else 0.0
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A table as codes. Rows are in canonical order: sorted by codes, then by the cells of the other released columns.
+
+    tuples: distinct rows of codes, sorted; counts: rows of each; row_tuple: the tuple of each canonical row;
+    order: the source row of each canonical row. Methods see these and nothing else.
+    """
+
+    attributes: tuple[Attribute, ...]
+    tuples: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    row_tuple: NDArray[np.int32]
+    order: NDArray[np.int64]
+    others: dict[str, tuple[NDArray[np.int32], pl.Series]] = field(repr=False, default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.order)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What decode() gives: the released cells as text, and the source row of each released row."""
+
+    frame: pl.DataFrame
+    source_rows: NDArray[np.int64]
+
+
+def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
+    """Turn the released columns of a table into codes.
+
+    as_text: take every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
+    """
+    attributes: list[Attribute] = []
+    codes: list[NDArray[np.int32]] = []
+    problems: list[str] = []
+    for column in schema.qi:
+        raw, texts = factorize(table.frame[column.name])
+        attribute, by_text, found = _attribute(column, texts.to_list(), schema.missing, as_text)
+        problems += [_at_first_row(problem, raw, index) for problem, index in found]
+        if attribute is not None:
+            attributes.append(attribute)
+            codes.append(by_text[raw])
+    if problems:
+        raise InputError(join_problems(problems))
+    others = {c.name: factorize(table.frame[c.name]) for c in schema.released if c.role is not Role.QI}
+    keys = [*codes, *(raw for raw, _ in others.values())]
+    order = np.lexsort(keys[::-1])
+    sorted_codes = np.ascontiguousarray(np.column_stack([column[order] for column in codes]))
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = (sorted_codes[1:] != sorted_codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(begins)
+    return Encoded(
+        attributes=tuple(attributes),
+        tuples=np.ascontiguousarray(sorted_codes[starts]),
+        counts=np.diff(np.append(starts, len(order))).astype(np.int64),
+        row_tuple=(np.cumsum(begins) - 1).astype(np.int32),
+        order=order.astype(np.int64),
+        others=others,
+    )
+
+
+def factorize(series: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
+    """Return the rank of each cell among the distinct ones, and these in order."""
+    import polars as pl
+
+    texts = series.unique().sort()
+    ranks = pl.Series(np.arange(len(texts), dtype=np.int32))
+    return series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts
+
+
+def guess_kinds(table: Table, schema: Schema) -> Schema:
+    """Fill in the kinds that the user left open; a column that is all numbers but for a few is an InputError."""
+    kinds, problems = {}, []
+    for column in schema.qi:
+        if column.kind is not None:
+            continue
+        raw, texts = factorize(table.frame[column.name])
+        normal = [values.normalise(text) for text in texts.to_list()]
+        known = [i for i, text in enumerate(normal) if text not in schema.missing]
+        kinds[column.name], misfit = values.guess_kind([normal[i] for i in known])
+        if misfit is not None:
+            kind = kinds[column.name]
+            fault = (
+                f"column {column.name!r} looks like {'numbers' if kind is Kind.NUMERIC else 'dates'}, but not every "
+                f"value is one (first at row {{row}}). Mend it, name the marker with --missing, or say --categorical "
+                f"{column.name}."
+            )
+            problems.append(_at_first_row(fault, raw, known[misfit]))
+    if problems:
+        raise InputError(join_problems(problems))
+    return schema.with_kinds(kinds)
+
+
+def _at_first_row(problem: str, raw: NDArray[np.int32], index: int) -> str:
+    return problem.replace("{row}", str(int(np.argmax(raw == index)) + 1))
+
+
+def _attribute(
+    column: Column, texts: Sequence[str], markers: Sequence[str], as_text: bool
+) -> tuple[Attribute | None, NDArray[np.int32], list[tuple[str, int]]]:
+    """Return the attribute, the code of each text, and the problems with an index of a text that shows each."""
+    if as_text:
+        whole = Attribute(column.name, Kind.CATEGORICAL, tuple(texts), np.empty(0), -1)
+        return whole, np.arange(len(texts), dtype=np.int32), []
+    normal = [values.normalise(text) for text in texts]
+    known = [i for i, text in enumerate(normal) if text not in markers]
+    absent = sorted(set(normal).difference(normal[i] for i in known))
+    token = absent[0] if len(absent) == 1 else ""
+    if column.kind in (Kind.NUMERIC, Kind.DATE):
+        return _ordered_attribute(column, normal, known, token if absent else None)
+    clashes = [i for i in known if normal[i] == SUPPRESSION or (normal[i][0] + normal[i][-1] == "{}")]
+    if clashes:
+        problem = (
+            f"column {column.name!r}: {len(clashes)} distinct values read like a released cell ('*' or a set in "
+            "braces), first at row {row}. Rename them, or declare them missing with --missing."
+        )
+        return None, np.empty(0, dtype=np.int32), [(problem, clashes[0])]
+    is_known = set(known)
+    released = [text if i in is_known else token for i, text in enumerate(normal)]
+    distinct = sorted(set(released))
+    code_of = {text: code for code, text in enumerate(distinct)}
+    by_text = np.array([code_of[text] for text in released], dtype=np.int32)
+    return Attribute(column.name, Kind.CATEGORICAL, tuple(distinct), np.empty(0), -1), by_text, []
+
+
+def _ordered_attribute(
+    column: Column, normal: list[str], known: list[int], token: str | None
+) -> tuple[Attribute | None, NDArray[np.int32], list[tuple[str, int]]]:
+    assert column.kind is not None
+    given = [normal[i] for i in known]
+    if column.kind is Kind.NUMERIC:
+        numbers, misfits = values.parse_numbers(given)
+        allowed = "a plain number within float64, such as 42 or -1.5e3"
+    else:
+        numbers, misfits = values.parse_dates(given, column.date_format)
+        allowed = f"a date in the format {column.date_format}"
+    if misfits:
+        problem = (
+            f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed} "
+            "(first at row {row}). Mend them, name markers with --missing, or declare another kind or date format."
+        )
+        return None, np.empty(0, dtype=np.int32), [(problem, known[misfits[0]])]
+    spellings: dict[Any, list[str]] = {}
+    for number, text in zip(numbers, given, strict=True):
+        spellings.setdefault(number, []).append(text)
+    distinct = sorted(spellings)
+    code_of = {number: code for code, number in enumerate(distinct)}
+    by_text = np.full(len(normal), len(distinct), dtype=np.int32)  # what is not known is missing: the last code
+    by_text[known] = [code_of[number] for number in numbers]
+    shown = [values.shortest(spellings[number]) for number in distinct]
+    measured = [float(number) for number in distinct]
+    if token is not None:
+        shown.append(token)
+        measured.append(0.0)
+    missing = len(distinct) if token is not None else -1
+    return Attribute(column.name, column.kind, tuple(shown), np.array(measured), missing), by_text, []
+
+
+def decode(encoded: Encoded, partition: Partition, schema: Schema, *, keep_order: bool = False) -> Released:
+    """Turn a partition back into text: the released columns, rows in canonical order (or that of the source)."""
+    import polars as pl
+
+    kept = np.flatnonzero(partition.labels >= 0)
+    labels, rows = partition.labels[kept], encoded.order[kept]
+    codes: dict[str, tuple[NDArray[np.int32], pl.Series]] = {}
+    for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
+        shown = [cell_text(attribute, cells, i) for i in range(len(cells.form))]
+        ranks, texts = factorize(pl.Series(shown, dtype=pl.String))
+        codes[attribute.name] = (ranks[cells.index][labels], texts)
+    for name, (raw, texts) in encoded.others.items():
+        codes[name] = (raw[rows], texts)
+    names = [column.name for column in schema.released]
+    order = np.argsort(rows) if keep_order else np.lexsort([codes[name][0] for name in reversed(names)])
+    frame = pl.DataFrame({name: codes[name][1].gather(codes[name][0][order]) for name in names})
+    return Released(frame, rows[order])
+
+
+def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
+    """Return the released text of one distinct cell of an attribute."""
+    form, texts = cells.form[index], attribute.texts
+    if form == VALUE:
+        return texts[cells.low[index]]
+    if form == RANGE:
+        return f"[{texts[cells.low[index]]}, {texts[cells.high[index]]}]"
+    if form == SET:
+        members = cells.members[cells.starts[index] : cells.starts[index + 1]]
+        return "{" + ", ".join(_member_text(texts[code]) for code in members) + "}"
+    if form == SUPPRESSED:
+        return SUPPRESSION
+    raise InternalError(f"attribute {attribute.name!r} has a cell of unknown form {form}.")
+
+
+def _member_text(text: str) -> str:
+    if text and not any(mark in text for mark in ',{}"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'

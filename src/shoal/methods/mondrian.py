@@ -1,0 +1,176 @@
+"""Mondrian: cut the table in two at the median of its widest attribute, again and again."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding import Attribute, Encoded
+from shoal.errors import UsageError
+from shoal.methods.base import Run, check_models
+from shoal.models import PrivacyModel
+from shoal.partition import Cells, Partition, recode, tight_partition
+
+__all__ = ["Mondrian"]
+
+VARIANTS = ("strict", "relaxed", "single-dimensional")
+# Segments of at most this share of the tuples are cut side by side by the threads; fixed, so that they never matter.
+SHARE_OF_A_TASK = 1 / 64
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """LeFevre, DeWitt, Ramakrishnan 2006: greedy cuts, each at the median of the attribute that spreads widest.
+
+    variant: "strict" (a value never falls on both sides of a cut), "relaxed" (rows of the median value are dealt out so
+    that both sides are equal) or "single-dimensional" (a cut runs through the whole table).
+
+    The width of an attribute in a segment is its range (a category: its number of values) over that of the whole table;
+    the widest comes first, ties in the order of the quasi-identifiers; numbers and dates are cut at the lower median,
+    values up to it to the left; where a cut leaves fewer than k rows on a side the next attribute is tried.
+    Cost: O(q m log m) for m distinct tuples (relaxed: rows) and q attributes.
+
+    Departures: the paper orders categories by a hierarchy; without one, their values are dealt out, from the most
+    frequent on, to the side with fewer rows. Missing numbers and dates are cut off first where that is allowable and
+    else count as the largest. A relaxed cut of a category divides rows of a value only when no cut between values is
+    allowable.
+    """
+
+    variant: str = "strict"
+
+    name: ClassVar[str] = "mondrian"
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
+
+    def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+        """Form groups of at least k rows."""
+        k = check_models(self.name, encoded, models, size_only=True)
+        if self.variant == "single-dimensional":
+            return _single_dimensional(encoded, k, run)
+        relaxed = self.variant == "relaxed"
+        codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
+        counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
+        labels = _cut(codes, counts, encoded.attributes, k, relaxed, run)
+        return tight_partition(encoded, labels if relaxed else labels[encoded.row_tuple])
+
+
+def _cut(
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    attributes: tuple[Attribute, ...],
+    k: int,
+    relaxed: bool,
+    run: Run,
+) -> NDArray[np.int32]:
+    """Return the group of each tuple; large segments are cut first, then the small ones by the threads."""
+    from shoal.kernels.mondrian import split_segments
+
+    m = len(codes)
+    offsets = np.cumsum([0, *(len(attribute.texts) for attribute in attributes)], dtype=np.int64)
+    numbers = [a.values if a.ordered else np.zeros(len(a.texts)) for a in attributes]
+    settings = (
+        np.concatenate(numbers),
+        offsets,
+        np.array([attribute.span for attribute in attributes]),
+        np.array([attribute.missing for attribute in attributes], dtype=np.int32),
+        np.array([attribute.ordered for attribute in attributes], dtype=np.uint8),
+        k,
+        relaxed,
+    )
+    order = np.arange(m, dtype=np.int32)
+    marks = np.zeros(m, dtype=np.uint8)
+    split_segments(codes, counts, *settings, int(m * SHARE_OF_A_TASK), order, marks)
+    begins = np.flatnonzero(marks)
+    ends = np.append(begins[1:], m)
+    tasks = [(b, e) for b, e in zip(begins.tolist(), ends.tolist(), strict=True) if marks[b] == 2]
+
+    def finish(task: tuple[int, int]) -> int:
+        begin, end = task
+        if not run.cancelled():
+            split_segments(codes, counts, *settings, 0, order[begin:end], marks[begin:end])
+        return end - begin
+
+    done = m - sum(end - begin for begin, end in tasks)
+    with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
+        for size in pool.map(finish, tasks):
+            done += size
+            run.progress(done / m)
+    if run.cancelled():
+        raise KeyboardInterrupt
+    labels = np.empty(m, dtype=np.int32)
+    labels[order] = np.cumsum(marks != 0) - 1
+    return labels
+
+
+def _single_dimensional(encoded: Encoded, k: int, run: Run) -> Partition:
+    """Cut whole attributes: every cut runs through the table and must leave no region with 1 to k - 1 rows."""
+    tuples, counts, attributes = encoded.tuples, encoded.counts, encoded.attributes
+    labels = np.zeros(len(tuples), dtype=np.int64)
+    parts = np.zeros((len(attributes), len(tuples)), dtype=np.int32)
+    n_parts = [1] * len(attributes)
+    open_parts = [(a, 0) for a in range(len(attributes))]
+    while open_parts and not run.cancelled():
+        widths = [_width(attributes[a], tuples[parts[a] == part, a]) for a, part in open_parts]
+        widest = int(np.argmax(widths))  # the first of equals: attributes in order, then parts as they came
+        a, part = open_parts.pop(widest)
+        inside = parts[a] == part
+        right = inside & _right_side(attributes[a], tuples[:, a], counts, inside)
+        _, trial = np.unique(labels * 2 + right, return_inverse=True)
+        if widths[widest] == 0 or not right.any() or (np.bincount(trial, weights=counts) < k).any():
+            continue
+        labels = trial
+        parts[a][right] = n_parts[a]
+        open_parts += [(a, part), (a, n_parts[a])]
+        open_parts.sort()
+        n_parts[a] += 1
+    if run.cancelled():
+        raise KeyboardInterrupt
+    run.progress(1.0)
+    _, first = np.unique(labels, return_index=True)
+    cells = []
+    for a, attribute in enumerate(attributes):
+        by_part = recode(attribute, tuples[:, a], parts[a], n_parts[a])
+        index = by_part.index[parts[a][first]]
+        cells.append(Cells(index, by_part.form, by_part.low, by_part.high, by_part.starts, by_part.members))
+    return Partition(labels[encoded.row_tuple].astype(np.int32), tuple(cells))
+
+
+def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:
+    """Return the spread of a part over that of the whole table: what the kernel's measure_widths does for a segment."""
+    distinct = np.unique(codes)
+    if not attribute.ordered:
+        return len(distinct) / attribute.span if len(distinct) > 1 else 0.0
+    if len(distinct) > 1 and distinct[-1] == attribute.missing:
+        return 1.0
+    return (
+        float(attribute.values[distinct[-1]] - attribute.values[distinct[0]]) / attribute.span
+        if len(distinct) > 1
+        else 0.0
+    )
+
+
+def _right_side(
+    attribute: Attribute, codes: NDArray[np.int32], counts: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Say which tuples lie to the right of the cut of a part."""
+    rows = np.bincount(codes[inside], weights=counts[inside], minlength=len(attribute.texts)).astype(np.int64)
+    if attribute.ordered:
+        median = int(np.searchsorted(np.cumsum(rows), (rows.sum() + 1) // 2))
+        if attribute.missing >= 0 and rows[attribute.missing] and rows.sum() > rows[attribute.missing]:
+            median = attribute.missing - 1
+        return codes > median
+    goes_right = np.zeros(len(rows), dtype=bool)
+    left = right = 0
+    for code in sorted(np.flatnonzero(rows).tolist(), key=lambda code: (-rows[code], code)):
+        if left <= right:
+            left += int(rows[code])
+        else:
+            goes_right[code] = True
+            right += int(rows[code])
+    return goes_right[codes]

@@ -1,0 +1,119 @@
+"""Read released cells, ours and other tools', and tell how much of its column's meaning each one lost."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from shoal import values
+from shoal.errors import InputError
+from shoal.schema import Column, Kind
+
+__all__ = ["Domain", "Reader", "reader"]
+
+SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
+NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+INTERVAL = re.compile(rf"[\[({{]?\s*({NUMBER})\s*(?:-|~|,|:|;|\.\.)\s*({NUMBER})\s*([\])\[}}]?)")
+
+Domain = tuple[float, float] | Sequence[str]
+
+
+class Reader(Protocol):
+    """Tells the loss of a released cell: 0 as it was, 1 all of it; None where the text cannot be read."""
+
+    def loss(self, cell: str) -> float | None:
+        """Return the loss in [0, 1]."""
+
+
+@dataclass(frozen=True)
+class OrderedReader:
+    """Numbers and dates: the width of the range over that of the domain.
+
+    A half-open interval of whole numbers (or days) ends one before its bound.
+    """
+
+    column: Column
+    low: float
+    high: float
+    step: float  # what a half-open bound takes off: 1, or a day in seconds
+
+    def loss(self, cell: str) -> float | None:
+        """Return the loss in [0, 1]."""
+        if cell in SUPPRESSED:
+            return 1.0
+        if self._number(cell) is not None:
+            return 0.0
+        bounds = self._bounds(cell)
+        if bounds is None:
+            return None
+        low, high = max(bounds[0], self.low), min(bounds[1], self.high)
+        return max(0.0, (high - low) / (self.high - self.low)) if self.high > self.low else 0.0
+
+    def _bounds(self, cell: str) -> tuple[float, float] | None:
+        if self.column.kind is Kind.NUMERIC:
+            match = INTERVAL.fullmatch(cell)
+            if match is None:
+                return None
+            low, high, closing = float(match[1]), float(match[2]), match[3]
+        else:
+            first, _, second = cell[1:-1].partition(", ")
+            lows, highs, closing = self._number(first), self._number(second), cell[-1]
+            if lows is None or highs is None or cell[0] not in "[(" or closing not in "])":
+                return None
+            low, high = lows, highs
+        return low, high - self.step if closing in ("[", ")") else high
+
+    def _number(self, text: str) -> float | None:
+        if self.column.kind is Kind.NUMERIC:
+            return float(text) if re.fullmatch(NUMBER, text) else None
+        seconds, misfits = values.parse_dates([text], self.column.date_format)
+        return None if misfits else float(seconds[0])
+
+
+@dataclass(frozen=True)
+class CategoryReader:
+    """Categories: the number of values in the set over that of the domain; one value costs nothing."""
+
+    domain: frozenset[str]
+
+    def loss(self, cell: str) -> float | None:
+        """Return the loss in [0, 1]."""
+        if cell in self.domain:
+            return 0.0
+        if cell in SUPPRESSED:
+            return 1.0
+        members = self._members(cell)
+        if not members <= self.domain:
+            return None
+        return 0.0 if len(members) <= 1 else len(members) / len(self.domain)
+
+    @staticmethod
+    def _members(cell: str) -> frozenset[str]:
+        if cell[0] + cell[-1] == "{}":
+            cells = next(csv.reader([cell[1:-1]], skipinitialspace=True), [])
+        else:
+            cells = re.split(r"[,~|;]", cell[1:-1] if cell[0] + cell[-1] == "[]" else cell)
+        return frozenset(part.strip() for part in cells)
+
+
+def reader(column: Column, original: Mapping[str, int], domain: Domain | None, missing: Sequence[str]) -> Reader:
+    """Return the reader of a column: from its distinct original cells, or from a declared domain or range."""
+    known = [text for text in original if text not in missing]
+    if column.kind in (Kind.NUMERIC, Kind.DATE):
+        if column.kind is Kind.NUMERIC:
+            numbers, misfits = values.parse_numbers(known)
+        else:
+            numbers, misfits = values.parse_dates(known, column.date_format)
+        if misfits:
+            raise InputError(
+                f"column {column.name!r} of the original: {len(misfits)} distinct values are not {column.kind}. "
+                "Declare the column categorical, or name the markers of missing values."
+            )
+        bounds = (float(min(numbers)), float(max(numbers))) if numbers else (0.0, 0.0)
+        if domain is not None:
+            bounds = (float(domain[0]), float(domain[1]))
+        return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0)
+    return CategoryReader(frozenset(original if domain is None else map(str, domain)))

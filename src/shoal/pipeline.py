@@ -1,0 +1,159 @@
+"""The whole path from a table to a release, and the calls that users make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from shoal import encoding, methods, metrics
+from shoal.config import Settings, read_config
+from shoal.errors import InfeasibleError, UsageError
+from shoal.methods.base import DEFAULT, Method, Run
+from shoal.metrics import Measures
+from shoal.metrics.cells import Domain
+from shoal.models import KAnonymity, PrivacyModel
+from shoal.partition import tight_partition
+from shoal.release import Release, Request
+from shoal.schema import Kind, Role, Schema, check_k
+from shoal.table import Table, from_frame, read_csv
+
+__all__ = ["anonymize", "anonymize_table", "measure"]
+
+
+def anonymize(
+    frame: Any,
+    *,
+    qi: Sequence[str] = (),
+    k: int | None = None,
+    sensitive: Sequence[str] = (),
+    insensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    others: str | None = None,
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Sequence[str] | Mapping[str, str] = (),
+    missing: Sequence[str] = (),
+    method: str | Method | None = None,
+    models: Iterable[PrivacyModel] = (),
+    seed: int | None = None,
+    threads: int | None = None,
+    keep_order: bool = False,
+    config: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
+
+    frame: pandas, polars or pyarrow. qi, sensitive, insensitive, drop: the columns by role; a column without one is an
+    error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier where it
+    should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
+    missing value beside the empty one. method: a name from shoal.methods or an instance with its options. keep_order:
+    rows as in the frame in place of sorted. config: a shoal.toml whose settings hold where an argument is left out.
+
+    >>> import shoal
+    >>> release = shoal.anonymize(
+    ...     shoal.datasets.patients(), qi=["birth_date", "sex", "zip"], sensitive=["disease"], others="drop", k=10
+    ... )
+    >>> release.measures.smallest_group >= 10
+    True
+    """
+    given = Settings(
+        k=k,
+        qi=tuple(qi),
+        sensitive=tuple(sensitive),
+        insensitive=tuple(insensitive),
+        drop=tuple(drop),
+        others=others,
+        numeric=tuple(numeric),
+        categorical=tuple(categorical),
+        dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates, "%Y-%m-%d"),
+        missing=tuple(missing),
+        method=method if isinstance(method, str) else None,
+        seed=seed,
+    )
+    settings = given.over(read_config(config)) if config is not None else given
+    chosen = choose_method(settings) if method is None or isinstance(method, str) else method
+    table = from_frame(frame)
+    run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
+    return anonymize_table(
+        table, settings.schema(table.names), settings.k, chosen, tuple(models), run, keep_order=keep_order
+    )
+
+
+def choose_method(settings: Settings) -> Method:
+    """Return the method that the settings name, or the default one."""
+    return methods.named(settings.method or DEFAULT, **dict(settings.options))
+
+
+def anonymize_table(
+    table: Table,
+    schema: Schema,
+    k: int | None,
+    method: Method,
+    models: tuple[PrivacyModel, ...],
+    run: Run,
+    *,
+    keep_order: bool = False,
+) -> Release:
+    """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
+    if k is None:
+        raise UsageError(
+            "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
+        )
+    models = (KAnonymity(check_k(k)), *models)
+    if table.n_rows < k:
+        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
+    run.stage("encoding")
+    notes = list(table.notes)
+    unchanged = encoding.encode(table, schema, as_text=True)
+    if unchanged.counts.min() >= k and all(model.size_only for model in models):
+        notes.append(f"the table meets {models[0].describe()} as it is; nothing was changed")
+        schema = schema.with_kinds({column.name: Kind.CATEGORICAL for column in schema.qi})
+        encoded, partition = unchanged, tight_partition(unchanged, unchanged.row_tuple)
+    else:
+        schema = encoding.guess_kinds(table, schema)
+        encoded = encoding.encode(table, schema)
+        run.stage("grouping")
+        partition = method.partition(encoded, models, run)
+    run.stage("measuring")
+    released = encoding.decode(encoded, partition, schema, keep_order=keep_order)
+    measures = metrics.measure_tables(table, Table(released.frame), schema, k=k)
+    if keep_order:
+        notes.append("rows keep their order, which can tell people apart for those who know it")
+    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    request = Request(k, tuple(model.describe() for model in models), method.name, options, run.seed, keep_order)
+    return Release(released.frame, released.source_rows, table, schema, request, measures, tuple(notes))
+
+
+def measure(
+    original: Any,
+    released: Any,
+    *,
+    qi: Sequence[str],
+    k: int | None = None,
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    weights: Mapping[str, float] | None = None,
+    domains: Mapping[str, Domain] | None = None,
+) -> Measures:
+    """Score any tool's release of a table: frames or paths of CSV files.
+
+    >>> import polars as pl, shoal
+    >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
+    >>> after = pl.DataFrame({"age": ["[20, 30]", "[20, 30]", "[40, 60]", "[40, 60]"]})
+    >>> round(shoal.measure(before, after, qi=["age"]).ncp, 3)
+    0.375
+    """
+    tables = [read_csv(x) if isinstance(x, str | os.PathLike) else from_frame(x) for x in (original, released)]
+    for table, which in zip(tables, ("original", "release"), strict=True):
+        absent = [name for name in qi if name not in table.names]
+        if absent:
+            raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
+    kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
+    schema = Schema.build(
+        tables[0].names, {Role.QI: qi}, kinds=kinds, date_formats=dates, others="insensitive", missing=missing
+    )
+    schema = encoding.guess_kinds(tables[0], schema)
+    return metrics.measure_tables(tables[0], tables[1], schema, k=k, weights=weights, domains=domains)

@@ -1,0 +1,184 @@
+"""A release: the recoded table, what it holds and lost, and the gate that it passes on its way to a file."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import verification
+from shoal.errors import FileError, UsageError, VerificationError, join_problems
+from shoal.metrics import Measures
+from shoal.schema import Role, Schema
+from shoal.table import Table
+from shoal.target import Target
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Release", "Request", "manifest_path"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: it goes into the manifest, and the gate holds the release to it."""
+
+    k: int
+    models: tuple[str, ...]
+    method: str
+    options: Mapping[str, object]
+    seed: int
+    keep_order: bool = False
+
+
+@dataclass(frozen=True)
+class Release:
+    """The released table, its groups and measures.
+
+    text: the released cells. source_rows: the row of the original behind each released row, which never
+    leaves the process.
+    """
+
+    text: pl.DataFrame = field(repr=False)
+    source_rows: NDArray[np.int64] = field(repr=False)
+    original: Table = field(repr=False)
+    schema: Schema
+    request: Request
+    measures: Measures
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def frame(self) -> Any:
+        """The release as a frame of the library that the original came from (polars for a file)."""
+        from shoal.frames import rebuild
+
+        names = [column.name for column in self.schema.qi]
+        verification.verify(self.text, qi=names, k=self.request.k)
+        return rebuild(self.text, self.original, self.source_rows, self.schema)
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False, key: bytes | None = None) -> Path:
+        """Write the release and its manifest, both or neither, and only if the written bytes pass the gate.
+
+        force: replace a file that exists. key: a secret to sign the input's hash in the manifest with; without it the
+        manifest holds no hash of the input. Returns the path of the manifest.
+        """
+        if not str(path).lower().endswith((".csv", ".txt", ".tsv")):
+            raise UsageError(f"{path}: releases are written as CSV. Name an output that ends in .csv.")
+        with Target(path, force=force, source=self.original.path) as target:
+            return self.write_to(target, key=key)
+
+    def write_to(self, target: Target, *, key: bytes | None = None) -> Path:
+        """Write to a target that is open already."""
+        unfinished = target.temporary("release.csv")
+        manifest = target.temporary("manifest.json")
+        try:
+            write_csv(self.text, unfinished)
+            self._pass_gate(unfinished)
+            content = self.manifest(target.path.name, unfinished, key)
+            with open(os.open(manifest, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                json.dump(content, file, indent=2, ensure_ascii=False)
+                file.write("\n")
+        except OSError as error:
+            raise FileError(f"{target.path}: cannot be written: {error.strerror}.") from None
+        target.publish([(unfinished, target.path), (manifest, manifest_path(target.path))])
+        return manifest_path(target.path)
+
+    def manifest(self, name: str, written: Path, key: bytes | None) -> dict[str, Any]:
+        """Return what may be published: no count from 1 to k - 1, nothing about the input but its keyed hash."""
+        from shoal import __version__
+
+        k, measures = self.request.k, self.measures.as_dict()
+        suppressed = measures.pop("suppressed_rows")
+        if 0 < suppressed < k:
+            suppressed = "<k"
+            for derived in ("dm", "modification_rate", "ncp", "utility", "per_attribute"):
+                measures.pop(derived)
+        content: dict[str, Any] = {
+            "shoal": __version__,
+            "file": name,
+            "sha256": _sha256(written),
+            "k": k,
+            "models": list(self.request.models),
+            "method": self.request.method,
+            "options": dict(self.request.options),
+            "seed": self.request.seed,
+            "columns": [
+                {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
+                for c in self.schema.released
+            ],
+            "suppressed_rows": suppressed,
+            "measures": measures,
+        }
+        if key is not None:
+            content["input_hmac_sha256"] = _keyed_hash(self.original, key)
+        return content
+
+    def _pass_gate(self, written: Path) -> None:
+        """Re-read the written bytes and hold them against the original and the request."""
+        table = self.original
+        if table.path is not None and table.dialect is not None:
+            original: Mapping[str, list[str]] = verification.read_original(table.path, table.dialect)
+        else:
+            original = {name: table.frame[name].to_list() for name in table.names}
+        claims = {
+            "rows": self.text.height,
+            "groups": self.measures.groups,
+            "smallest_group": self.measures.smallest_group,
+            "suppressed_rows": table.n_rows - self.text.height,
+        }
+        verdict = verification.gate(
+            written,
+            self.schema,
+            self.request.k,
+            original,
+            self.source_rows.tolist(),
+            claims,
+            keep_order=self.request.keep_order,
+        )
+        if not verdict.ok:
+            reasons = join_problems(verdict.violations)
+            raise VerificationError(
+                f"the release was made but did not pass its own check; nothing was written.\n{reasons}"
+            )
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and the first rows in a notebook."""
+        from shoal.frames import notebook_html
+
+        return notebook_html(self.text, self.request.k, self.request.method, self.measures)
+
+
+def manifest_path(path: Path) -> Path:
+    """Return where the manifest of a release stands: beside it."""
+    return path.with_name(path.name + ".manifest.json")
+
+
+def write_csv(text: pl.DataFrame, path: Path) -> None:
+    """Write the cells as they are: UTF-8, comma, LF, quotes only where needed; an empty cell is bare."""
+    import polars as pl
+
+    if text.width > 1:  # alone in its row, a bare empty cell would be a blank line
+        empty = [name for name in text.columns if (text[name] == "").any()]
+        text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _keyed_hash(table: Table, key: bytes) -> str:
+    if table.path is not None:
+        return hmac.new(key, table.path.read_bytes(), "sha256").hexdigest()
+    return hmac.new(key, table.frame.write_csv().encode(), "sha256").hexdigest()

@@ -1,0 +1,129 @@
+"""Where a release is written: locked, checked before the work begins, and left as it was unless all goes well."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from shoal.errors import FileError, InputError
+
+__all__ = ["Target"]
+
+
+class Target:
+    """A path to be written once, all or nothing; a context manager.
+
+    Inside, a private folder beside the path holds what is not finished. It is locked, so that no second run writes to
+    the same path, and it is gone at the end; one that a killed run left behind is taken over and emptied.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, source: Path | None = None) -> None:
+        """source: the input of the run, which the path must not name."""
+        self.path = Path(path)
+        self.folder = self.path.parent / f".{self.path.name}.shoal"
+        self._force = force
+        self._source = source
+        self._lock = -1
+
+    def __enter__(self) -> Self:
+        """Check the path, take the lock and make the private folder."""
+        try:
+            self._check()
+            self._acquire()
+        except OSError as error:
+            self._release()
+            raise FileError(f"{self.path}: cannot be written: {error.strerror}.") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the private folder and give the lock back."""
+        self._release()
+
+    def temporary(self, name: str) -> Path:
+        """Return the path of an unfinished file in the private folder."""
+        return self.folder / name
+
+    def publish(self, files: Sequence[tuple[Path, Path]]) -> None:
+        """Bring finished files (unfinished path, final path) to their places, in this order, safe on the disk."""
+        mask = os.umask(0)
+        os.umask(mask)
+        try:
+            for unfinished, _ in files:
+                os.chmod(unfinished, 0o666 & ~mask)
+                _sync(unfinished)
+            for unfinished, final in files:
+                os.replace(unfinished, final)
+            _sync(self.path.parent)
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be written: {error.strerror}.") from None
+
+    def _check(self) -> None:
+        named = self._source is not None and self._source.exists() and self.path.exists()
+        if named and os.path.samefile(self.path, str(self._source)):
+            raise InputError(f"{self.path}: input and output are the same file. Name another output with -o.")
+        if self.path.is_dir():
+            raise FileError(f"{self.path}: is a folder. Name a file in it.")
+        if self.path.exists() and not self.path.is_file():
+            raise FileError(f"{self.path}: is not a regular file.")
+        if not self.path.parent.is_dir():
+            raise FileError(f"{self.path.parent}: no such folder. Make it first.")
+        if os.path.lexists(self.path) and not self._force:
+            raise FileError(f"{self.path}: exists already. Name another output, or say --force to replace it.")
+        if self.path.exists() and not os.access(self.path, os.W_OK):
+            raise FileError(f"{self.path}: is write-protected. Name another output.")
+
+    def _acquire(self) -> None:
+        """Lock the private folder; try again if another run removed it between making and locking it."""
+        while True:
+            try:
+                self.folder.mkdir(mode=0o700)
+            except FileExistsError:
+                if self.folder.is_symlink() or not self.folder.is_dir():
+                    raise FileError(f"{self.folder}: stands in the way. Remove it.") from None
+            try:
+                lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:
+                continue
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                os.close(lock)
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    raise
+                raise FileError(
+                    f"{self.path}: another run is writing it. Wait for it, or name another output."
+                ) from None
+            try:
+                if os.path.samestat(os.fstat(lock), os.stat(self.folder)):
+                    self._lock = lock
+                    break
+            except FileNotFoundError:
+                pass
+            os.close(lock)
+        for left_behind in self.folder.iterdir():
+            left_behind.unlink()
+        probe = self.folder / "probe"  # a folder may be made where no file can be
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT, 0o600))
+        probe.unlink()
+
+    def _release(self) -> None:
+        if self._lock >= 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

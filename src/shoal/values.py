@@ -1,0 +1,93 @@
+"""What the cells of a quasi-identifier mean: their kind, and the values behind their texts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from shoal.schema import Kind
+
+__all__ = ["FAR_BELOW_ALL", "guess_kind", "normalise", "parse_dates", "parse_numbers"]
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}|-?(?=[0-9.]{1,16}$)[0-9]+\.[0-9]+")  # at most 15 digits: exact as float64
+PADDED = re.compile(r"[+-]?0[0-9]")
+ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+LARGEST = Decimal(str(1.7976931348623157e308))
+FAR_BELOW_ALL = 0.9  # share of the values that must be numbers (or dates) before the others look like slips
+
+
+def normalise(text: str) -> str:
+    """Return the one form of a quasi-identifier's cell: composed Unicode, no outer blanks."""
+    text = text.strip()
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def guess_kind(texts: Sequence[str]) -> tuple[Kind, int | None]:
+    """Tell the kind of a column from its distinct values, missing ones left out.
+
+    The second value is None, or the index of a value that spoils a column which is otherwise numbers or dates.
+    """
+    for kind, fits in ((Kind.NUMERIC, _is_number), (Kind.DATE, _is_iso_date)):
+        misfits = [i for i, text in enumerate(texts) if not fits(text)]
+        if texts and not misfits:
+            return kind, None
+        if len(texts) - len(misfits) >= FAR_BELOW_ALL * len(texts) > 0:
+            return kind, misfits[0]
+    return Kind.CATEGORICAL, None
+
+
+def parse_numbers(texts: Sequence[str]) -> tuple[list[Any], list[int]]:
+    """Return a sortable, exact number for each text, and the indices of the texts that are none.
+
+    Floats where they tell all values apart (up to 15 digits), decimals otherwise; a number beyond float64 is refused.
+    """
+    misfits = [i for i, text in enumerate(texts) if not NUMBER.fullmatch(text)]
+    if misfits:
+        return [], misfits
+    if all(map(PLAIN_NUMBER.fullmatch, texts)):
+        return [float(text) + 0.0 for text in texts], []
+    numbers = [Decimal(text) for text in texts]
+    return numbers, [i for i, number in enumerate(numbers) if abs(number) > LARGEST]
+
+
+def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list[int]]:
+    """Return a sortable number of seconds for each text in this format, and the indices of the texts that are not."""
+    seconds: list[Any] = []
+    misfits = []
+    for i, text in enumerate(texts):
+        try:
+            if date_format == "%Y-%m-%d":
+                if not ISO_DATE.fullmatch(text):
+                    raise ValueError
+                moment = datetime.combine(date.fromisoformat(text), datetime.min.time())
+            else:
+                moment = datetime.strptime(text, date_format).replace(tzinfo=None)
+        except ValueError:
+            misfits.append(i)
+            continue
+        seconds.append((moment - datetime.min).total_seconds())
+    return seconds, misfits
+
+
+def shortest(texts: Iterable[str]) -> str:
+    """Choose one of several texts for the same value: the shortest, then the first in order."""
+    return min(texts, key=lambda text: (len(text), text))
+
+
+def _is_number(text: str) -> bool:
+    return NUMBER.fullmatch(text) is not None and PADDED.match(text) is None
+
+
+def _is_iso_date(text: str) -> bool:
+    if not ISO_DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
