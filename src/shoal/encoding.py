@@ -13,10 +13,10 @@ from shoal import values
 from shoal.errors import InputError, InternalError, join_problems
 from shoal.partition import RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
 from shoal.schema import Column, Kind, Role, Schema
-from shoal.table import Table
+from shoal.table import Factor, Table, factorize
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 __all__ = ["Attribute", "Encoded", "Released", "decode", "encode"]
 
@@ -65,7 +65,7 @@ class Encoded:
     counts: NDArray[np.int64]
     row_tuple: NDArray[np.int32]
     order: NDArray[np.int64]
-    others: dict[str, tuple[NDArray[np.int32], pl.Series]] = field(repr=False, default_factory=dict)
+    others: dict[str, Factor] = field(repr=False, default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -77,7 +77,7 @@ class Encoded:
 class Released:
     """What decode() gives: the released cells as text, and the source row of each released row."""
 
-    frame: pl.DataFrame
+    table: Table
     source_rows: NDArray[np.int64]
 
 
@@ -90,7 +90,7 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
     codes: list[NDArray[np.int32]] = []
     problems: list[str] = []
     for column in schema.qi:
-        raw, texts = factorize(table.frame[column.name])
+        raw, texts = table.factor(column.name)
         attribute, by_text, found = _attribute(column, texts.to_list(), schema.missing, as_text)
         problems += [_at_first_row(problem, raw, index) for problem, index in found]
         if attribute is not None:
@@ -98,7 +98,7 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
             codes.append(by_text[raw])
     if problems:
         raise InputError(join_problems(problems))
-    others = {c.name: factorize(table.frame[c.name]) for c in schema.released if c.role is not Role.QI}
+    others = {c.name: table.factor(c.name) for c in schema.released if c.role is not Role.QI}
     keys = [*codes, *(raw for raw, _ in others.values())]
     order = np.lexsort(keys[::-1])
     sorted_codes = np.ascontiguousarray(np.column_stack([column[order] for column in codes]))
@@ -115,22 +115,13 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
     )
 
 
-def factorize(series: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
-    """Return the rank of each cell among the distinct ones, and these in order."""
-    import polars as pl
-
-    texts = series.unique().sort()
-    ranks = pl.Series(np.arange(len(texts), dtype=np.int32))
-    return series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts
-
-
 def guess_kinds(table: Table, schema: Schema) -> Schema:
     """Fill in the kinds that the user left open; a column that is all numbers but for a few is an InputError."""
     kinds, problems = {}, []
     for column in schema.qi:
         if column.kind is not None:
             continue
-        raw, texts = factorize(table.frame[column.name])
+        raw, texts = table.factor(column.name)
         normal = [values.normalise(text) for text in texts.to_list()]
         known = [i for i, text in enumerate(normal) if text not in schema.missing]
         kinds[column.name], misfit = values.guess_kind([normal[i] for i in known])
@@ -218,24 +209,25 @@ def decode(encoded: Encoded, partition: Partition, schema: Schema, *, keep_order
 
     kept = np.flatnonzero(partition.labels >= 0)
     labels, rows = partition.labels[kept], encoded.order[kept]
-    codes: dict[str, tuple[NDArray[np.int32], pl.Series]] = {}
+    factors: dict[str, Factor] = {}
     for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
         shown = [cell_text(attribute, cells, i) for i in range(len(cells.form))]
         ranks, texts = factorize(pl.Series(shown, dtype=pl.String))
-        codes[attribute.name] = (ranks[cells.index][labels], texts)
+        factors[attribute.name] = Factor(ranks[cells.index][labels], texts)
     for name, (raw, texts) in encoded.others.items():
-        codes[name] = (raw[rows], texts)
+        factors[name] = Factor(raw[rows], texts)
     names = [column.name for column in schema.released]
-    order = np.argsort(rows) if keep_order else np.lexsort([codes[name][0] for name in reversed(names)])
-    frame = pl.DataFrame({name: codes[name][1].gather(codes[name][0][order]) for name in names})
-    return Released(frame, rows[order])
+    order = np.argsort(rows) if keep_order else np.lexsort([factors[name].ranks for name in reversed(names)])
+    factors = {name: Factor(factors[name].ranks[order], factors[name].texts) for name in names}
+    frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
+    return Released(Table(frame, _factors=factors), rows[order])
 
 
 def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
     """Return the released text of one distinct cell of an attribute."""
     form, texts = cells.form[index], attribute.texts
     if form == VALUE:
-        return texts[cells.low[index]]
+        return str(texts[cells.low[index]])
     if form == RANGE:
         return f"[{texts[cells.low[index]]}, {texts[cells.high[index]]}]"
     if form == SET:

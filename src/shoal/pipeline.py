@@ -105,11 +105,12 @@ def anonymize_table(
         raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
     run.stage("encoding")
     notes = list(table.notes)
-    unchanged = encoding.encode(table, schema, as_text=True)
-    if unchanged.counts.min() >= k and all(model.size_only for model in models):
+    smallest = table.group_sizes([column.name for column in schema.qi]).min()
+    if smallest >= k and all(model.size_only for model in models):
         notes.append(f"the table meets {models[0].describe()} as it is; nothing was changed")
         schema = schema.with_kinds({column.name: Kind.CATEGORICAL for column in schema.qi})
-        encoded, partition = unchanged, tight_partition(unchanged, unchanged.row_tuple)
+        encoded = encoding.encode(table, schema, as_text=True)
+        partition = tight_partition(encoded, encoded.row_tuple)
     else:
         schema = encoding.guess_kinds(table, schema)
         encoded = encoding.encode(table, schema)
@@ -117,12 +118,12 @@ def anonymize_table(
         partition = method.partition(encoded, models, run)
     run.stage("measuring")
     released = encoding.decode(encoded, partition, schema, keep_order=keep_order)
-    measures = metrics.measure_tables(table, Table(released.frame), schema, k=k)
+    measures = metrics.measure_tables(table, released.table, schema, k=k)
     if keep_order:
         notes.append("rows keep their order, which can tell people apart for those who know it")
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     request = Request(k, tuple(model.describe() for model in models), method.name, options, run.seed, keep_order)
-    return Release(released.frame, released.source_rows, table, schema, request, measures, tuple(notes))
+    return Release(released.table.frame, released.source_rows, table, schema, request, measures, tuple(notes))
 
 
 def measure(

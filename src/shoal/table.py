@@ -5,19 +5,28 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.dialect import detect, numbered_names
 from shoal.errors import FileError, InputError, InternalError, UsageError, join_problems
 from shoal.schema import Dialect
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
-__all__ = ["Native", "Table", "from_frame", "read_csv"]
+__all__ = ["Factor", "Native", "Table", "factorize", "from_frame", "read_csv"]
+
+
+class Factor(NamedTuple):
+    """A column as ranks: the distinct cells in order, and the index among them of each row's cell."""
+
+    ranks: NDArray[np.int32]
+    texts: pl.Series
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,27 @@ class Table:
     dialect: Dialect | None = None
     native: Native | None = None
     notes: tuple[str, ...] = ()
+    _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
+
+    def factor(self, name: str) -> Factor:
+        """Return a column as ranks; worked out once."""
+        if name not in self._factors:
+            self._factors[name] = factorize(self.frame[name])
+        return self._factors[name]
+
+    def group_sizes(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return how many rows share each combination of cells of these columns, in order of the combination."""
+        import numpy as np
+
+        key, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
+        for name in names:
+            factor = self.factor(name)
+            if n_keys * len(factor.texts) >= 2**62:  # the product of the ranks would not fit
+                _, key = np.unique(key, return_inverse=True)
+                n_keys = self.n_rows
+            key = key * len(factor.texts) + factor.ranks
+            n_keys *= len(factor.texts)
+        return np.unique(key, return_counts=True)[1].astype(np.int64)
 
     @property
     def n_rows(self) -> int:
@@ -102,6 +132,16 @@ def from_frame(frame: Any) -> Table:
     if taken.n_rows == 0:
         raise InputError("the frame has no data rows.")
     return taken
+
+
+def factorize(series: pl.Series) -> Factor:
+    """Return a column as ranks among its distinct cells."""
+    import numpy as np
+    import polars as pl
+
+    texts = series.unique().sort()
+    ranks = pl.Series(np.arange(len(texts), dtype=np.int32))
+    return Factor(series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts)
 
 
 def _read_bytes(path: Path) -> bytes:

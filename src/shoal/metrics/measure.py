@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError, UsageError
 from shoal.metrics.cells import SUPPRESSED, Domain, Reader, reader
 from shoal.schema import Column, Schema
 from shoal.table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Measures", "measure_tables"]
 
@@ -71,8 +71,9 @@ def measure_tables(
         lost, n_changed = _column_loss(original, released, column, schema, (domains or {}).get(column.name))
         per_attribute[column.name] = (lost + (n_rows - n_kept)) / n_rows
         changed += n_changed + n_rows - n_kept
-    sizes, n_starred = _group_sizes(released.frame, [column.name for column in schema.qi])
-    smallest = min(sizes) if sizes else 0
+    names = [column.name for column in schema.qi]
+    sizes, n_starred = released.group_sizes(names), _count_starred(released, names)
+    smallest = int(sizes.min())
     suppressed = n_rows - n_kept + n_starred
     least = smallest if k is None else k
     total = sum(per_attribute[name] * weight[name] for name in per_attribute) / sum(weight.values())
@@ -92,8 +93,8 @@ def measure_tables(
     )
 
 
-def _discernibility(sizes: list[int], n_starred: int, n_rows: int, n_kept: int, k: int) -> int:
-    squares = sum(size * size if size >= k else n_rows * size for size in sizes)
+def _discernibility(sizes: NDArray[np.int64], n_starred: int, n_rows: int, n_kept: int, k: int) -> int:
+    squares = sum(size * size if size >= k else n_rows * size for size in sizes.tolist())
     if n_starred:  # a group of fully suppressed rows counts as suppressed, whatever its size
         squares += n_rows * n_starred - (n_starred**2 if n_starred >= k else n_rows * n_starred)
     return squares + n_rows * (n_rows - n_kept)
@@ -119,8 +120,8 @@ def _column_loss(
 
     An empty cell in the release is an untouched missing value as long as the original has as many.
     """
-    before = _distinct(original.frame, column.name)
-    after = _distinct(released.frame, column.name)
+    before = _distinct(original, column.name)
+    after = _distinct(released, column.name)
     n_missing = sum(count for text, count in before.items() if text in schema.missing)
     cells: Reader = reader(column, before, domain, schema.missing)
     lost, changed = 0.0, 0
@@ -143,17 +144,19 @@ def _column_loss(
     return lost, changed
 
 
-def _distinct(frame: pl.DataFrame, name: str) -> dict[str, int]:
+def _distinct(table: Table, name: str) -> dict[str, int]:
+    ranks, texts = table.factor(name)
     counts: dict[str, int] = {}
-    table = frame.group_by(name).len()
-    for text, count in zip(table[name].to_list(), table["len"].to_list(), strict=True):
+    for text, count in zip(texts.to_list(), np.bincount(ranks).tolist(), strict=True):
         text = values.normalise(text)
         counts[text] = counts.get(text, 0) + count
     return counts
 
 
-def _group_sizes(frame: pl.DataFrame, names: list[str]) -> tuple[list[int], int]:
-    """Return the size of each group, and the number of rows suppressed in every quasi-identifier."""
-    groups = frame.group_by(names).len("\0rows")
-    starred = groups.filter(**dict.fromkeys(names, "*")) if groups.height else groups
-    return groups["\0rows"].to_list(), int(starred["\0rows"].sum())
+def _count_starred(table: Table, names: list[str]) -> int:
+    """Count the rows that are suppressed in every quasi-identifier."""
+    starred = np.ones(table.n_rows, dtype=bool)
+    for name in names:
+        ranks, texts = table.factor(name)
+        starred &= (texts == "*").to_numpy()[ranks]
+    return int(starred.sum())
