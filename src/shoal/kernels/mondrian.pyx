@@ -237,7 +237,7 @@ cdef int32_t cut_values(
     if left < k or right < k:
         if not relaxed or left + right < 2 * k:
             return -1
-        return divide_value(codes, attribute, <int32_t>present[0].second, (left + right) // 2, order, segment, keep)
+        return divide_values(codes, attribute, (left + right) // 2, order, segment, histogram, present, keep)
     keep.clear()
     for i in range(segment.start, segment.stop):
         if goes_left[codes[order[i], attribute]]:
@@ -250,17 +250,23 @@ cdef int32_t cut_values(
     return write
 
 
-cdef int32_t divide_value(
-    const int32_t[:, ::1] codes, Py_ssize_t attribute, int32_t value, int64_t quota, int32_t[::1] order,
-    Segment segment, vector[int32_t]& keep,
+cdef int32_t divide_values(
+    const int32_t[:, ::1] codes, Py_ssize_t attribute, int64_t half, int32_t[::1] order, Segment segment,
+    vector[int64_t]& quota,         # all zero, given back all zero
+    vector[Weighed]& present,       # (-rows, code), sorted
+    vector[int32_t]& keep,
 ) noexcept nogil:
-    """Bring the first `quota` rows of one value to the front: the value holds more than half of the rows."""
+    """Fill the left half with values, from the most frequent on; the first rows of the last one fill it up."""
     cdef Py_ssize_t i
-    cdef int32_t write = segment.start
+    cdef int32_t code, write = segment.start
+    for i in range(<Py_ssize_t>present.size()):
+        quota[present[i].second] = min(-present[i].first, half)
+        half -= quota[present[i].second]
     keep.clear()
     for i in range(segment.start, segment.stop):
-        if quota > 0 and codes[order[i], attribute] == value:
-            quota -= 1
+        code = codes[order[i], attribute]
+        if quota[code] > 0:
+            quota[code] -= 1
             order[write] = order[i]
             write += 1
         else:

@@ -36,8 +36,9 @@ class Mondrian:
 
     Departures: the paper orders categories by a hierarchy; without one, their values are dealt out, from the most
     frequent on, to the side with fewer rows. Missing numbers and dates are cut off first where that is allowable and
-    else count as the largest. A relaxed cut of a category divides rows of a value only when no cut between values is
-    allowable.
+    else count as the largest. A relaxed cut of a category divides rows of a value only where the cut between
+    values is not allowable: the left half is then filled with whole values, from the most frequent on, and with the
+    first rows of the next.
     """
 
     variant: str = "strict"
