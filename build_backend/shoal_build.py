@@ -102,6 +102,10 @@ def _stop_at(problem: str | None) -> None:
         raise SystemExit(f"shoal cannot be built: {problem}")
 
 
+def _stop_unless_buildable() -> None:
+    _stop_at(missing_headers() or missing_tools() or missing_compiler())
+
+
 def _setuptools() -> ModuleType:
     _stop_at(missing_tools())
     from setuptools import build_meta
@@ -140,19 +144,15 @@ def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     return str(_setuptools().build_sdist(sdist_directory, config_settings))
 
 
-def build_wheel(
-    wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
-) -> str:
+def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     """Compile the kernels and write the wheel."""
-    setuptools = _setuptools()
-    _stop_at(missing_headers() or missing_compiler())
-    return str(setuptools.build_wheel(wheel_directory, config_settings, metadata_directory))
+    _stop_unless_buildable()
+    return str(_setuptools().build_wheel(wheel_directory, config_settings, metadata_directory))
 
 
 def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Compile the kernels into the tree and write the wheel that points there."""
-    setuptools = _setuptools()
-    _stop_at(missing_headers() or missing_compiler())
-    return str(setuptools.build_editable(wheel_directory, config_settings, metadata_directory))
+    _stop_unless_buildable()
+    return str(_setuptools().build_editable(wheel_directory, config_settings, metadata_directory))

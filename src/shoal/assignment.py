@@ -1,4 +1,4 @@
-"""What a released cell covers, and whether released rows fit one to one onto original rows.
+"""What a cell covers and whether rows match; over 400 lines, as half the verifier in two files of its own.
 
 A part of the verifier: standard library only, nothing of the code that makes releases. `Cells` reads the cells of one
 quasi-identifier, `count_unmatched` looks for the assignment: a maximum flow from distinct released rows to distinct
@@ -27,6 +27,7 @@ MOST_KEPT_COVERS = 200_000
 MOST_MASK_BYTES = 256 << 20
 N_BLOCKS = 512
 
+TextTable = tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]  # quasi-identifiers, then columns to be equal
 Run = tuple[int, int]  # value numbers from .. up to, the second left out
 Side = tuple[Run, ...]  # what a released cell covers, as runs of value numbers in rising order
 Point = tuple[int, ...]  # an original row: its value number in each quasi-identifier
@@ -210,12 +211,13 @@ class Domain:
 
 def count_unmatched(
     cells: Sequence[Cells],
-    released: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]],
-    original: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]],
-) -> int:
+    released: TextTable,
+    original: TextTable,
+) -> tuple[int, list[int]]:
     """Count the released rows left over when as many as possible stand for an original row of their own.
 
-    released, original: first the quasi-identifiers (as in cells), then the columns that must be equal, text by text.
+    With it, for each quasi-identifier, how many released rows hold a cell there that covers no original value.
+
     A released row can stand for an original row if its equal columns are the same and each of its quasi-identifier
     cells covers the original one.
     """
@@ -223,23 +225,23 @@ def count_unmatched(
     points = _by_key([map(d.ids.__getitem__, column) for d, column in zip(domains, original[0], strict=True)], original)
     sides: list[list[Side]] = []
     numbers: list[dict[str, int]] = []
+    barren: list[int] = []
     for domain, column in zip(domains, released[0], strict=True):
         covered = {cell: domain.side(cell) for cell in dict.fromkeys(column)}
         sides.append(list(dict.fromkeys(covered.values())))
         place = {side: number for number, side in enumerate(sides[-1])}
         numbers.append({cell: place[side] for cell, side in covered.items()})
+        barren.append(sum(map({cell for cell, side in covered.items() if not side}.__contains__, column)))
     boxes = _by_key([map(n.__getitem__, column) for n, column in zip(numbers, released[0], strict=True)], released)
-    return sum(_shortfall(group, points.get(key, {}), sides) for key, group in boxes.items())
+    return sum(_shortfall(group, points.get(key, {}), sides) for key, group in boxes.items()), barren
 
 
-def _by_key(
-    numbered: Sequence[Iterable[int]], table: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]
-) -> dict[tuple[str, ...], dict[tuple[int, ...], int]]:
+def _by_key(numbered: Sequence[Iterable[int]], table: TextTable) -> dict[tuple[str, ...], dict[tuple[int, ...], int]]:
     """Count the rows by their equal columns and, below that, by their numbered quasi-identifiers."""
     counted: dict[tuple[str, ...], dict[tuple[int, ...], int]] = defaultdict(dict)
     width = len(numbered)
     for row, count in Counter(zip(*numbered, *table[1], strict=True)).items():
-        counted[row[width:]][row[:width]] = count  # type: ignore[index]
+        counted[row[width:]][row[:width]] = count
     return counted
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal import encoding, methods, metrics
 from shoal.config import Settings, read_config
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
 from shoal.methods.base import DEFAULT, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
@@ -118,7 +118,12 @@ def anonymize_table(
         partition = method.partition(encoded, models, run)
     run.stage("measuring")
     released = encoding.decode(encoded, partition, schema, keep_order=keep_order)
-    measures = metrics.measure_tables(table, released.table, schema, k=k)
+    try:
+        measures = metrics.measure_tables(table, released.table, schema, k=k)
+    except InputError as error:  # what we made ourselves must be readable
+        raise VerificationError(
+            f"the release that was made cannot be read back; nothing was written. {error}"
+        ) from None
     if keep_order:
         notes.append("rows keep their order, which can tell people apart for those who know it")
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}

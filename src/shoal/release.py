@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import verification
-from shoal.errors import FileError, UsageError, VerificationError, join_problems
+from shoal.errors import FileError, VerificationError, join_problems
 from shoal.metrics import Measures
 from shoal.schema import Role, Schema
 from shoal.table import Table
@@ -71,8 +71,6 @@ class Release:
         force: replace a file that exists. key: a secret to sign the input's hash in the manifest with; without it the
         manifest holds no hash of the input. Returns the path of the manifest.
         """
-        if not str(path).lower().endswith((".csv", ".txt", ".tsv")):
-            raise UsageError(f"{path}: releases are written as CSV. Name an output that ends in .csv.")
         with Target(path, force=force, source=self.original.path) as target:
             return self.write_to(target, key=key)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from shoal.errors import FileError, InputError
+from shoal.errors import FileError, InputError, UsageError
 
 __all__ = ["Target"]
 
@@ -73,6 +73,8 @@ class Target:
             raise FileError(f"{self.path}: is a folder. Name a file in it.")
         if self.path.exists() and not self.path.is_file():
             raise FileError(f"{self.path}: is not a regular file.")
+        if self.path.suffix.lower() != ".csv":
+            raise UsageError(f"{self.path}: releases are written as CSV. Name an output that ends in .csv.")
         if not self.path.parent.is_dir():
             raise FileError(f"{self.path.parent}: no such folder. Make it first.")
         if os.path.lexists(self.path) and not self._force:

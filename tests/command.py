@@ -1,0 +1,68 @@
+"""The command line in this process, for tests: what it printed, and the exit code; a small table to run it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shoal.cli.main import run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Shoal = Callable[..., Outcome]
+
+
+@pytest.fixture
+def shoal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shoal:
+    """Run `shoal` with these words."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("POLARS_MAX_THREADS", "2")
+
+    def call(*words: object) -> Outcome:
+        capsys.readouterr()
+        code: object = 0
+        try:
+            run([str(word) for word in words])
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return Outcome(int(code or 0), printed.out, printed.err)  # type: ignore[call-overload]
+
+    return call
+
+
+PATIENTS = """name,age,sex,zip,disease
+Ada,35,Female,02139,broken leg
+Bob,35,Male,02140,flu
+Cyd,36,Female,02139,HIV
+Dan,37,Female,02138,ulcer
+Eve,37,Male,02140,gastritis
+Fay,38,Female,02139,pneumonia
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A table of six patients."""
+    path = tmp_path / "data.csv"
+    path.write_text(PATIENTS)
+    return path
+
+
+ROLES = ("--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name")
+
+
+def folder_of(path: Path) -> dict[str, bytes]:
+    """Return every file below a folder with its bytes, so that two states can be compared."""
+    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}

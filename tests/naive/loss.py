@@ -1,0 +1,112 @@
+"""What a release lost, from rows of original and released texts that stand side by side; every number is exact.
+
+A released row is None where the row was left out. NCP: Xu et al. 2006, as in [S0 section 2.6] and [S3 eq. 1-3].
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tests.naive.cells import SUPPRESSED, bounds, members, number, plain, seconds
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """kind: numeric, categorical or date; domain: (least, greatest) in place of the original's own, or the values."""
+
+    kind: str
+    weight: Fraction = Fraction(1)
+    domain: tuple[str, ...] | None = None
+    missing: Collection[str] = ("",)
+    date_format: str = "%Y-%m-%d"
+
+    def measure(self, text: str) -> Fraction:
+        return number(text) if self.kind == "numeric" else seconds(text, self.date_format)
+
+
+def ncp_cell(before: str, after: str, attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """NCP of one cell; column: all original cells of the attribute."""
+    if attribute.kind == "categorical":
+        return _ncp_of_category(before, after, attribute, column)
+    if after in attribute.missing:
+        return Fraction(plain(before) not in attribute.missing)  # as it was, or suppressed
+    if after == SUPPRESSED:
+        return Fraction(1)
+    given = attribute.domain or [text for text in map(plain, column) if text not in attribute.missing]
+    numbers = [attribute.measure(text) for text in given]
+    whole = max(numbers) - min(numbers)
+    for low, high in bounds(after):
+        try:
+            width = attribute.measure(high) - attribute.measure(low)
+        except ValueError:
+            continue
+        return width / whole if whole else Fraction(0)
+    attribute.measure(after)  # a value, or a ValueError
+    return Fraction(0)
+
+
+def _ncp_of_category(before: str, after: str, attribute: Attribute, column: Sequence[str]) -> Fraction:
+    domain = {"" if text in attribute.missing else text for text in map(plain, attribute.domain or column)}
+    inside = members(after)
+    if inside is not None and len(inside) > 1:
+        return Fraction(len(inside), len(domain))
+    if after in attribute.missing:
+        return Fraction(plain(before) not in attribute.missing)
+    return Fraction(after == SUPPRESSED and SUPPRESSED not in domain)
+
+
+def ncp_row(before: Row, after: Row | None, attributes: Sequence[Attribute], original: Sequence[Row]) -> Fraction:
+    """NCP of one row: the weighted sum over its cells; a row that is left out loses all."""
+    total = Fraction(0)
+    for i, attribute in enumerate(attributes):
+        column = [row[i] for row in original]
+        loss = Fraction(1) if after is None else ncp_cell(before[i], after[i], attribute, column)
+        total += attribute.weight * loss
+    return total
+
+
+def ncp(original: Sequence[Row], released: Sequence[Row | None], attributes: Sequence[Attribute]) -> Fraction:
+    """NCP of the table, in [0, 1]."""
+    pairs = zip(original, released, strict=True)
+    total = sum(ncp_row(before, after, attributes, original) for before, after in pairs)
+    return total / (len(original) * sum(attribute.weight for attribute in attributes))
+
+
+def group_sizes(released: Sequence[Row | None]) -> Counter[tuple[str, ...]]:
+    """Rows of each group, by its released cells; fully suppressed rows form no group."""
+    shown = (tuple(row) for row in released if row is not None)
+    return Counter(row for row in shown if any(cell != SUPPRESSED for cell in row))
+
+
+def discernibility(released: Sequence[Row | None], k: int) -> int:
+    """DM: each row of a group of k or more costs the size of its group, every other row the size of the table."""
+    sizes = group_sizes(released)
+    costs = []
+    for row in released:
+        size = 0 if row is None else sizes[tuple(row)]
+        costs.append(size if size >= k else len(released))
+    return sum(costs)
+
+
+def average_group(released: Sequence[Row | None], k: int) -> Fraction:
+    """C_AVG: the mean size of the groups over k; 0 where there is no group."""
+    sizes = group_sizes(released)
+    return Fraction(sum(sizes.values()), len(sizes) * k) if sizes else Fraction(0)
+
+
+def modification_rate(
+    original: Sequence[Row], released: Sequence[Row | None], missing: Collection[str] = ("",)
+) -> Fraction:
+    """Share of the cells that are not what they were [S2 section 3]; all cells of a row left out are changed."""
+    changed = cells = 0
+    for before, after in zip(original, released, strict=True):
+        cells += len(before)
+        for i, text in enumerate(before):
+            same = after is not None and (after[i] == plain(text) or (after[i] in missing and plain(text) in missing))
+            changed += not same
+    return Fraction(changed, cells)
