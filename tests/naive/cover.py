@@ -12,7 +12,7 @@ def covers(
     released: str, original: str, kind: str, *, missing: Collection[str] = ("",), date_format: str = "%Y-%m-%d"
 ) -> bool:
     """Say whether the released text is true of the original one: the same value, a range or set with it, or ``*``."""
-    value = plain(original)
+    released, value = plain(released), plain(original)
     is_missing = value in missing
     if released == SUPPRESSED:
         return True
@@ -20,7 +20,7 @@ def covers(
         inside = members(released)
         if inside is not None and len(inside) > 1:
             return value in inside or (is_missing and bool(inside.intersection(missing)))
-        return plain(released) == value or (is_missing and released in missing)
+        return released == value or (is_missing and released in missing)
     if is_missing or released in missing:
         return is_missing and released in missing
     if not bounds(released):

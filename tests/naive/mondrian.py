@@ -44,7 +44,9 @@ def relaxed(rows: Sequence[Row], attributes: Sequence[Attribute], k: int) -> lis
     return _cut(rows, attributes, k, list(range(len(rows))), relaxed=True)
 
 
-def _cut(rows: Sequence[Row], attributes: Sequence[Attribute], k: int, group: list[int], relaxed: bool) -> list[list[int]]:
+def _cut(
+    rows: Sequence[Row], attributes: Sequence[Attribute], k: int, group: list[int], relaxed: bool
+) -> list[list[int]]:
     widths = [width(attribute, [rows[i][a] for i in group]) for a, attribute in enumerate(attributes)]
     widest_first = sorted((a for a in range(len(attributes)) if widths[a] > 0), key=lambda a: -widths[a])
     for a in widest_first:

@@ -1,0 +1,51 @@
+"""Write docs/reference/cli.md from the commands' own help; --check says whether the file is up to date."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from shoal.cli.main import app
+
+PATH = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+
+
+def reference() -> str:
+    """Return the whole page."""
+    group: Any = typer.main.get_command(app)
+    parts = [
+        "# Command line",
+        "Made from the commands' own help by `python scripts/make_cli_reference.py`. Exit codes: [errors](errors.md).",
+        _options(group),
+    ]
+    for name, command in group.commands.items():
+        arguments = [p.name for p in command.params if p.param_type_name == "argument"]
+        words = " ".join(["shoal", name, *(f"{argument.upper()}" for argument in arguments), "[options]"])
+        parts += [f"## shoal {name}", f"`{words}`", _prose(command.help), _options(command)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _prose(text: str) -> str:
+    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    return "\n\n".join(re.sub(r"^Example: (.*)$", r"Example: `\1`", paragraph) for paragraph in paragraphs)
+
+
+def _options(command: Any) -> str:
+    rows = ["| option | meaning |", "|---|---|"]
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            words = ", ".join(f"`{word}`" for word in (*parameter.opts, *parameter.secondary_opts))
+            rows.append(f"| {words} | {parameter.help} |")
+        else:
+            rows.append(f"| `{parameter.name.upper()}` | {parameter.help} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(PATH.read_text() != reference())
+    PATH.write_text(reference())

@@ -1,0 +1,26 @@
+"""Profiles of hypothesis, and the one fixture that seeds come from."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: a test machine may be busy, and time is never asserted. "default" draws the same examples in every run
+# (derandomize), so that a commit is never red for a table that the commit before was not tried on; looking for new
+# tables is the work of "nightly", which draws other examples each night, many more of them, and prints what repeats a
+# failure. Choose with SHOAL_HYPOTHESIS_PROFILE.
+CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large)
+settings.register_profile("default", max_examples=60, derandomize=True, deadline=None, suppress_health_check=CHECKS)
+settings.register_profile("nightly", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=CHECKS)
+PROFILE = os.environ.get("SHOAL_HYPOTHESIS_PROFILE", "default")
+settings.load_profile(PROFILE)
+
+N_SEEDS = 50 if PROFILE == "nightly" else 2
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for a seed with two of them, at night with fifty."""
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", range(N_SEEDS))

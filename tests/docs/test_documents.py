@@ -1,0 +1,111 @@
+"""The documents: what they show runs, what they name exists, and what exists is named."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import shoal
+from scripts import make_cli_reference
+from shoal import errors
+from tests.command import Shoal
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+DATA = "name,ssn,age,sex,zip,disease\n" + "".join(
+    f"n{i},s{i},{20 + i * 7 % 40},{'FM'[i % 2]},0{2130 + i % 5},d{i % 4}\n" for i in range(60)
+)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: str(p.relative_to(ROOT)))
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), {})
+
+
+COMMANDS = [
+    (page, line.partition("#")[0].strip())
+    for page in PAGES
+    if page.name != "cli.md"
+    for block in blocks(page, "")
+    for line in block.splitlines()
+    if line.startswith("shoal ")
+]
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS, ids=lambda x: x if isinstance(x, str) else x.name)
+def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command that a page shows ends with 0 on a table with the columns that it names."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(DATA)
+    (tmp_path / "shoal.toml").write_text('k = 2\nothers = "drop"\n[columns.age]\nrole = "qi"\n')
+    words = shlex.split(line)[1:]
+    if words[0] in ("verify", "measure"):
+        roles = ("--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name,ssn")
+        assert shoal("anonymize", "data.csv", "-o", "out.csv", "-k", 10, *roles).code == 0
+    if "--drop" in words and "name,ssn" not in words:
+        words += ["--drop", "ssn"]
+    ended = shoal(*words)
+    assert ended.code == 0, ended.err
+
+
+def test_documents_show_commands() -> None:
+    assert len(COMMANDS) >= 6
+
+
+def test_config_page_is_a_config(tmp_path: Path) -> None:
+    from shoal.config import read_config
+
+    (tmp_path / "shoal.toml").write_text(blocks(ROOT / "docs/reference/config.md", "toml")[0])
+    settings = read_config(tmp_path / "shoal.toml")
+    assert settings.k == 10
+    assert settings.dates == {"born": "%d.%m.%Y"}
+
+
+def test_command_line_reference_is_up_to_date() -> None:
+    assert make_cli_reference.PATH.read_text() == make_cli_reference.reference(), "run scripts/make_cli_reference.py"
+
+
+def test_every_error_and_exit_code_is_documented() -> None:
+    page = (ROOT / "docs/reference/errors.md").read_text()
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        if isinstance(kind, type) and kind is not errors.ShoalError:
+            assert f"| {kind.exit_code} | `{name}` |" in page
+
+
+def test_every_method_has_a_page() -> None:
+    from shoal.methods.base import infos
+
+    for info in infos():
+        assert (ROOT / f"docs/concepts/{info.name}.md").exists()
+
+
+@pytest.mark.parametrize("name", ["shoal.pipeline", "shoal.models.size", "shoal.methods.base"])
+def test_docstring_examples_run(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_public_names_have_docstrings() -> None:
+    for name in shoal.__all__:
+        if name != "__version__":
+            assert getattr(shoal, name).__doc__

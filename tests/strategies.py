@@ -1,0 +1,121 @@
+"""Tables for hypothesis to draw: tame ones, full of ties, for the algorithms, and odd ones for everything around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import polars as pl
+from hypothesis import strategies as st
+
+KINDS = ("numeric", "categorical", "date")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Columns of text by name, the kind of each, and the markers of missing values beside the empty text."""
+
+    columns: dict[str, list[str]]
+    kinds: dict[str, str]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.columns[self.names[0]])
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return list(zip(*self.columns.values(), strict=True))
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return pl.DataFrame(self.columns, schema=dict.fromkeys(self.columns, pl.String))
+
+    def named(self, kind: str) -> list[str]:
+        return [name for name in self.columns if self.kinds.get(name) == kind]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of anonymize and measure that say what the columns are."""
+        return {
+            "qi": [name for name in self.columns if name in self.kinds],
+            "numeric": self.named("numeric"),
+            "categorical": self.named("categorical"),
+            "dates": dict.fromkeys(self.named("date"), "%Y-%m-%d"),
+            "missing": self.missing,
+        }
+
+
+# Numbers are multiples of 1/8, so that their differences are exact as binary fractions and widths tie exactly.
+TAME_NUMBERS = st.integers(-400, 400).map(lambda eighths: f"{eighths / 8:g}")
+TAME_DATES = st.integers(0, 20000).map(lambda days: (date(1950, 1, 1) + timedelta(days)).isoformat())
+TAME_WORDS = st.text("abcdeXYZ", min_size=1, max_size=3)
+TAME_VALUES = {"numeric": TAME_NUMBERS, "date": TAME_DATES, "categorical": TAME_WORDS}
+
+
+@st.composite
+def columns(draw: st.DrawFn, values: st.SearchStrategy[str], n_rows: int, missing: Sequence[str] = ("",)) -> list[str]:
+    """Draw a column: a few values, which repeat, and in every other column some missing ones."""
+    domain = draw(st.lists(values, min_size=1, max_size=draw(st.sampled_from((1, 2, 4, 12, 40))), unique=True))
+    if draw(st.booleans()):
+        domain += missing
+    return draw(st.lists(st.sampled_from(domain), min_size=n_rows, max_size=n_rows))
+
+
+@st.composite
+def sheets(draw: st.DrawFn, max_rows: int = 60, max_columns: int = 5, kinds: Sequence[str] = KINDS) -> Sheet:
+    """Draw a tame table of quasi-identifiers."""
+    n_rows = draw(st.integers(1, max_rows))
+    chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=max_columns))
+    names = [f"{kind}{i}" for i, kind in enumerate(chosen)]
+    drawn = {name: draw(columns(TAME_VALUES[kind], n_rows)) for name, kind in zip(names, chosen, strict=True)}
+    return Sheet(drawn, dict(zip(names, chosen, strict=True)))
+
+
+ODD_NUMBERS = st.one_of(
+    st.sampled_from("0 -0 0.0 -0.0 +0 1 1.0 1.00 +1 01 1e0 1e5 100000 .5 0.5 5. 5 -.5 1E-7 02139 2139".split()),
+    st.sampled_from(["9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775808", "1" * 40]),
+    st.sampled_from(["0.1", "0.2", "0.3", "0.30000000000000004", "1.0000000000000002", "1e300", "-1e300", "1e-400"]),
+    st.integers(-(10**6), 10**6).map(str),
+    st.decimals(-1000, 1000, places=3).map(str),
+)
+ODD_DATES = st.dates(date(1, 1, 1), date(9999, 12, 31)).map(date.isoformat)
+ODD_WORDS = st.one_of(
+    st.sampled_from(["José", "Jose\u0301", "Å", "A\u030a", "ﬁ", "fi", "а", "a", "ß", "SS", "İ", "e\u0301\u0323"]),
+    st.sampled_from(["1", "1.0", "True", "true", "-0.0", "02139", "1e5", "NA", "None", "null", "nan", "NULL", "any"]),
+    st.sampled_from(["a, b", "a,b", "a;b", "a|b", "a~b", 'say "x"', '"', '""', "{", "}", "{a", "a}", "}{", "[1, 2]"]),
+    st.sampled_from(["[", "]", "a\nb", "a\r\nb", "a\rb", "a\tb", " a", "a ", "a\u00a0b", "\u200b", "-", "?", "=1+1"]),
+    st.sampled_from(["\U0001f41f", "\U0010ffff", "\ufeff", "\x7f", "\x85x", "x\u2028y"]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0*{}"), max_size=8),
+)
+ODD_VALUES = {"numeric": ODD_NUMBERS, "date": ODD_DATES, "categorical": ODD_WORDS}
+MARKERS = ("?", "N/A")
+
+
+@st.composite
+def odd_sheets(draw: st.DrawFn, max_rows: int = 12, max_columns: int = 4) -> Sheet:
+    """Draw a table that a careless program trips over; columns beyond the first may be other than quasi-identifiers."""
+    n_rows = draw(st.integers(1, max_rows))
+    chosen = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=max_columns))
+    missing = draw(st.sampled_from([(), MARKERS[:1], MARKERS]))
+    names = [f"{kind}{i}" for i, kind in enumerate(chosen)]
+    drawn = {}
+    for name, kind in zip(names, chosen, strict=True):
+        drawn[name] = draw(columns(ODD_VALUES[kind], n_rows, missing=("", *missing)))
+    others = {"other": draw(columns(ODD_WORDS, n_rows))} if draw(st.booleans()) else {}
+    return Sheet(drawn | others, dict(zip(names, chosen, strict=True)), missing)
+
+
+@st.composite
+def grids(draw: st.DrawFn, max_rows: int = 8, max_columns: int = 4) -> list[list[str]]:
+    """Draw cells of a file, row by row: any text without a NUL."""
+    cell = st.one_of(ODD_WORDS, ODD_NUMBERS, st.sampled_from(["", " ", "*", "{a, b}", "[1, 2]", '""', "\n", "\r", ","]))
+    width = draw(st.integers(1, max_columns))
+    row = st.lists(cell, min_size=width, max_size=width)
+    return draw(st.lists(row, min_size=1, max_size=max_rows))
