@@ -1,4 +1,4 @@
-"""What a cell covers and whether rows match; over 400 lines, as half the verifier in two files of its own.
+"""What a cell covers and which rows match; over 400 lines, so that the verifier has two files only.
 
 A part of the verifier: standard library only, nothing of the code that makes releases. `Cells` reads the cells of one
 quasi-identifier, `count_unmatched` looks for the assignment: a maximum flow from distinct released rows to distinct

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from shoal.errors import FileError, UsageError, join_problems
@@ -40,21 +40,18 @@ class Settings:
 
         A column that both give a role or kind keeps the one given here.
         """
-        merged = replace(self)
-        for group in (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates")):
-            taken = {name for part in group for name in getattr(self, part)}
-            for part in group:
-                here, there = getattr(self, part), getattr(other, part)
-                if part == "dates":
-                    kept = {name: form for name, form in there.items() if name not in taken}
-                    merged = replace(merged, dates=dict(here) | kept)
-                else:
-                    changes: dict[str, Any] = {part: (*here, *(name for name in there if name not in taken))}
-                    merged = replace(merged, **changes)
+        merged: dict[str, Any] = {}
         for f in fields(self):
-            if getattr(merged, f.name) in (None, (), {}):
-                merged = replace(merged, **{f.name: getattr(other, f.name)})
-        return merged
+            here, there = getattr(self, f.name), getattr(other, f.name)
+            shared = next((group for group in SHARED if f.name in group), ())
+            taken = {name for part in shared for name in getattr(self, part)}
+            if not shared:
+                merged[f.name] = there if here in (None, (), {}) else here
+            elif isinstance(there, Mapping):
+                merged[f.name] = dict(here) | {name: form for name, form in there.items() if name not in taken}
+            else:
+                merged[f.name] = (*here, *(name for name in there if name not in taken))
+        return Settings(**merged)
 
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
@@ -74,6 +71,8 @@ class Settings:
         )
 
 
+# Settings that share out columns: one of each may name a column.
+SHARED = (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates"))
 ROLE_FIELDS = {"qi": "qi", "sensitive": "sensitive", "insensitive": "insensitive", "identifier": "drop"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -122,7 +123,9 @@ def test_no_test_hides_another() -> None:
 def test_files_fit_on_a_few_screens_or_say_why() -> None:
     for path in [*MODULES, *SOURCE.rglob("*.pyx")]:
         first, *rest = path.read_text().splitlines()
-        assert len(rest) < 400 or "400 lines" in first, f"{path.name} has {len(rest) + 1} lines and gives no reason"
+        assert len(rest) < 400 or re.search("longer|lines", first), (
+            f"{path.name} has {len(rest) + 1} lines and gives no reason"
+        )
 
 
 def test_changelog_names_the_version() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.kernels import csv_scan
 from tests.naive import csv_scan as naive
-from tests.strategies import grids
+from tests.strategies import csv_text, grids
 
 EXAMPLES = settings.default.max_examples * 10
 DELIMITERS = st.sampled_from([",", ";", "\t", "|"])
@@ -73,15 +73,14 @@ def test_finds_what_the_twin_finds(text: bytes, delimiter: str, initial_space: b
 @given(grid=grids(), delimiter=DELIMITERS, end=st.sampled_from(["\n", "\r\n"]))
 def test_well_formed_text_keeps_its_cells(grid: list[list[str]], delimiter: str, end: str) -> None:
     """B09: what the csv module wrote, it reads back from the plain records."""
-    file = io.StringIO(newline="")
-    csv.writer(file, delimiter=delimiter, lineterminator=end).writerows(grid)
-    found, plain = scan(file.getvalue().encode(), delimiter)
+    text = csv_text(grid, delimiter, end).encode()
+    found, plain = scan(text, delimiter)
     faults = {name: n for name, n in found.items() if name not in ("n_records", "width") and n}
     assert faults == {}
     assert found["n_records"] == len(grid)
     assert found["width"] == len(grid[0])
     assert list(csv.reader(io.StringIO(plain.decode(), newline=""), delimiter=delimiter)) == grid
-    twin = naive.scan(file.getvalue().encode(), delimiter.encode(), False)
+    twin = naive.scan(text, delimiter.encode(), False)
     assert [[cell.decode() for cell in cells] for cells in twin.cells()] == grid
 
 
