@@ -37,12 +37,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, its role and, for a quasi-identifier, its kind (None: to be told from the cells)."""
+    """One column: its name, its role and, for a quasi-identifier, its kind (None: to be told from the cells).
+
+    decimal, thousands: the marks in its numbers (German: "," and "."; no thousands mark where it is empty).
+    """
 
     name: str
     role: Role
     kind: Kind | None = None
     date_format: str = "%Y-%m-%d"
+    decimal: str = "."
+    thousands: str = ""
 
 
 @dataclass(frozen=True)

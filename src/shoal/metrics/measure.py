@@ -97,7 +97,7 @@ def _discernibility(sizes: NDArray[np.int64], n_starred: int, n_rows: int, n_kep
     squares = sum(size * size if size >= k else n_rows * size for size in sizes.tolist())
     if n_starred:  # a group of fully suppressed rows counts as suppressed, whatever its size
         squares += n_rows * n_starred - (n_starred**2 if n_starred >= k else n_rows * n_starred)
-    return squares + n_rows * (n_rows - n_kept)
+    return int(squares) + n_rows * (n_rows - n_kept)
 
 
 def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, float]:
