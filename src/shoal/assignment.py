@@ -60,15 +60,29 @@ class Cover:
     missing: bool = False
     texts: frozenset[str] = frozenset()
     spans: dict[str, Span] = field(default_factory=dict)  # by "number" or "date"
+    places: frozenset[tuple[str, Any]] = frozenset()  # values told apart by what they mean, not by their text
 
 
 class Cells:
-    """The cells of one quasi-identifier, read as its kind says: "numeric", "date", "categorical", None for any."""
+    """The cells of one quasi-identifier, read as its kind says: "numeric", "date", "categorical", None for any.
 
-    def __init__(self, kind: str | None, date_format: str = "%Y-%m-%d", missing: Iterable[str] = ()) -> None:
+    marks: the decimal and the thousands mark of its numbers. labels: the values that each label of a hierarchy stands
+    for; a cell that is one of these labels covers them and nothing else.
+    """
+
+    def __init__(
+        self,
+        kind: str | None,
+        date_format: str = "%Y-%m-%d",
+        missing: Iterable[str] = (),
+        marks: tuple[str, str] = (".", ""),
+        labels: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
         self._kind = kind
         self._date_format = date_format
         self._missing = frozenset(map(normalise, missing)) | {""}
+        self._marks = marks
+        self._labels = labels or {}
         self._kept: dict[str, Cover] = {}
 
     def is_missing(self, text: str) -> bool:
@@ -85,14 +99,14 @@ class Cells:
             return cover.missing
         if text in cover.texts:
             return True
-        if not cover.spans:
+        if not cover.spans and not cover.places:
             return False
         scale, value = self.place(text)
-        return scale in cover.spans and cover.spans[scale].holds(value)
+        return (scale, value) in cover.places or (scale in cover.spans and cover.spans[scale].holds(value))
 
     def place(self, text: str) -> tuple[str, Any]:
         """Return the scale of a normalised value ("number", "date" or "text") and its place there."""
-        if self._kind in (None, "numeric") and (number := _number(text)) is not None:
+        if self._kind in (None, "numeric") and (number := _number(text, *self._marks)) is not None:
             return "number", number
         if self._kind in (None, "date") and (date := _date(text, self._date_format)) is not None:
             return "date", date
@@ -111,6 +125,9 @@ class Cells:
         text = normalise(cell)
         if text == SUPPRESSED:
             return Cover(everything=True)
+        if text in self._labels:
+            values = frozenset(map(normalise, self._labels[text]))
+            return Cover(False, not self._missing.isdisjoint(values), values, places=frozenset(map(self.place, values)))
         if text in self._missing:
             return Cover(missing=True)
         members = _members(cell.strip()) if self._kind in (None, "categorical") else set()
@@ -131,7 +148,15 @@ class Cells:
         return {}
 
 
-def _number(text: str) -> Decimal | None:
+def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | None:
+    if thousands:
+        mark = "[ \u00a0\u202f]" if thousands.isspace() else re.escape(thousands)
+        if re.fullmatch(rf"[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?", text):
+            text = re.sub(mark, "", text)
+    if decimal != ".":
+        if "." in text:
+            return None
+        text = text.replace(decimal, ".")
     if not NUMBER.fullmatch(text):
         return None
     try:
@@ -194,6 +219,9 @@ class Domain:
         if cover.everything:
             return ((0, self.size),)
         runs = [(n, n + 1) for n in map(self._numbered.get, cover.texts) if n is not None]
+        for scale, value in cover.places:
+            start, values = self._scales[scale]
+            runs.append((start + bisect_left(values, value), start + bisect_right(values, value)))
         if cover.missing:
             runs.append((self.size - 1, self.size))
         for scale, span in cover.spans.items():

@@ -9,7 +9,7 @@ import re
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect
 
-__all__ = ["detect", "numbered_names"]
+__all__ = ["detect", "has_header", "numbered_names"]
 
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_RECORDS = 200
@@ -45,7 +45,7 @@ def detect(sample: bytes, whole: bool, *, delimiter: str | None, header: bool | 
     initial_space = bool(inner) and all(cell.startswith(" ") for cell in inner)
     return Dialect(
         delimiter=chosen,
-        header=_has_header(records) if header is None else header,
+        header=has_header(records) if header is None else header,
         initial_space=initial_space,
     )
 
@@ -71,7 +71,7 @@ def _agreement(records: list[list[str]]) -> tuple[float, int]:
     return (sum(len(record) == width for record in records) / len(records), width)
 
 
-def _has_header(records: list[list[str]]) -> bool:
+def has_header(records: list[list[str]]) -> bool:
     """Tell a header: no column of numbers begins with a number, or the file has one line alone."""
     first, rest = records[0], records[1:]
     if not rest:

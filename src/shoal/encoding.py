@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError, InternalError, join_problems
-from shoal.partition import RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
+from shoal.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.table import Factor, Table, factorize
+from shoal.tree import Tree
 
 if TYPE_CHECKING:
     pass
@@ -29,7 +30,8 @@ class Attribute:
 
     texts: the released text of each code. values: the number behind each code of a number or date (seconds), empty for
     categories. missing: the code of the missing value of a number or date, which is the last one; -1 where there is
-    none. A category's missing value is one of its values.
+    none. A category's missing value is one of its values. tree: the hierarchy over the codes, where one is given; the
+    attribute is then recoded by its nodes and nothing else.
     """
 
     name: str
@@ -37,11 +39,12 @@ class Attribute:
     texts: tuple[str, ...]
     values: NDArray[np.float64]
     missing: int
+    tree: Tree | None = None
 
     @property
     def ordered(self) -> bool:
         """Whether the values are numbers or dates, released as ranges."""
-        return self.kind is not Kind.CATEGORICAL
+        return self.kind is not Kind.CATEGORICAL and self.tree is None
 
     @property
     def span(self) -> float:
@@ -57,7 +60,8 @@ class Encoded:
     """A table as codes. Rows are in canonical order: sorted by codes, then by the cells of the other released columns.
 
     tuples: distinct rows of codes, sorted; counts: rows of each; row_tuple: the tuple of each canonical row;
-    order: the source row of each canonical row. Methods see these and nothing else.
+    order: the source row of each canonical row; people: the person of each canonical row, where a column tells.
+    Methods see these and nothing else.
     """
 
     attributes: tuple[Attribute, ...]
@@ -65,6 +69,7 @@ class Encoded:
     counts: NDArray[np.int64]
     row_tuple: NDArray[np.int32]
     order: NDArray[np.int64]
+    people: NDArray[np.int32] | None = None
     others: dict[str, Factor] = field(repr=False, default_factory=dict)
 
     @property
@@ -99,7 +104,8 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
     if problems:
         raise InputError(join_problems(problems))
     others = {c.name: table.factor(c.name) for c in schema.released if c.role is not Role.QI}
-    keys = [*codes, *(raw for raw, _ in others.values())]
+    person = [table.factor(name).ranks for name in schema.names(Role.PERSON)]
+    keys = [*codes, *(raw for raw, _ in others.values()), *person]
     order = np.lexsort(keys[::-1])
     sorted_codes = np.ascontiguousarray(np.column_stack([column[order] for column in codes]))
     begins = np.ones(len(order), dtype=bool)
@@ -111,6 +117,7 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
         counts=np.diff(np.append(starts, len(order))).astype(np.int64),
         row_tuple=(np.cumsum(begins) - 1).astype(np.int32),
         order=order.astype(np.int64),
+        people=person[0][order] if person else None,
         others=others,
     )
 
@@ -124,7 +131,7 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
         raw, texts = table.factor(column.name)
         normal = [values.normalise(text) for text in texts.to_list()]
         known = [i for i, text in enumerate(normal) if text not in schema.missing]
-        kinds[column.name], misfit = values.guess_kind([normal[i] for i in known])
+        kinds[column.name], misfit = values.guess_kind([normal[i] for i in known], marks_of(column))
         if misfit is not None:
             kind = kinds[column.name]
             fault = (
@@ -136,6 +143,11 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
     if problems:
         raise InputError(join_problems(problems))
     return schema.with_kinds(kinds)
+
+
+def marks_of(column: Column) -> values.Marks:
+    """Return the marks in the numbers of a column."""
+    return values.Marks(column.decimal, column.thousands)
 
 
 def _at_first_row(problem: str, raw: NDArray[np.int32], index: int) -> str:
@@ -176,8 +188,8 @@ def _ordered_attribute(
     assert column.kind is not None
     given = [normal[i] for i in known]
     if column.kind is Kind.NUMERIC:
-        numbers, misfits = values.parse_numbers(given)
-        allowed = "a plain number within float64, such as 42 or -1.5e3"
+        numbers, misfits = values.parse_numbers(given, marks_of(column))
+        allowed = f"a number within float64, such as 42 or -1{column.decimal}5e3"
     else:
         numbers, misfits = values.parse_dates(given, column.date_format)
         allowed = f"a date in the format {column.date_format}"
@@ -233,6 +245,8 @@ def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
     if form == SET:
         members = cells.members[cells.starts[index] : cells.starts[index + 1]]
         return "{" + ", ".join(_member_text(texts[code]) for code in members) + "}"
+    if form == NODE and attribute.tree is not None:
+        return str(attribute.tree.labels[cells.low[index]])
     if form == SUPPRESSED:
         return SUPPRESSION
     raise InternalError(f"attribute {attribute.name!r} has a cell of unknown form {form}.")

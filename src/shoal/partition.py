@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from shoal.encoding import Attribute, Encoded
 
-__all__ = ["RANGE", "SET", "SUPPRESSED", "VALUE", "Cells", "Partition", "recode", "tight_partition"]
+__all__ = ["NODE", "RANGE", "SET", "SUPPRESSED", "VALUE", "Cells", "Partition", "recode", "tight_partition"]
 
 # The forms of a released cell.
-VALUE, RANGE, SET, SUPPRESSED = 0, 1, 2, 3
+VALUE, RANGE, SET, SUPPRESSED, NODE = range(5)
 
 
 @dataclass(frozen=True)
 class Cells:
     """The distinct released cells of one attribute, and which of them each group shows.
 
-    low, high: codes at the ends of a range; low alone for a value. members[starts[i]:starts[i + 1]]: codes of a set.
+    low, high: codes at the ends of a range; low alone for a value, and for a node of the
+    attribute's tree. members[starts[i]:starts[i + 1]]: codes of a set.
     """
 
     index: NDArray[np.int32]  # one for each group
@@ -70,14 +71,19 @@ def distinct_members(encoded: Encoded, labels: NDArray[np.int32]) -> tuple[NDArr
 def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.int32], n_regions: int) -> Cells:
     """Return the cells of regions that hold these codes: the smallest range or set over each region.
 
-    A region of a number or date that holds missing and other values is suppressed there.
+    With a hierarchy it is the lowest node above the region's values. A region of a number or date that holds missing
+    and other values is suppressed there.
     """
     card = len(attribute.texts)
     owner, code = np.divmod(np.unique(regions.astype(np.int64) * card + codes), card)
     starts = np.searchsorted(owner, np.arange(n_regions + 1))
     low, high, sizes = code[starts[:-1]], code[starts[1:] - 1], np.diff(starts)
     signature = low * card + high  # tells apart all cells but sets
-    if attribute.ordered:
+    if attribute.tree is not None:
+        low = high = attribute.tree.common(code, starts[:-1])
+        signature = low
+        form = np.where(sizes == 1, VALUE, NODE)
+    elif attribute.ordered:
         signature[(sizes > 1) & (high == attribute.missing)] = -1
         form = np.where(sizes == 1, VALUE, np.where(signature < 0, SUPPRESSED, RANGE))
     else:

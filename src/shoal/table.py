@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,13 +12,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shoal.dialect import detect, numbered_names
 from shoal.errors import FileError, InputError, InternalError, UsageError, join_problems
 from shoal.schema import Dialect
+from shoal.texts import arrow_texts, pandas_text, polars_texts
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Factor", "Native", "Table", "factorize", "from_frame", "read_csv"]
+__all__ = ["Factor", "Native", "Stamp", "Table", "factorize", "from_frame", "parse_csv", "read_bytes", "read_csv"]
+
+
+class Stamp(NamedTuple):
+    """What tells that a file is still the one that was read: its size, time of change and inode."""
+
+    size: int
+    changed: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """Take the stamp of a file."""
+        found = path.stat()
+        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 class Factor(NamedTuple):
@@ -41,7 +55,8 @@ class Native:
 class Table:
     """Columns of text (a missing cell is the empty text), with the place they came from.
 
-    notes: what was guessed or noticed on reading, for the user to see.
+    notes: what was guessed or noticed on reading, for the user to see. stamp: the state of the file when it was read.
+    sheet: the sheet of a workbook that was read.
     """
 
     frame: pl.DataFrame
@@ -49,6 +64,8 @@ class Table:
     dialect: Dialect | None = None
     native: Native | None = None
     notes: tuple[str, ...] = ()
+    stamp: Stamp | None = None
+    sheet: str | None = None
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
     def factor(self, name: str) -> Factor:
@@ -70,6 +87,17 @@ class Table:
             key = key * len(factor.texts) + factor.ranks
             n_keys *= len(factor.texts)
         return np.unique(key, return_counts=True)[1].astype(np.int64)
+
+    def check_unchanged(self) -> None:
+        """Raise an InputError if the file is no longer the one that was read."""
+        if self.path is None or self.stamp is None:
+            return
+        try:
+            now = Stamp.of(self.path)
+        except OSError:
+            raise InputError(f"{self.path}: the file went away after it was read. Run again when it is back.") from None
+        if now != self.stamp:
+            raise InputError(f"{self.path}: the file changed after it was read. Run again when nothing writes to it.")
 
     @property
     def n_rows(self) -> int:
@@ -95,7 +123,14 @@ def read_csv(
     InputError with its line, never a guess.
     """
     path = Path(path)
-    raw = _read_bytes(path)
+    raw, stamp = read_bytes(path)
+    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header)
+
+
+def parse_csv(
+    raw: bytes, path: Path, stamp: Stamp, *, delimiter: str | None, encoding: str | None, header: bool | None
+) -> Table:
+    """Make a table of the bytes of a CSV file; path and stamp are those of the file that they came from."""
     text, encoding_found = _decode(raw, encoding, path)
     del raw
     dialect = detect(text[:1_000_000], len(text) <= 1_000_000, delimiter=delimiter, header=header, place=str(path))
@@ -104,34 +139,50 @@ def read_csv(
     notes = [f"{path}: {dialect.describe()}"]
     if blank:
         notes.append(f"{path}: {blank} blank line{'s' * (blank > 1)} skipped")
-    notes += _check_names(frame.columns, path)
-    return Table(frame, path=path, dialect=dialect, notes=tuple(notes))
+    notes += check_names(frame.columns, str(path))
+    return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
 
 
 def from_frame(frame: Any) -> Table:
     """Take a pandas, polars or pyarrow frame; every cell becomes text, missing ones of any sort the empty text."""
     library = type(frame).__module__.split(".")[0]
-    if library == "polars":
-        frame = frame.collect() if hasattr(frame, "collect") else frame
-        columns = {name: _polars_text(frame[name]) for name in frame.columns}
-    elif library == "pandas":
-        _check_names([str(name) for name in frame.columns], None)
-        columns = {str(name): _pandas_text(frame[name], str(name)) for name in frame.columns}
-    elif library == "pyarrow":
-        _check_names(frame.column_names, None)
-        columns = _arrow_text(frame)
-    else:
+    if library == "polars" and hasattr(frame, "collect"):
+        frame = frame.collect()
+    if not hasattr(frame, "columns") or library not in ("pandas", "polars", "pyarrow"):
         raise UsageError(
             f"a table of type {type(frame).__name__} cannot be taken. Give a pandas, polars or pyarrow frame, "
-            "or read a file with shoal.read_csv."
+            "or read a file with shoal.read_table."
         )
-    import polars as pl
-
-    notes = _check_names(list(columns), None)
-    taken = Table(pl.DataFrame(columns), native=Native(frame, library), notes=tuple(notes))
+    if library == "polars":
+        columns = polars_texts(frame)
+    elif library == "pandas":
+        if getattr(frame.columns, "nlevels", 1) > 1:
+            raise UsageError(
+                f"the frame's columns have names of {frame.columns.nlevels} levels. Give each column one name: "
+                "frame.columns = ['_'.join(map(str, name)) for name in frame.columns]."
+            )
+        check_names([str(name) for name in frame.columns], "frame")
+        columns = {str(name): pandas_text(frame.iloc[:, i], str(name)) for i, name in enumerate(frame.columns)}
+    else:
+        if not hasattr(frame, "column_names"):
+            raise UsageError(f"a pyarrow {type(frame).__name__} cannot be taken. Give a pyarrow Table.")
+        check_names(frame.column_names, "frame")
+        columns = arrow_texts(frame)
+    taken = make_table(columns, "frame", native=Native(frame, library))
     if taken.n_rows == 0:
         raise InputError("the frame has no data rows.")
     return taken
+
+
+def make_table(columns: dict[str, pl.Series], place: str, **more: Any) -> Table:
+    """Make a table of columns of text that did not come from CSV; place: the frame or file, for messages."""
+    import polars as pl
+
+    notes = check_names(list(columns), place)
+    for name, column in columns.items():
+        if column.str.contains("\0", literal=True).any():
+            raise InputError(f"{place}: column {name!r} holds a NUL character. Remove it; no text file can hold one.")
+    return Table(pl.DataFrame(columns), notes=(*more.pop("notes", ()), *notes), **more)
 
 
 def factorize(series: pl.Series) -> Factor:
@@ -144,20 +195,29 @@ def factorize(series: pl.Series) -> Factor:
     return Factor(series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts)
 
 
-def _read_bytes(path: Path) -> bytes:
+def check_file(path: Path) -> Stamp:
+    """Return the stamp of a regular file that is there, else raise a FileError."""
     try:
         if not path.exists():
             raise FileError(f"{path}: no such file.")
         if not path.is_file():
-            raise FileError(f"{path}: not a regular file. Give the path of a CSV file.")
-        before = path.stat()
-        raw = path.read_bytes()
-        after = path.stat()
+            raise FileError(f"{path}: not a regular file. Give the path of a table.")
+        return Stamp.of(path)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
-    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size) or len(raw) != after.st_size:
+
+
+def read_bytes(path: Path) -> tuple[bytes, Stamp]:
+    """Return the content of a file and the stamp that it had; a file that changes meanwhile is an InputError."""
+    stamp = check_file(path)
+    try:
+        raw = path.read_bytes()
+        after = Stamp.of(path)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+    if stamp != after or len(raw) != stamp.size:
         raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
-    return raw
+    return raw, stamp
 
 
 BYTE_ORDER_MARKS = {
@@ -212,7 +272,7 @@ def _parse(text: bytes, dialect: Dialect, path: Path) -> tuple[pl.DataFrame, int
     names = frame.row(0) if dialect.header else numbered_names(frame.width)
     if dialect.header:
         frame = frame.slice(1)
-        _check_header(names, path)
+        _check_header(names, str(path))
     if frame.height != n_rows:
         raise InternalError(f"{path}: {n_rows} rows were scanned but {frame.height} read.")
     return frame.rename(dict(zip(frame.columns, names, strict=True))), int(found[csv_scan.BLANK])
@@ -243,85 +303,27 @@ def _refuse_malformed(found: list[int], dialect: Dialect, path: Path) -> None:
         raise InputError(join_problems(problems))
 
 
-def _check_header(names: Iterable[str], path: Path) -> None:
+def _check_header(names: Iterable[str], place: str) -> None:
     positions: dict[str, list[int]] = {}
     for position, name in enumerate(names, start=1):
         positions.setdefault(name, []).append(position)
     problems = []
     if "" in positions:
         where = ", ".join(map(str, positions.pop("")))
-        problems.append(f"{path}: the column at position {where} has no name. Name every column in the first line.")
+        problems.append(f"{place}: the column at position {where} has no name. Name every column in the first line.")
     for name, where_all in positions.items():
         if len(where_all) > 1:
             where = ", ".join(map(str, where_all))
-            problems.append(f"{path}: column name {name!r} stands at positions {where}. Give each column its own name.")
+            problems.append(
+                f"{place}: column name {name!r} stands at positions {where}. Give each column its own name."
+            )
     if problems:
         raise InputError(join_problems(problems))
 
 
-def _check_names(names: list[str], path: Path | None) -> list[str]:
+def check_names(names: list[str], place: str) -> list[str]:
     """Refuse double names; note those that differ in case alone."""
-    _check_header(names, path or Path("frame"))
+    _check_header(names, place)
     folded = Counter(name.casefold() for name in names)
     alike = [name for name in names if folded[name.casefold()] > 1]
     return [f"column names {', '.join(map(repr, alike))} differ in case alone"] if alike else []
-
-
-def cell_text(value: Any) -> str:
-    """Return the text of one cell of a frame: numbers as Python prints them, missing ones empty, -0.0 as 0.0."""
-    if value is None or value != value:  # NaN and NaT are not equal to themselves
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return repr(float(value) + 0.0) if math.isfinite(value) else str(value)
-    if hasattr(value, "isoformat"):
-        text: str = value.isoformat()
-        return text.removesuffix("T00:00:00").replace("T", " ")
-    if isinstance(value, (list, tuple, dict, set, bytes)):
-        raise InputError(f"a cell of type {type(value).__name__} cannot be released. Turn the column into text first.")
-    return str(value)
-
-
-def _polars_text(series: pl.Series) -> pl.Series:
-    import polars as pl
-
-    if series.dtype == pl.String:
-        return series.fill_null("")
-    if series.dtype.is_integer() or series.dtype in (pl.Categorical, pl.Enum, pl.Date):
-        return series.cast(pl.String).fill_null("")
-    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
-        raise InputError(f"column {series.name!r} has type {series.dtype}. Turn it into text or numbers first.")
-    return _text_by_value(series, series.unique().to_list())
-
-
-def _text_by_value(series: pl.Series, values: list[Any]) -> pl.Series:
-    import polars as pl
-
-    values = [value for value in values if value is not None]
-    old = pl.Series(values, dtype=series.dtype)
-    new = pl.Series([cell_text(value) for value in values], dtype=pl.String)
-    return series.replace_strict(old, new, default="", return_dtype=pl.String).fill_null("")
-
-
-def _pandas_text(series: Any, name: str) -> pl.Series:
-    import polars as pl
-
-    if series.dtype.kind == "O" and str(series.dtype) == "object":
-        missing = series.isna().to_numpy()
-        cells = ["" if gone else cell_text(value) for value, gone in zip(series.tolist(), missing, strict=True)]
-        return pl.Series(name, cells, dtype=pl.String)
-    import pandas as pd
-
-    codes, values = pd.factorize(series, use_na_sentinel=True)
-    texts = pl.Series(name, [*map(cell_text, list(values)), ""], dtype=pl.String)
-    return texts.gather(pl.Series(codes).cast(pl.Int64).replace(-1, len(texts) - 1))
-
-
-def _arrow_text(frame: Any) -> dict[str, pl.Series]:
-    import polars as pl
-
-    taken = pl.from_arrow(frame)
-    if not isinstance(taken, pl.DataFrame):
-        raise UsageError("give a pyarrow Table, not a single column.")
-    return {name: _polars_text(taken[name]) for name in taken.columns}

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from shoal.schema import Kind
 
-__all__ = ["FAR_BELOW_ALL", "guess_kind", "normalise", "parse_dates", "parse_numbers"]
+__all__ = ["PLAIN", "Marks", "guess_kind", "normalise", "parse_dates", "parse_numbers"]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}|-?(?=[0-9.]{1,16}$)[0-9]+\.[0-9]+")  # at most 15 digits: exact as float64
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LARGEST = Decimal(str(1.7976931348623157e308))
-FAR_BELOW_ALL = 0.9  # share of the values that must be numbers (or dates) before the others look like slips
+NEARLY_ALL = 0.9  # share of the values that must be numbers (or dates) before the others look like slips
 
 
 def normalise(text: str) -> str:
@@ -27,25 +29,58 @@ def normalise(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def guess_kind(texts: Sequence[str]) -> tuple[Kind, int | None]:
+@dataclass(frozen=True)
+class Marks:
+    """The marks in the numbers of a column: German 1.234,5 has the decimal mark ',' and the thousands mark '.'.
+
+    A blank as thousands mark stands for any blank, also one that does not break.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+
+    def plain(self, text: str) -> str | None:
+        """Return a number with a plain point and no other mark; None where the marks do not fit."""
+        if self.thousands:
+            blank = self.thousands.isspace()
+            mark = "[ \u00a0\u202f]" if blank else re.escape(self.thousands)
+            whole, decimal, rest = text.partition(self.decimal)
+            if re.search(mark, rest) or (
+                re.search(mark, whole) and not re.fullmatch(rf"[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+", whole)
+            ):
+                return None
+            text = re.sub(mark, "", whole) + decimal + rest
+        if self.decimal != ".":
+            if "." in text:
+                return None
+            text = text.replace(self.decimal, ".")
+        return text if NUMBER.fullmatch(text) else None
+
+
+PLAIN = Marks()
+
+
+def guess_kind(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[Kind, int | None]:
     """Tell the kind of a column from its distinct values, missing ones left out.
 
     The second value is None, or the index of a value that spoils a column which is otherwise numbers or dates.
     """
-    for kind, fits in ((Kind.NUMERIC, _is_number), (Kind.DATE, _is_iso_date)):
+    for kind, fits in ((Kind.NUMERIC, partial(_is_number, marks)), (Kind.DATE, _is_iso_date)):
         misfits = [i for i, text in enumerate(texts) if not fits(text)]
         if texts and not misfits:
             return kind, None
-        if len(texts) - len(misfits) >= FAR_BELOW_ALL * len(texts) > 0:
+        if len(texts) - len(misfits) >= NEARLY_ALL * len(texts) > 0:
             return kind, misfits[0]
     return Kind.CATEGORICAL, None
 
 
-def parse_numbers(texts: Sequence[str]) -> tuple[list[Any], list[int]]:
+def parse_numbers(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[list[Any], list[int]]:
     """Return a sortable, exact number for each text, and the indices of the texts that are none.
 
     Floats where they tell all values apart (up to 15 digits), decimals otherwise; a number beyond float64 is refused.
     """
+    if marks != PLAIN:
+        texts = [marks.plain(text) or "" for text in texts]
     misfits = [i for i, text in enumerate(texts) if not NUMBER.fullmatch(text)]
     if misfits:
         return [], misfits
@@ -79,8 +114,9 @@ def shortest(texts: Iterable[str]) -> str:
     return min(texts, key=lambda text: (len(text), text))
 
 
-def _is_number(text: str) -> bool:
-    return NUMBER.fullmatch(text) is not None and PADDED.match(text) is None
+def _is_number(marks: Marks, text: str) -> bool:
+    plain = marks.plain(text)
+    return plain is not None and PADDED.match(plain) is None
 
 
 def _is_iso_date(text: str) -> bool:

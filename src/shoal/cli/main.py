@@ -8,7 +8,7 @@ from types import FrameType
 
 import typer
 
-from shoal.cli import anonymize, demo, measure, methods, verify
+from shoal.cli import anonymize, demo, init, measure, methods, verify
 from shoal.errors import ShoalError
 
 __all__ = ["app", "run"]
@@ -28,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("init")(init.init)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("measure")(measure.measure)

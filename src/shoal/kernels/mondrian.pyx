@@ -7,6 +7,13 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
+ctypedef pair[double, int32_t] Width
+ctypedef pair[int64_t, int64_t] Weighed
+
+cdef enum Form:
+    CATEGORY = 0
+    ORDERED = 1
+    TREE = 2
 
 
 cdef struct Segment:
@@ -14,263 +21,375 @@ cdef struct Segment:
     int32_t stop
 
 
-ctypedef pair[double, int32_t] Width
-ctypedef pair[int64_t, int64_t] Weighed
+cdef cppclass Scratch:
+    vector[Segment] stack
+    vector[Width] widths            # (-width, attribute) of the attributes that can be cut
+    vector[int64_t] histogram       # all zero between uses
+    vector[Weighed] present         # what was tallied
+    vector[int32_t] part            # by code or node: the part that it goes to
+    vector[int32_t] ends            # where each part ends, in order
+    vector[int32_t] sorted
+    vector[int64_t] seen            # by person: the last stamp
+    int64_t stamp
 
 
-def split_segments(
-    const int32_t[:, ::1] codes,    # IN  one row a tuple; numbers and dates by rank, a missing one last
-    const int64_t[::1] counts,      # IN  rows of each tuple
-    const double[::1] values,       # IN  value of each code, attribute after attribute (categorical: unused)
-    const int64_t[::1] offsets,     # IN  where an attribute's values begin, one more at the end
-    const double[::1] spans,        # IN  range of the whole input (categorical: number of values)
-    const int32_t[::1] missing,     # IN  code of the missing value of a number or date, -1 where there is none
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    int64_t k,                      # IN  least number of rows on each side of a cut
-    bint relaxed,                   # IN  rows of the median value may go to both sides (every count must be 1)
-    int64_t pending_below,          # IN  segments of fewer tuples are left for later (0: none are)
-    int32_t[::1] order,             # IN and OUT  tuples, permuted so that each group is one run
-    uint8_t[::1] marks,             # OUT 1 where a finished group begins, 2 where a pending segment begins
-) -> None:
-    """Cut the tuples of `order` until no allowable cut is left.
+cdef class Cuts:
+    """The tuples of a table, as they stay over all cuts; split() may be called from several threads."""
 
-    Cost: O(q m) for a level of cuts over m tuples and q attributes. Widths tie by attribute order; the median is the
-    lower one; a category's values go, from the most frequent on, to the side that has fewer rows.
-    """
-    cdef vector[Segment] stack
-    cdef vector[Width] widths
-    cdef vector[int64_t] histogram
-    cdef vector[Weighed] present
-    cdef vector[uint8_t] goes_left
-    cdef vector[int32_t] keep
-    cdef Segment segment
-    cdef Py_ssize_t attribute, q = codes.shape[1]
-    cdef int32_t middle
-    cdef int64_t largest = 1
-    cdef Py_ssize_t i
-    if order.shape[0] == 0:
-        return
-    for attribute in range(q):
-        if offsets[attribute + 1] - offsets[attribute] > largest:
-            largest = offsets[attribute + 1] - offsets[attribute]
-    with nogil:
-        histogram.assign(largest, 0)
-        goes_left.assign(largest, 0)
-        segment.start = 0
-        segment.stop = <int32_t>order.shape[0]
-        stack.push_back(segment)
-        while not stack.empty():
-            segment = stack.back()
-            stack.pop_back()
-            if segment.stop - segment.start < pending_below:
-                marks[segment.start] = 2
-                continue
-            measure_widths(codes, counts, values, offsets, spans, missing, ordered, order, segment, histogram, widths)
-            cpp_sort(widths.begin(), widths.end())
-            middle = -1
-            for i in range(<Py_ssize_t>widths.size()):
-                attribute = widths[i].second
-                if ordered[attribute]:
-                    middle = cut_ordered(codes, counts, attribute, missing[attribute], k, relaxed, order, segment,
-                                         histogram, present, keep)
-                else:
-                    middle = cut_values(codes, counts, attribute, k, relaxed, order, segment,
-                                        histogram, present, goes_left, keep)
-                if middle >= 0:
-                    break
-            if middle < 0:
-                marks[segment.start] = 1
-                continue
-            stack.push_back(Segment(middle, segment.stop))
-            stack.push_back(Segment(segment.start, middle))
+    cdef const int32_t[:, ::1] codes
+    cdef const int64_t[::1] counts
+    cdef const int64_t[::1] row_starts
+    cdef const int32_t[::1] people
+    cdef const uint8_t[::1] forms
+    cdef const double[::1] spans
+    cdef const int32_t[::1] missing
+    cdef const double[::1] values
+    cdef const int64_t[::1] value_starts
+    cdef const int32_t[::1] heights
+    cdef const int32_t[::1] nodes
+    cdef const int64_t[::1] node_starts
+    cdef const int32_t[::1] sizes
+    cdef const int64_t[::1] size_starts
+    cdef int64_t n_people, largest
 
+    def __init__(
+        self,
+        const int32_t[:, ::1] codes,        # IN  one row a tuple; numbers and dates by rank, a missing one last
+        const int64_t[::1] counts,          # IN  rows of each tuple
+        const int32_t[::1] people,          # IN  person of each row, tuple after tuple; empty where each row is one
+        const uint8_t[::1] forms,           # IN  of each attribute: 0 categories, 1 numbers or dates, 2 a tree
+        const double[::1] spans,            # IN  range of the whole input (else: number of values)
+        const int32_t[::1] missing,         # IN  code of the missing value of a number or date, or -1
+        const double[::1] values,           # IN  value of each code, attribute after attribute (ordered ones)
+        const int64_t[::1] value_starts,    # IN  where an attribute's values begin, one more at the end
+        const int32_t[::1] heights,         # IN  levels above the codes of a tree
+        const int32_t[::1] nodes,           # IN  node of each code at each level, tree after tree
+        const int64_t[::1] node_starts,     # IN  where an attribute's nodes begin
+        const int32_t[::1] sizes,           # IN  codes below each node, tree after tree
+        const int64_t[::1] size_starts,     # IN  where an attribute's sizes begin, one more at the end
+    ):
+        cdef Py_ssize_t i
+        cdef int64_t[::1] row_starts
+        self.codes, self.counts, self.people, self.forms = codes, counts, people, forms
+        self.spans, self.missing, self.values, self.value_starts = spans, missing, values, value_starts
+        self.heights, self.nodes, self.node_starts = heights, nodes, node_starts
+        self.sizes, self.size_starts = sizes, size_starts
+        row_starts = counts.copy()
+        for i in range(1, counts.shape[0]):
+            row_starts[i] = row_starts[i - 1] + counts[i - 1]
+        if counts.shape[0]:
+            row_starts[0] = 0
+        self.row_starts = row_starts
+        self.n_people = 0
+        for i in range(people.shape[0]):
+            self.n_people = max(self.n_people, people[i] + 1)
+        self.largest = 1
+        for i in range(forms.shape[0]):
+            self.largest = max(self.largest, value_starts[i + 1] - value_starts[i], size_starts[i + 1] - size_starts[i])
 
-cdef void measure_widths(
-    const int32_t[:, ::1] codes, const int64_t[::1] counts, const double[::1] values, const int64_t[::1] offsets,
-    const double[::1] spans, const int32_t[::1] missing, const uint8_t[::1] ordered, const int32_t[::1] order,
-    Segment segment,
-    vector[int64_t]& seen,      # all zero, given back all zero
-    vector[Width]& widths,      # OUT (-width, attribute) of the attributes that can be cut
-) noexcept nogil:
-    cdef Py_ssize_t attribute, i
-    cdef int32_t code, low, high
-    cdef int64_t distinct
-    cdef cbool has_missing
-    cdef double width
-    widths.clear()
-    for attribute in range(codes.shape[1]):
-        if ordered[attribute]:
-            low, high, has_missing = 2147483647, -1, False
-            for i in range(segment.start, segment.stop):
-                code = codes[order[i], attribute]
-                if code == missing[attribute]:
-                    has_missing = True
+    def split(
+        self,
+        int64_t k,                  # IN  least number of rows (or people) on each side of a cut
+        bint relaxed,               # IN  rows of one value may go to several sides (every count must be 1)
+        int64_t pending_below,      # IN  segments of fewer tuples are left for later (0: none are)
+        int32_t[::1] order,         # IN and OUT  tuples, permuted so that each group is one run
+        uint8_t[::1] marks,         # OUT 1 where a finished group begins, 2 where a pending segment begins
+    ) -> None:
+        """Cut the tuples of `order` until no allowable cut is left.
+
+        Cost: O(q m) for a level of cuts over m tuples and q attributes.
+        """
+        cdef Scratch scratch
+        cdef Segment segment
+        cdef Py_ssize_t i
+        cdef int32_t start
+        cdef cbool cut
+        if order.shape[0] == 0:
+            return
+        with nogil:
+            scratch.histogram.assign(self.largest, 0)
+            scratch.part.assign(self.largest, 0)
+            scratch.seen.assign(self.n_people, 0)
+            scratch.stamp = 0
+            scratch.stack.push_back(Segment(0, <int32_t>order.shape[0]))
+            while not scratch.stack.empty():
+                segment = scratch.stack.back()
+                scratch.stack.pop_back()
+                if segment.stop - segment.start < pending_below:
+                    marks[segment.start] = 2
                     continue
-                if code < low:
-                    low = code
-                if code > high:
-                    high = code
-            if high < 0:
-                continue
-            if has_missing:
+                self.measure_widths(order, segment, scratch)
+                cpp_sort(scratch.widths.begin(), scratch.widths.end())
+                cut = False
+                for i in range(<Py_ssize_t>scratch.widths.size()):
+                    if self.cut(scratch.widths[i].second, k, relaxed, order, segment, scratch):
+                        cut = True
+                        break
+                if not cut:
+                    marks[segment.start] = 1
+                    continue
+                for i in range(<Py_ssize_t>scratch.ends.size() - 1, -1, -1):
+                    start = scratch.ends[i - 1] if i > 0 else segment.start
+                    scratch.stack.push_back(Segment(start, scratch.ends[i]))
+
+    cdef void measure_widths(self, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
+        """Find how wide each attribute spreads in a segment; one that does not is left out."""
+        cdef Py_ssize_t attribute, i
+        cdef int32_t code, low, high
+        cdef int64_t distinct, base
+        cdef cbool has_missing
+        cdef double width
+        scratch.widths.clear()
+        for attribute in range(self.codes.shape[1]):
+            if self.forms[attribute] == ORDERED:
+                low, high, has_missing = 2147483647, -1, False
+                for i in range(segment.start, segment.stop):
+                    code = self.codes[order[i], attribute]
+                    if code == self.missing[attribute]:
+                        has_missing = True
+                        continue
+                    low, high = min(low, code), max(high, code)
+                if high < 0 or (high == low and not has_missing):
+                    continue
+                base = self.value_starts[attribute]
                 width = 1.0
-            elif high == low:
-                continue
+                if not has_missing:
+                    width = (self.values[base + high] - self.values[base + low]) / self.spans[attribute]
+            elif self.forms[attribute] == TREE:
+                i = self.common_level(attribute, order, segment)
+                if i == 0:
+                    continue
+                code = self.node(attribute, i, self.codes[order[segment.start], attribute])
+                width = self.sizes[self.size_starts[attribute] + code] / self.spans[attribute]
             else:
-                width = (values[offsets[attribute] + high] - values[offsets[attribute] + low]) / spans[attribute]
+                distinct = 0
+                for i in range(segment.start, segment.stop):
+                    code = self.codes[order[i], attribute]
+                    distinct += scratch.histogram[code] == 0
+                    scratch.histogram[code] = 1
+                for i in range(segment.start, segment.stop):
+                    scratch.histogram[self.codes[order[i], attribute]] = 0
+                if distinct < 2:
+                    continue
+                width = distinct / self.spans[attribute]
+            scratch.widths.push_back(Width(-width, <int32_t>attribute))
+
+    cdef int32_t node(self, Py_ssize_t attribute, Py_ssize_t level, int32_t code) noexcept nogil:
+        cdef int64_t card = <int64_t>self.spans[attribute]
+        return self.nodes[self.node_starts[attribute] + level * card + code]
+
+    cdef Py_ssize_t common_level(self, Py_ssize_t attribute, const int32_t[::1] order, Segment segment) noexcept nogil:
+        """Return the lowest level at which all tuples of a segment have one node."""
+        cdef Py_ssize_t level = 0, i = segment.start + 1
+        cdef int32_t first = self.codes[order[segment.start], attribute]
+        while i < segment.stop:
+            if self.node(attribute, level, first) == self.node(attribute, level, self.codes[order[i], attribute]):
+                i += 1
+            else:
+                level += 1  # what had one node below has one here too: no need to begin again
+        return level
+
+    cdef cbool cut(self, int32_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
+                   Scratch& scratch) noexcept nogil:
+        """Cut a segment along an attribute; say whether that was allowable. The parts end at scratch.ends."""
+        cdef cbool found
+        if self.forms[attribute] == ORDERED:
+            found = self.cut_ordered(attribute, k, relaxed, order, segment, scratch)
+        elif self.forms[attribute] == TREE:
+            found = self.cut_tree(attribute, k, relaxed, order, segment, scratch)
         else:
+            found = self.cut_values(attribute, k, relaxed, order, segment, scratch)
+        return found and (self.people.shape[0] == 0 or self.has_people(k, order, segment, scratch))
+
+    cdef cbool has_people(self, int64_t k, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
+        """Say whether every part has rows of at least k people."""
+        cdef Py_ssize_t part, i
+        cdef int32_t start = segment.start
+        cdef int64_t row, distinct
+        for part in range(<Py_ssize_t>scratch.ends.size()):
+            scratch.stamp += 1
             distinct = 0
-            for i in range(segment.start, segment.stop):
-                code = codes[order[i], attribute]
-                if seen[code] == 0:
-                    seen[code] = 1
-                    distinct += 1
-            for i in range(segment.start, segment.stop):
-                seen[codes[order[i], attribute]] = 0
-            if distinct < 2:
+            for i in range(start, scratch.ends[part]):
+                for row in range(self.row_starts[order[i]], self.row_starts[order[i]] + self.counts[order[i]]):
+                    distinct += scratch.seen[self.people[row]] != scratch.stamp
+                    scratch.seen[self.people[row]] = scratch.stamp
+            if distinct < k:
+                return False
+            start = scratch.ends[part]
+        return True
+
+    cdef int64_t tally(self, Py_ssize_t attribute, Py_ssize_t level, const int32_t[::1] order, Segment segment,
+                       Scratch& scratch) noexcept nogil:
+        """Count the rows of each code (or node of a level) of a segment, unordered; return those of all."""
+        cdef Py_ssize_t i
+        cdef int32_t code
+        cdef int64_t total = 0
+        scratch.present.clear()
+        for i in range(segment.start, segment.stop):
+            code = self.codes[order[i], attribute]
+            if level > 0:
+                code = self.node(attribute, level, code)
+            if scratch.histogram[code] == 0:
+                scratch.present.push_back(Weighed(code, 0))
+            scratch.histogram[code] += self.counts[order[i]]
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            code = <int32_t>scratch.present[i].first
+            scratch.present[i].second = scratch.histogram[code]
+            total += scratch.histogram[code]
+            scratch.histogram[code] = 0
+        return total
+
+    cdef cbool cut_ordered(self, Py_ssize_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
+                           Scratch& scratch) noexcept nogil:
+        """Cut at the lower median; a missing value first leaves the others, or else stays on the right."""
+        cdef Py_ssize_t i
+        cdef int64_t total, absent, below = 0, equal = 0
+        cdef int32_t pivot = -1, missing = self.missing[attribute]
+        total = self.tally(attribute, 0, order, segment, scratch)
+        cpp_sort(scratch.present.begin(), scratch.present.end())
+        if scratch.present.back().first == missing:
+            absent = scratch.present.back().second
+            if absent >= k and total - absent >= k:
+                self.divide(attribute, missing - 1, 0, order, segment, scratch)
+                return True
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            pivot = <int32_t>scratch.present[i].first
+            equal = scratch.present[i].second
+            if below + equal >= (total + 1) // 2:
+                break
+            below += equal
+        if pivot == missing:
+            return False
+        if relaxed:
+            if total < 2 * k:
+                return False
+            self.divide(attribute, pivot - 1, total // 2 - below, order, segment, scratch)
+            return True
+        if below + equal < k or total - below - equal < k:
+            return False
+        self.divide(attribute, pivot, 0, order, segment, scratch)
+        return True
+
+    cdef void divide(self, Py_ssize_t attribute, int32_t pivot, int64_t quota, int32_t[::1] order, Segment segment,
+                     Scratch& scratch) noexcept nogil:
+        """Bring the codes up to `pivot`, and the first `quota` tuples of the next code, to the left."""
+        cdef Py_ssize_t i
+        cdef int32_t code, write = segment.start
+        scratch.sorted.clear()
+        for i in range(segment.start, segment.stop):
+            code = self.codes[order[i], attribute]
+            if code > pivot and not (code == pivot + 1 and quota > 0):
+                scratch.sorted.push_back(order[i])
                 continue
-            width = distinct / spans[attribute]
-        widths.push_back(Width(-width, <int32_t>attribute))
+            if code == pivot + 1:
+                quota -= 1
+            order[write] = order[i]
+            write += 1
+        for i in range(<Py_ssize_t>scratch.sorted.size()):
+            order[write + i] = scratch.sorted[i]
+        scratch.ends.clear()
+        scratch.ends.push_back(write)
+        scratch.ends.push_back(segment.stop)
+
+    cdef cbool cut_values(self, Py_ssize_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
+                          Scratch& scratch) noexcept nogil:
+        """Deal the values out to two sides of like weight, from the most frequent on."""
+        cdef Py_ssize_t i
+        cdef int64_t left = 0, right = 0, half
+        self.tally(attribute, 0, order, segment, scratch)
+        by_falling_rows(scratch.present)
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            if left <= right:
+                scratch.part[scratch.present[i].second] = 0
+                left -= scratch.present[i].first
+            else:
+                scratch.part[scratch.present[i].second] = 1
+                right -= scratch.present[i].first
+        if left >= k and right >= k:
+            self.sort_parts(attribute, 0, 2, order, segment, scratch)
+            return True
+        if not relaxed or left + right < 2 * k:
+            return False
+        # Fill the left half with values, from the most frequent on; the first rows of the last one fill it up.
+        half = (left + right) // 2
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            scratch.part[scratch.present[i].second] = 1
+            scratch.histogram[scratch.present[i].second] = min(-scratch.present[i].first, half)
+            half -= scratch.histogram[scratch.present[i].second]
+        self.sort_parts(attribute, 0, 2, order, segment, scratch)
+        return True
+
+    cdef cbool cut_tree(self, Py_ssize_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
+                        Scratch& scratch) noexcept nogil:
+        """Cut into the children of the segment's node: all at once, each with k rows.
+
+        Relaxed, the children below k rows stay together; too few, they borrow the first rows of the largest child.
+        """
+        cdef Py_ssize_t i, level = self.common_level(attribute, order, segment) - 1
+        cdef int64_t total = self.tally(attribute, level, order, segment, scratch), pooled = 0
+        cdef int32_t n_parts = 0, largest
+        by_falling_rows(scratch.present)
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            if -scratch.present[i].first >= k:
+                scratch.part[scratch.present[i].second] = n_parts
+                n_parts += 1
+            else:
+                pooled -= scratch.present[i].first
+        if pooled == 0:
+            self.sort_parts(attribute, level, n_parts, order, segment, scratch)
+            return True
+        if not relaxed or n_parts == 0 or total < 2 * k:
+            return False
+        if pooled < k:
+            largest = <int32_t>scratch.present[0].second
+            if -scratch.present[0].first - (k - pooled) < k:
+                return False
+            # These rows go to part 0, which the pool is; every child moves on by one.
+            scratch.histogram[largest] = k - pooled
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            scratch.part[scratch.present[i].second] = 1 + <int32_t>i if -scratch.present[i].first >= k else 0
+        self.sort_parts(attribute, level, n_parts + 1, order, segment, scratch)
+        return True
+
+    cdef void sort_parts(self, Py_ssize_t attribute, Py_ssize_t level, int32_t n_parts, int32_t[::1] order,
+                         Segment segment, Scratch& scratch) noexcept nogil:
+        """Bring each tuple to the part of its code (or node), old order kept inside a part.
+
+        The first rows of a code, as many as its place in the histogram says, go to part 0; it is zero again then.
+        """
+        cdef Py_ssize_t i, part
+        cdef int32_t code
+        cdef vector[int32_t] writes, chosen
+        writes.assign(n_parts + 1, 0)
+        chosen.resize(segment.stop - segment.start)
+        for i in range(segment.start, segment.stop):
+            code = self.codes[order[i], attribute]
+            if level > 0:
+                code = self.node(attribute, level, code)
+            part = scratch.part[code]
+            if scratch.histogram[code] > 0:
+                scratch.histogram[code] -= 1
+                part = 0
+            chosen[i - segment.start] = <int32_t>part
+            writes[part + 1] += 1
+        scratch.ends.clear()
+        for part in range(n_parts):
+            writes[part + 1] += writes[part]
+            scratch.ends.push_back(segment.start + writes[part + 1])
+        scratch.sorted.resize(chosen.size())
+        for i in range(<Py_ssize_t>chosen.size()):
+            scratch.sorted[writes[chosen[i]]] = order[segment.start + i]
+            writes[chosen[i]] += 1
+        for i in range(<Py_ssize_t>chosen.size()):
+            order[segment.start + i] = scratch.sorted[i]
 
 
-cdef void tally(
-    const int32_t[:, ::1] codes, const int64_t[::1] counts, Py_ssize_t attribute, const int32_t[::1] order,
-    Segment segment,
-    vector[int64_t]& histogram,     # all zero, given back all zero
-    vector[Weighed]& present,       # OUT (code, rows), one for each code of the segment, unordered
-) noexcept nogil:
+cdef void by_falling_rows(vector[Weighed]& present) noexcept nogil:
+    """Turn (code, rows) into (-rows, code), sorted: most rows first, then the lowest code."""
     cdef Py_ssize_t i
-    cdef int32_t code
-    present.clear()
-    for i in range(segment.start, segment.stop):
-        code = codes[order[i], attribute]
-        if histogram[code] == 0:
-            present.push_back(Weighed(code, 0))
-        histogram[code] += counts[order[i]]
+    cdef int64_t code
     for i in range(<Py_ssize_t>present.size()):
-        code = <int32_t>present[i].first
-        present[i].second = histogram[code]
-        histogram[code] = 0
-
-
-cdef int32_t cut_ordered(
-    const int32_t[:, ::1] codes, const int64_t[::1] counts, Py_ssize_t attribute, int32_t missing, int64_t k,
-    bint relaxed, int32_t[::1] order, Segment segment, vector[int64_t]& histogram, vector[Weighed]& present,
-    vector[int32_t]& keep,
-) noexcept nogil:
-    """Cut at the lower median; a missing value first leaves the others, or else stays on the right."""
-    cdef Py_ssize_t i
-    cdef int64_t total = 0, absent = 0, below = 0, equal = 0, half
-    cdef int32_t pivot = -1
-    tally(codes, counts, attribute, order, segment, histogram, present)
-    cpp_sort(present.begin(), present.end())
-    for i in range(<Py_ssize_t>present.size()):
-        total += present[i].second
-    if present.back().first == missing:
-        absent = present.back().second
-        if absent >= k and total - absent >= k:
-            return divide(codes, attribute, missing - 1, 0, order, segment, keep)
-    half = (total + 1) // 2
-    for i in range(<Py_ssize_t>present.size()):
-        pivot = <int32_t>present[i].first
-        equal = present[i].second
-        if below + equal >= half:
-            break
-        below += equal
-    if pivot == missing:
-        return -1
-    if relaxed:
-        if total < 2 * k:
-            return -1
-        return divide(codes, attribute, pivot - 1, total // 2 - below, order, segment, keep)
-    if below + equal < k or total - below - equal < k:
-        return -1
-    return divide(codes, attribute, pivot, 0, order, segment, keep)
-
-
-cdef int32_t divide(
-    const int32_t[:, ::1] codes, Py_ssize_t attribute, int32_t pivot,
-    int64_t quota,              # how many tuples of code pivot + 1 go left as well, the first ones
-    int32_t[::1] order, Segment segment, vector[int32_t]& keep,
-) noexcept nogil:
-    """Bring the codes up to `pivot` to the front, both sides in their old order; return where the right side begins."""
-    cdef Py_ssize_t i
-    cdef int32_t code, write = segment.start
-    keep.clear()
-    for i in range(segment.start, segment.stop):
-        code = codes[order[i], attribute]
-        if code > pivot and not (code == pivot + 1 and quota > 0):
-            keep.push_back(order[i])
-            continue
-        if code == pivot + 1:
-            quota -= 1
-        order[write] = order[i]
-        write += 1
-    for i in range(<Py_ssize_t>keep.size()):
-        order[write + i] = keep[i]
-    return write
-
-
-cdef int32_t cut_values(
-    const int32_t[:, ::1] codes, const int64_t[::1] counts, Py_ssize_t attribute, int64_t k, bint relaxed,
-    int32_t[::1] order, Segment segment, vector[int64_t]& histogram, vector[Weighed]& present,
-    vector[uint8_t]& goes_left, vector[int32_t]& keep,
-) noexcept nogil:
-    """Deal the values out to two sides of like weight, from the most frequent on."""
-    cdef Py_ssize_t i
-    cdef int64_t left = 0, right = 0
-    cdef int32_t code, write = segment.start
-    tally(codes, counts, attribute, order, segment, histogram, present)
-    for i in range(<Py_ssize_t>present.size()):
-        code = <int32_t>present[i].first
+        code = present[i].first
         present[i].first = -present[i].second
         present[i].second = code
     cpp_sort(present.begin(), present.end())
-    for i in range(<Py_ssize_t>present.size()):
-        code = <int32_t>present[i].second
-        if left <= right:
-            goes_left[code] = 1
-            left -= present[i].first
-        else:
-            goes_left[code] = 0
-            right -= present[i].first
-    if left < k or right < k:
-        if not relaxed or left + right < 2 * k:
-            return -1
-        return divide_values(codes, attribute, (left + right) // 2, order, segment, histogram, present, keep)
-    keep.clear()
-    for i in range(segment.start, segment.stop):
-        if goes_left[codes[order[i], attribute]]:
-            order[write] = order[i]
-            write += 1
-        else:
-            keep.push_back(order[i])
-    for i in range(<Py_ssize_t>keep.size()):
-        order[write + i] = keep[i]
-    return write
-
-
-cdef int32_t divide_values(
-    const int32_t[:, ::1] codes, Py_ssize_t attribute, int64_t half, int32_t[::1] order, Segment segment,
-    vector[int64_t]& quota,         # all zero, given back all zero
-    vector[Weighed]& present,       # (-rows, code), sorted
-    vector[int32_t]& keep,
-) noexcept nogil:
-    """Fill the left half with values, from the most frequent on; the first rows of the last one fill it up."""
-    cdef Py_ssize_t i
-    cdef int32_t code, write = segment.start
-    for i in range(<Py_ssize_t>present.size()):
-        quota[present[i].second] = min(-present[i].first, half)
-        half -= quota[present[i].second]
-    keep.clear()
-    for i in range(segment.start, segment.stop):
-        code = codes[order[i], attribute]
-        if quota[code] > 0:
-            quota[code] -= 1
-            order[write] = order[i]
-            write += 1
-        else:
-            keep.push_back(order[i])
-    for i in range(<Py_ssize_t>keep.size()):
-        order[write + i] = keep[i]
-    return write

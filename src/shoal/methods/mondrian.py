@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ from shoal.methods.base import Run, check_models
 from shoal.models import PrivacyModel
 from shoal.partition import Cells, Partition, recode, tight_partition
 
-__all__ = ["Mondrian"]
+if TYPE_CHECKING:
+    from shoal.kernels.mondrian import Cuts
+
+__all__ = ["Mondrian", "prepare"]
 
 VARIANTS = ("strict", "relaxed", "single-dimensional")
 # Segments of at most this share of the tuples are cut side by side by the threads; fixed, so that they never matter.
@@ -33,6 +37,10 @@ class Mondrian:
     the widest comes first, ties in the order of the quasi-identifiers; numbers and dates are cut at the lower median,
     values up to it to the left; where a cut leaves fewer than k rows on a side the next attribute is tried.
     Cost: O(q m log m) for m distinct tuples (relaxed: rows) and q attributes.
+
+    With a hierarchy the width is the share of the values below the segment's node, and a cut goes into all children of
+    that node at once, each with k rows; relaxed, the children with fewer stay together, with the first rows of the
+    largest child where they are too few.
 
     Departures: the paper orders categories by a hierarchy; without one, their values are dealt out, from the most
     frequent on, to the side with fewer rows. Missing numbers and dates are cut off first where that is allowable and
@@ -53,40 +61,62 @@ class Mondrian:
         """Form groups of at least k rows."""
         k = check_models(self.name, encoded, models, size_only=True)
         if self.variant == "single-dimensional":
+            if encoded.people is not None or any(attribute.tree is not None for attribute in encoded.attributes):
+                raise UsageError(
+                    "mondrian: the single-dimensional variant takes no hierarchies and counts no people. Use variant "
+                    "strict or relaxed."
+                )
             return _single_dimensional(encoded, k, run)
         relaxed = self.variant == "relaxed"
         codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
         counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
-        labels = _cut(codes, counts, encoded.attributes, k, relaxed, run)
+        cuts = prepare(codes, counts, encoded.attributes, encoded.people)
+        labels = _split(cuts, len(codes), k, relaxed, run)
         return tight_partition(encoded, labels if relaxed else labels[encoded.row_tuple])
 
 
-def _cut(
+def prepare(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     attributes: tuple[Attribute, ...],
-    k: int,
-    relaxed: bool,
-    run: Run,
-) -> NDArray[np.int32]:
-    """Return the group of each tuple; large segments are cut first, then the small ones by the threads."""
-    from shoal.kernels.mondrian import split_segments
+    people: NDArray[np.int32] | None = None,
+) -> Cuts:
+    """Return the tuples in the form that the kernel cuts; people: the person of each row, tuple after tuple."""
+    from shoal.kernels.mondrian import Cuts
 
-    m = len(codes)
-    offsets = np.cumsum([0, *(len(attribute.texts) for attribute in attributes)], dtype=np.int64)
-    numbers = [a.values if a.ordered else np.zeros(len(a.texts)) for a in attributes]
-    settings = (
-        np.concatenate(numbers),
-        offsets,
+    trees = [attribute.tree for attribute in attributes]
+    numbers = [a.values if a.ordered else np.empty(0) for a in attributes]
+    nodes = [tree.nodes.ravel() if tree else np.empty(0, dtype=np.int32) for tree in trees]
+    # A category needs room for a number to each value, as a tree does for each node.
+    sizes = [
+        tree.sizes if tree else np.ones(len(a.texts), dtype=np.int32) for a, tree in zip(attributes, trees, strict=True)
+    ]
+    return Cuts(
+        np.ascontiguousarray(codes),
+        counts,
+        np.empty(0, dtype=np.int32) if people is None else people,
+        np.array([2 if a.tree else int(a.ordered) for a in attributes], dtype=np.uint8),
         np.array([attribute.span for attribute in attributes]),
         np.array([attribute.missing for attribute in attributes], dtype=np.int32),
-        np.array([attribute.ordered for attribute in attributes], dtype=np.uint8),
-        k,
-        relaxed,
+        np.concatenate(numbers),
+        _starts(numbers),
+        np.array([tree.height if tree else 0 for tree in trees], dtype=np.int32),
+        np.concatenate(nodes),
+        _starts(nodes),
+        np.concatenate(sizes),
+        _starts(sizes),
     )
+
+
+def _starts(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.int32]:
+    """Return the group of each tuple; large segments are cut first, then the small ones by the threads."""
     order = np.arange(m, dtype=np.int32)
     marks = np.zeros(m, dtype=np.uint8)
-    split_segments(codes, counts, *settings, int(m * SHARE_OF_A_TASK), order, marks)
+    cuts.split(k, relaxed, int(m * SHARE_OF_A_TASK), order, marks)
     begins = np.flatnonzero(marks)
     ends = np.append(begins[1:], m)
     tasks = [(b, e) for b, e in zip(begins.tolist(), ends.tolist(), strict=True) if marks[b] == 2]
@@ -94,7 +124,7 @@ def _cut(
     def finish(task: tuple[int, int]) -> int:
         begin, end = task
         if not run.cancelled():
-            split_segments(codes, counts, *settings, 0, order[begin:end], marks[begin:end])
+            cuts.split(k, relaxed, 0, order[begin:end], marks[begin:end])
         return end - begin
 
     done = m - sum(end - begin for begin, end in tasks)

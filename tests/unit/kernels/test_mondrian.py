@@ -10,23 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.encoding import Encoded, decode, encode
-from shoal.kernels.mondrian import split_segments
+from shoal.encoding import Attribute, Encoded, decode
 from shoal.methods import Mondrian, Run
+from shoal.methods.mondrian import prepare
+from shoal.methods.mondrian import prepare
 from shoal.models import KAnonymity
-from shoal.schema import Kind, Role, Schema
-from shoal.table import from_frame
+from shoal.schema import Kind
 from tests.naive import mondrian as naive
 from tests.naive import recode
 from tests.strategies import Sheet, sheets
 
 EXAMPLES = settings.default.max_examples * 5
-
-
-def encoded_sheet(sheet: Sheet) -> tuple[Encoded, Schema]:
-    kinds = {name: Kind(kind) for name, kind in sheet.kinds.items()}
-    schema = Schema.build(sheet.names, {Role.QI: sheet.names}, kinds=kinds)
-    return encode(from_frame(sheet.frame), schema), schema
 
 
 def twin_input(encoded: Encoded) -> tuple[list[tuple[int, ...]], list[naive.Attribute]]:
@@ -65,7 +59,7 @@ def sheets_and_k(draw: st.DrawFn, max_rows: int = 60) -> tuple[Sheet, int]:
 @given(drawn=sheets_and_k())
 def test_groups_are_those_of_the_twin(variant: str, drawn: tuple[Sheet, int]) -> None:
     sheet, k = drawn
-    encoded, schema = encoded_sheet(sheet)
+    encoded = sheet.encoded
     rows, attributes = twin_input(encoded)
     expected = getattr(naive, variant)(rows, attributes, k)
     partition = Mondrian(variant).partition(encoded, (KAnonymity(k),), Run())
@@ -78,14 +72,14 @@ def test_groups_are_those_of_the_twin(variant: str, drawn: tuple[Sheet, int]) ->
         [attribute.missing if attribute.missing >= 0 else None for attribute in encoded.attributes],
     )
     released = sorted(cells[g] for g, group in enumerate(expected) for _ in group)
-    assert decode(encoded, partition, schema).table.frame.rows() == released
+    assert decode(encoded, partition, sheet.schema).table.frame.rows() == released
 
 
 @settings(max_examples=EXAMPLES)
 @given(drawn=sheets_and_k(max_rows=40))
 def test_single_dimensional_parts_and_groups_are_those_of_the_twin(drawn: tuple[Sheet, int]) -> None:
     sheet, k = drawn
-    encoded, schema = encoded_sheet(sheet)
+    encoded = sheet.encoded
     rows, attributes = twin_input(encoded)
     grid = naive.single_dimensional(rows, attributes, k)
     partition = Mondrian("single-dimensional").partition(encoded, (KAnonymity(k),), Run())
@@ -101,7 +95,7 @@ def test_single_dimensional_parts_and_groups_are_those_of_the_twin(drawn: tuple[
             shown = recode.range_text(part, texts[a], missing) if attribute.ordered else recode.set_text(part, texts[a])
             cells.append(shown)
         released.append(tuple(cells))
-    assert decode(encoded, partition, schema).table.frame.rows() == sorted(released)
+    assert decode(encoded, partition, sheet.schema).table.frame.rows() == sorted(released)
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
@@ -111,70 +105,41 @@ def test_segments_left_for_later_end_as_if_cut_at_once(
 ) -> None:
     """D02: what the threads cut side by side is what one pass would have cut."""
     sheet, k = drawn
-    encoded, _ = encoded_sheet(sheet)
+    encoded = sheet.encoded
     codes = np.ascontiguousarray(encoded.tuples[encoded.row_tuple]) if relaxed else encoded.tuples
     counts = np.ones(len(codes), dtype=np.int64) if relaxed else encoded.counts
 
-    def run(order: NDArray[np.int32], marks: NDArray[np.uint8], pending: int) -> None:
-        attributes = encoded.attributes
-        values = [a.values if a.ordered else np.zeros(len(a.texts)) for a in attributes]
-        split_segments(
-            codes,
-            counts,
-            np.concatenate(values),
-            np.cumsum([0, *(len(a.texts) for a in attributes)], dtype=np.int64),
-            np.array([a.span for a in attributes]),
-            np.array([a.missing for a in attributes], dtype=np.int32),
-            np.array([a.ordered for a in attributes], dtype=np.uint8),
-            k,
-            relaxed,
-            pending,
-            order,
-            marks,
-        )
+    cuts = prepare(codes, counts, encoded.attributes)
 
     def fresh() -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         return np.arange(len(codes), dtype=np.int32), np.zeros(len(codes), dtype=np.uint8)
 
     at_once, marks_at_once = fresh()
-    run(at_once, marks_at_once, 0)
+    cuts.split(k, relaxed, 0, at_once, marks_at_once)
     order, marks = fresh()
-    run(order, marks, pending_below)
+    cuts.split(k, relaxed, pending_below, order, marks)
     begins = np.flatnonzero(marks).tolist()
     for begin, end in zip(begins, [*begins[1:], len(codes)], strict=True):
         assert (marks[begin] == 2) == (end - begin < pending_below)
         if marks[begin] == 2:
-            run(order[begin:end], marks[begin:end], 0)
+            cuts.split(k, relaxed, 0, order[begin:end], marks[begin:end])
     assert (order == at_once).all()
     assert (marks == marks_at_once).all()
     assert set(marks_at_once.tolist()) <= {0, 1}
 
 
 def test_no_tuples_are_no_groups() -> None:
-    empty = np.empty((0, 1), dtype=np.int32)
+    encoded = Sheet({"x": ["1"]}, {"x": "numeric"}).encoded
     order, marks = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8)
-    one = np.ones(1)
-    split_segments(
-        empty,
-        np.empty(0, dtype=np.int64),
-        one,
-        np.array([0, 1]),
-        one,
-        np.array([-1], dtype=np.int32),
-        np.array([1], dtype=np.uint8),
-        2,
-        False,
-        0,
-        order,
-        marks,
-    )
+    prepare(encoded.tuples, encoded.counts, encoded.attributes).split(2, False, 0, order, marks)
     assert len(order) == len(marks) == 0
 
 
 def released_column(texts: list[str], kind: str, k: int, variant: str) -> list[str]:
-    encoded, schema = encoded_sheet(Sheet({"x": texts}, {"x": kind}))
+    sheet = Sheet({"x": texts}, {"x": kind})
+    encoded = sheet.encoded
     partition = Mondrian(variant).partition(encoded, (KAnonymity(k),), Run())
-    return decode(encoded, partition, schema).table.frame["x"].to_list()
+    return decode(encoded, partition, sheet.schema).table.frame["x"].to_list()
 
 
 def test_median_is_the_lower_one() -> None:

@@ -1,0 +1,116 @@
+"""Parquet and Arrow files: typed columns in, columns of plain text out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from shoal.errors import InputError, join_problems
+from shoal.formats.memory import check_expansion, check_memory
+from shoal.formats.sniffing import Format
+from shoal.table import Stamp, Table, check_file, make_table
+from shoal.texts import polars_texts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["read_columnar", "write_parquet"]
+
+Result = TypeVar("Result")
+
+
+def read_columnar(path: Path, form: Format) -> Table:
+    """Read a Parquet or Arrow file; every cell becomes the text of its value."""
+    import polars as pl
+
+    stamp = check_file(path)
+    read: Callable[[], pl.DataFrame]
+    if form is Format.PARQUET:
+        _check_parquet(path)
+        read = lambda: pl.read_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)  # noqa: E731
+    elif form is Format.ARROW:
+        rows, names = _guarded(path, form, lambda: _arrow_shape(path))
+        check_memory(path, stamp.size, rows * names)
+        read = lambda: pl.read_ipc(path, memory_map=False)  # noqa: E731
+    else:
+        check_memory(path, stamp.size)
+        read = lambda: pl.read_ipc_stream(path)  # noqa: E731
+    frame = _guarded(path, form, read)
+    if Stamp.of(path) != stamp:
+        raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
+    spans = [name for name, dtype in frame.schema.items() if dtype == pl.Duration]
+    if spans:
+        text = "has type Duration, which not every reader knows. Turn it into a number or a text first"
+        raise InputError(join_problems([f"{path}: column {name!r} {text}." for name in spans]))
+    try:
+        columns = polars_texts(frame)
+    except InputError as error:
+        raise InputError(join_problems([f"{path}: {line}" for line in str(error).splitlines()])) from None
+    if frame.height == 0:
+        raise InputError(f"{path}: no data rows.")
+    notes = (f"{path}: {form}, {frame.width} columns",)
+    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes)
+
+
+def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
+    """Read; what polars says of a damaged file may hold cells and is not passed on."""
+    import polars as pl
+
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError):
+        raise _damaged(path, form) from None
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # not an Exception: a fault inside polars
+            raise _damaged(path, form) from None
+        raise
+
+
+def _check_parquet(path: Path) -> None:
+    """Refuse a file without its end, and one that would not fit: the footer tells rows and sizes."""
+    import duckdb
+
+    with open(path, "rb") as file:
+        file.seek(-4, os.SEEK_END)
+        if file.read() != b"PAR1":
+            raise InputError(f"{path}: is cut short: its last bytes are not those of Parquet. Get it again.")
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(
+                "select sum(total_uncompressed_size), sum(num_values) from parquet_metadata(?)", [str(path)]
+            ).fetchone()
+    except duckdb.Error:
+        raise _damaged(path, Format.PARQUET) from None
+    expanded, cells = (int(number or 0) for number in found or (0, 0))
+    check_expansion(path, path.stat().st_size, expanded)
+    check_memory(path, 0, cells)
+
+
+def _arrow_shape(path: Path) -> tuple[int, int]:
+    import polars as pl
+
+    rows = int(pl.scan_ipc(path).select(pl.len()).collect().item())
+    return rows, len(pl.read_ipc_schema(path))
+
+
+def _damaged(path: Path, form: Format) -> InputError:
+    return InputError(
+        f"{path}: cannot be read as {form}: it is damaged, encrypted or of a kind that is not known. Get it again, or "
+        "write it as CSV."
+    )
+
+
+def write_parquet(text: pl.DataFrame, path: Path) -> None:
+    """Write the cells as columns of plain text: an empty cell is null, no statistics, no metadata of any library.
+
+    Each column is built anew from its cells, so that nothing but them can be in the file.
+    """
+    import polars as pl
+
+    columns = [
+        pl.Series(name, [cell or None for cell in text[name].to_list()], dtype=pl.String) for name in text.columns
+    ]
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        pl.DataFrame(columns).write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)

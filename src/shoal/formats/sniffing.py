@@ -1,0 +1,102 @@
+"""Tell what a file is, by its first bytes and by its name; and what a release is to be, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+from shoal.errors import FileError, InputError, UsageError
+
+__all__ = ["Format", "output_format", "sniff"]
+
+
+class Format(StrEnum):
+    """The formats of tables that shoal knows."""
+
+    CSV = "CSV text"
+    GZIP = "gzip"
+    ZSTD = "Zstandard"
+    PARQUET = "Parquet"
+    ARROW = "Arrow IPC (Feather)"
+    ARROW_STREAM = "an Arrow IPC stream"
+    EXCEL = "an Excel workbook"
+
+
+BY_SUFFIX: Mapping[str, tuple[Format, ...]] = {
+    ".csv": (Format.CSV,),
+    ".tsv": (Format.CSV,),
+    ".txt": (Format.CSV,),
+    ".gz": (Format.GZIP,),
+    ".zst": (Format.ZSTD,),
+    ".parquet": (Format.PARQUET,),
+    ".pq": (Format.PARQUET,),
+    ".arrow": (Format.ARROW, Format.ARROW_STREAM),
+    ".feather": (Format.ARROW,),
+    ".ipc": (Format.ARROW, Format.ARROW_STREAM),
+    ".xlsx": (Format.EXCEL,),
+    ".xlsm": (Format.EXCEL,),
+}
+RELEASED: Mapping[str, Format] = {
+    ".csv": Format.CSV,
+    ".csv.gz": Format.GZIP,
+    ".parquet": Format.PARQUET,
+    ".xlsx": Format.EXCEL,
+}
+MAGIC = {
+    b"\x1f\x8b": Format.GZIP,
+    b"\x28\xb5\x2f\xfd": Format.ZSTD,
+    b"ARROW1\0\0": Format.ARROW,
+    b"\xff\xff\xff\xff": Format.ARROW_STREAM,
+    b"PK\x03\x04": Format.EXCEL,
+}
+# What people do give, and what to do about it.
+REFUSED = {
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an Excel file of the old kind (.xls) or one with a password. "
+    "Save it as .xlsx without password",
+    b"PARE": "is an encrypted Parquet file. Write it without encryption",
+    b"FEA1": "is a Feather file of version 1. Write it again as version 2",
+    b"BZh": "is compressed with bzip2. Decompress it first",
+    b"\xfd7zXZ\0": "is compressed with xz. Decompress it first",
+    b"7z\xbc\xaf": "is a 7-Zip archive. Extract the table first",
+    b"SQLite format 3\0": "is an SQLite database. Export the table as CSV or Parquet",
+    b"%PDF": "is a PDF document. Export the table as CSV",
+    b"\x80\x04\x95": "is a Python pickle, which may run code when it is read. Export the table as CSV or Parquet",
+    b"\x80\x05\x95": "is a Python pickle, which may run code when it is read. Export the table as CSV or Parquet",
+}
+
+
+def sniff(path: Path) -> Format:
+    """Return the format of a file by its content; a name that says another one is an InputError."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4096)
+            file.seek(max(0, path.stat().st_size - 4))
+            tail = file.read(4)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+    for magic, text in REFUSED.items():
+        if head.startswith(magic):
+            raise InputError(f"{path}: {text}.")
+    found = Format.CSV
+    if head.startswith(b"PAR1") and (tail == b"PAR1" or b"\0" in head):  # a header may begin with PAR1
+        found = Format.PARQUET
+    else:
+        found = next((form for magic, form in MAGIC.items() if head.startswith(magic)), Format.CSV)
+    meant = BY_SUFFIX.get(path.suffix.lower(), ())
+    if meant and found not in meant:
+        shown = "empty" if not head else f"{found}"
+        raise InputError(f"{path}: the name says {meant[0]}, but the content is {shown}. Give the file its right name.")
+    return found
+
+
+def output_format(path: Path) -> Format:
+    """Return the format that a release of this name is written in; any other is a UsageError."""
+    name = path.name.lower()
+    for suffix in sorted(RELEASED, key=len, reverse=True):
+        if name.endswith(suffix):
+            return RELEASED[suffix]
+    raise UsageError(
+        f"{path}: releases are written as CSV, Parquet or Excel. Name an output that ends in "
+        f"{', '.join(list(RELEASED)[:-1])} or {list(RELEASED)[-1]}."
+    )

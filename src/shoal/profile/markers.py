@@ -1,0 +1,153 @@
+"""Texts that seem to stand for a missing value, and texts that only look alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shoal.values import NUMBER
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.profile.columns import Distinct
+
+__all__ = ["Markers", "count_look_alikes", "find_markers"]
+
+WORDS = frozenset(
+    (
+        *(
+            "?",
+            "??",
+            "???",
+            "-",
+            "--",
+            "---",
+            "–",
+            ".",
+            "..",
+            "*",
+            "**",
+            "/",
+            "_",
+            "#",
+            "n/a",
+            "na",
+            "n.a.",
+            "n.a",
+            "#n/a",
+        ),
+        *("<na>", "nan", "null", "(null)", "nil", "none", "unknown", "unk", "unspecified", "undefined", "missing"),
+        *("not available", "not known", "not specified", "not stated", "not recorded", "not applicable", "no data"),
+        *("unbekannt", "keine angabe", "k.a.", "k. a.", "ohne angabe", "inconnu", "non renseigné", "desconocido"),
+        *("sin datos", "sconosciuto", "onbekend", "okänd", "ukjent", "nieznany", "desconhecido"),
+    )
+)
+SENTINELS = re.compile(r"-?9{2,6}|-[1-9]|-88+|-77+")
+FREQUENT = 0.01  # share of the rows from which a number such as 999 is suspected
+
+
+@dataclass(frozen=True)
+class Markers:
+    """declared: what may be taken as missing in every column. by_column: rows with each suspect, per column.
+
+    doubtful: (column, text) pairs that look like a marker in one column and like a value in another.
+    """
+
+    declared: tuple[str, ...]
+    by_column: dict[str, dict[str, int]]
+    doubtful: tuple[tuple[str, str], ...]
+
+
+def find_markers(columns: Sequence[Distinct]) -> Markers:
+    """Return the suspects of all columns; what is a true value somewhere is not declared, for that holds everywhere."""
+    by_column: dict[str, dict[str, int]] = {}
+    refused: dict[str, list[str]] = {}
+    for values in columns:
+        suspects = _suspects(values)
+        true = {text for text in suspects if _is_true_value(text, values)}
+        for text in true:
+            refused.setdefault(text, []).append(values.name)
+        by_column[values.name] = {text: rows for text, rows in suspects.items() if text not in true}
+    found = {text for suspects in by_column.values() for text in suspects}
+    number_clashes = {
+        text
+        for text in found
+        if SENTINELS.fullmatch(text)
+        for values in columns
+        if text not in by_column[values.name] and _row_count(values, text)
+    }
+    doubtful = [(name, text) for text, names in refused.items() for name in names]
+    doubtful += [(name, text) for name, suspects in by_column.items() for text in suspects if text in number_clashes]
+    declared = found - set(refused) - number_clashes
+    return Markers(tuple(sorted(declared)), by_column, tuple(sorted(doubtful)))
+
+
+def _suspects(values: Distinct) -> dict[str, int]:
+    short = values.texts.filter(values.texts.str.len_bytes() <= 24)
+    words = short.filter(short.str.to_lowercase().is_in(list(WORDS)))
+    suspects = {text: _row_count(values, text) for text in words.to_list()}
+    return suspects | {text: rows for text in _sentinels(values) if (rows := _row_count(values, text))}
+
+
+def _sentinels(values: Distinct) -> Iterable[str]:
+    """Give the numbers that lie far from all others of the column, such as 999 among ages, and are frequent."""
+    import polars as pl
+
+    candidates = values.texts.filter(values.texts.str.contains(f"^(?:{SENTINELS.pattern})$")).to_list()
+    candidates = [text for text in candidates if _row_count(values, text) >= FREQUENT * values.n_rows]
+    if not candidates:
+        return
+    is_number = values.texts.str.contains(f"^(?:{NUMBER.pattern})$")
+    others = values.texts.filter(is_number & ~values.texts.is_in(candidates)).cast(pl.Float64, strict=False)
+    if len(others) < 5 or len(others) < 0.9 * (len(values.texts) - len(candidates) - 1):
+        return
+    low, high = others.min(), others.max()
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    for text in candidates:
+        number = float(text)
+        if (number > 0 and number > 2 * max(high, 0.0)) or (number < 0 <= low):
+            yield text
+
+
+def _is_true_value(text: str, values: Distinct) -> bool:
+    """Tell a value that happens to look like a marker: minus beside plus, NA (Namibia) among two-letter codes."""
+    if text == "-":
+        return bool((values.texts == "+").any())
+    if text == "NA":
+        return int(values.texts.str.contains(r"^[A-Z]{2}$").sum()) > max(5, len(values.texts) // 2)
+    return False
+
+
+def _row_count(values: Distinct, text: str) -> int:
+    place = values.texts.search_sorted(text)
+    return int(values.counts[place]) if place < len(values.texts) and values.texts[place] == text else 0
+
+
+# After lower case and compatibility composition. Each sign on the left is read as the one below it.
+HOMOGLYPHS = dict(
+    zip(
+        "аеорсухіјѕкмтвнԁοαρνυικτχıӏ‐‑‒–—−’‘ʼ`",
+        "aeopcyxijskmtbhdoapvuiktxil------''''",
+        strict=True,
+    )
+)
+INVISIBLE = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+
+
+def count_look_alikes(texts: pl.Series) -> int:
+    """Count the distinct values that differ from another one in case, blanks, unseen signs or homoglyphs alone."""
+    import polars as pl
+
+    if not len(texts):
+        return 0
+    folded = texts.str.to_lowercase()
+    if (texts.str.len_bytes() != texts.str.len_chars()).any():
+        folded = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all(INVISIBLE, "")
+        folded = folded.str.replace_many(list(HOMOGLYPHS), list(HOMOGLYPHS.values()))
+    folded = folded.str.replace_all(r"\s+", " ")
+    sizes = pl.DataFrame({"folded": folded}).group_by("folded").len()["len"]
+    return int(sizes.filter(sizes > 1).sum())

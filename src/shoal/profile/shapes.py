@@ -1,0 +1,136 @@
+"""What the values of a column look like: e-mail addresses, phone numbers, identity numbers, file names, free text."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from shoal.profile.checks import NATIONAL_NUMBERS, is_card, is_iban, is_imei, is_vehicle
+from shoal.profile.vocabulary import FIRST_NAMES
+
+__all__ = ["EMAIL", "Shape", "identifying_shape", "is_postal", "looks_like_names"]
+
+EMAIL = r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}"
+URL = re.compile(r"(https?|ftp)://\S+|www\.[^\s@]+\.[A-Za-z]{2,}\S*", re.IGNORECASE)
+UUID = re.compile(r"\{?[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\}?", re.IGNORECASE)
+MAC = re.compile(r"[0-9a-f]{2}([:-])([0-9a-f]{2}\1){4}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
+PHOTO = re.compile(r"[^\n]*\.(jpe?g|png|gif|bmp|tiff?|heic|webp|dcm|raw)", re.IGNORECASE)
+BIOMETRIC = re.compile(r"[^\n]*\.(wsq|fmr|fir|iir|eyc|ansi|isotpl|jp2|wav|vox)", re.IGNORECASE)
+DIGEST = re.compile(r"[0-9a-f]{32,}|(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/_-]{40,}={0,2}", re.IGNORECASE)
+PHONE = re.compile(r"(\+|00)?[0-9 ()./-]{7,22}( ?(x|ext\.?) ?[0-9]{1,5})?")
+NOT_PHONE = re.compile(  # numbers, thousands, years, ZIP+4, dotted versions
+    r"-?[0-9]*\.?[0-9]*|[0-9]{1,3}([ .,'][0-9]{3})+([.,][0-9]+)?|[0-9]{4}-[0-9]{4}|[0-9]{5}-[0-9]{4}|"
+    r"[0-9]{1,3}(\.[0-9]{1,3}){3}"
+)
+PLATE = re.compile(
+    r"[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[ -]?[0-9]{1,4}[EH]?|[A-Z]{2}[0-9]{2} ?[A-Z]{3}|[A-Z]{2}-[0-9]{3}-[A-Z]{2}|"
+    r"[0-9]?[A-Z]{3}[- ]?[0-9]{3,4}|[A-Z]{2} ?[0-9]{5,6}"
+)
+POSTAL = re.compile(
+    r"[0-9]{5}|[0-9]{5}-[0-9]{4}|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|"
+    r"[0-9]{4} ?[A-Z]{2}"
+)
+WORDS_OF_NAME = re.compile(r"[^\W\d_][\w.'’-]*(,? [^\W\d_][\w.'’-]*){0,3}")
+
+ENOUGH_VALUES = 8  # a check digit holds for one text in ten by chance: fewer values prove nothing
+MOSTLY = 0.8
+NEARLY_ALL = 0.95
+
+
+class Shape(NamedTuple):
+    """What identifying values are called, and whether one person has one of them for good."""
+
+    label: str
+    personal: bool = True
+
+
+def identifying_shape(sample: Sequence[str], distinct_share: float) -> Shape | None:
+    """Return what the values are if they name a person or a thing of a person, else None.
+
+    sample: distinct values. distinct_share: distinct values per row; what is shared by many needs a narrow form.
+    """
+    if not sample:
+        return None
+    for label, fits, personal in NARROW:
+        if _share(sample, fits) >= MOSTLY:
+            return Shape(label, personal)
+    for label, test, narrow in NATIONAL_NUMBERS:
+        if narrow and _share(sample, test) >= MOSTLY:
+            return Shape(label)
+    if len(sample) < ENOUGH_VALUES or distinct_share < 0.3:
+        return None
+    for label, test, narrow in NATIONAL_NUMBERS:
+        if not narrow and _share(sample, test) >= NEARLY_ALL:
+            return Shape(label)
+    for label, fits, personal in WIDE:
+        if _share(sample, fits) >= MOSTLY:
+            return Shape(label, personal)
+    return None
+
+
+def is_postal(sample: Sequence[str]) -> bool:
+    """Tell postal codes from other codes: digits alone must have a leading zero somewhere, or they are numbers."""
+    if not sample or _share(sample, _matches(POSTAL)) < NEARLY_ALL:
+        return False
+    return any(text[0] == "0" or not text.isdigit() for text in sample)
+
+
+def looks_like_names(sample: Sequence[str]) -> bool:
+    """Tell names of people: words with capitals, and a good part begins or ends with a common first name."""
+    if len(sample) < ENOUGH_VALUES or _share(sample, _is_capitalised) < MOSTLY:
+        return False
+    known = sum(bool(FIRST_NAMES & {word.strip(",.").casefold() for word in text.split()}) for text in sample)
+    return known / len(sample) >= (0.2 if sum(" " in text for text in sample) > len(sample) / 2 else 0.4)
+
+
+def _share(sample: Sequence[str], fits: Callable[[str], bool]) -> float:
+    return sum(map(fits, sample)) / len(sample)
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: pattern.fullmatch(text) is not None
+
+
+def _is_address(text: str) -> bool:
+    if "." not in text and ":" not in text:
+        return False
+    try:
+        ipaddress.ip_address(text.partition("/")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_phone(text: str) -> bool:
+    digits = sum(sign.isdigit() for sign in text)
+    if not 7 <= digits <= 16 or PHONE.fullmatch(text) is None:
+        return False
+    if NOT_PHONE.fullmatch(text):  # a run of digits alone: only with the leading zero of a trunk call
+        return text.isdigit() and text[0] == "0" and digits >= 9
+    return text[0] != "-"
+
+
+def _is_capitalised(text: str) -> bool:
+    return WORDS_OF_NAME.fullmatch(text) is not None and text[0].isupper()
+
+
+NARROW: tuple[tuple[str, Callable[[str], bool], bool], ...] = (
+    ("e-mail addresses", _matches(re.compile(EMAIL)), True),
+    ("web addresses", _matches(URL), False),
+    ("IP addresses", _is_address, False),
+    ("MAC addresses of devices", _matches(MAC), False),
+    ("UUIDs", _matches(UUID), False),
+    ("bank accounts (IBAN)", is_iban, True),
+    ("vehicle identification numbers", is_vehicle, False),
+    ("names of photo files", _matches(PHOTO), False),
+    ("names of biometric files", _matches(BIOMETRIC), False),
+)
+WIDE: tuple[tuple[str, Callable[[str], bool], bool], ...] = (
+    ("mobile device numbers (IMEI)", is_imei, False),
+    ("payment card numbers", is_card, True),
+    ("phone or fax numbers", _is_phone, True),
+    ("vehicle plates", _matches(PLATE), False),
+    ("digests or encoded templates", _matches(DIGEST), False),
+)
