@@ -105,7 +105,8 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
         raise InputError(join_problems(problems))
     others = {c.name: table.factor(c.name) for c in schema.released if c.role is not Role.QI}
     person = [table.factor(name).ranks for name in schema.names(Role.PERSON)]
-    keys = [*codes, *(raw for raw, _ in others.values()), *person]
+    # Names, not places, rank the other columns: their order in the table must not matter either.
+    keys = [*codes, *(others[name].ranks for name in sorted(others)), *person]
     order = np.lexsort(keys[::-1])
     sorted_codes = np.ascontiguousarray(np.column_stack([column[order] for column in codes]))
     begins = np.ones(len(order), dtype=bool)

@@ -101,6 +101,7 @@ def anonymize_table(
             "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
         )
     models = (KAnonymity(check_k(k)), *models)
+    k = max(model.minimum_size for model in models)
     if table.n_rows < k:
         raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
     run.stage("encoding")

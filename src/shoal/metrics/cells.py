@@ -75,9 +75,13 @@ class OrderedReader:
 
 @dataclass(frozen=True)
 class CategoryReader:
-    """Categories: the number of values in the set over that of the domain; one value costs nothing."""
+    """Categories: the number of values in the set over that of the domain; one value costs nothing.
+
+    Missing values of whatever marker are one value, the empty text.
+    """
 
     domain: frozenset[str]
+    missing: frozenset[str]
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1]."""
@@ -85,7 +89,7 @@ class CategoryReader:
             return 0.0
         if cell in SUPPRESSED:
             return 1.0
-        members = self._members(cell)
+        members = frozenset("" if member in self.missing else member for member in self._members(cell))
         if not members <= self.domain:
             return None
         return 0.0 if len(members) <= 1 else len(members) / len(self.domain)
@@ -116,4 +120,6 @@ def reader(column: Column, original: Mapping[str, int], domain: Domain | None, m
         if domain is not None:
             bounds = (float(domain[0]), float(domain[1]))
         return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0)
-    return CategoryReader(frozenset(original if domain is None else map(str, domain)))
+    values_of = original if domain is None else map(str, domain)
+    one_form = frozenset("" if text in missing else text for text in values_of)
+    return CategoryReader(one_form, frozenset(missing))
