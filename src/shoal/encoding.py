@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal import values
+from shoal.hierarchy.base import Hierarchy, Rule
+from shoal.snap import default_grid, snap
 from shoal.errors import InputError, InternalError, join_problems
 from shoal.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.table import Factor, Table, factorize
-from shoal.tree import Tree
+from shoal.tree import Tree, plant
 
 if TYPE_CHECKING:
     pass
@@ -30,8 +32,8 @@ class Attribute:
 
     texts: the released text of each code. values: the number behind each code of a number or date (seconds), empty for
     categories. missing: the code of the missing value of a number or date, which is the last one; -1 where there is
-    none. A category's missing value is one of its values. tree: the hierarchy over the codes, where one is given; the
-    attribute is then recoded by its nodes and nothing else.
+    none. A category's missing value is one of its values. tree, hierarchy: the hierarchy over the codes and over the
+    texts, where one is given; the attribute is then recoded by its nodes and nothing else.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Attribute:
     values: NDArray[np.float64]
     missing: int
     tree: Tree | None = None
+    hierarchy: Hierarchy | None = field(default=None, repr=False)
 
     @property
     def ordered(self) -> bool:
@@ -80,16 +83,28 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Released:
-    """What decode() gives: the released cells as text, and the source row of each released row."""
+    """What decode() gives: the released cells as text, and the source row of each released row.
+
+    bounds: for numbers and dates, the least and the greatest value that each released cell stands for.
+    """
 
     table: Table
     source_rows: NDArray[np.int64]
+    bounds: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
 
 
-def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
+def encode(
+    table: Table,
+    schema: Schema,
+    hierarchies: Mapping[str, Rule] | None = None,
+    *,
+    unknown: str = "error",
+    as_text: bool = False,
+) -> Encoded:
     """Turn the released columns of a table into codes.
 
-    as_text: take every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
+    hierarchies: by column. unknown: what to do with values that a hierarchy lacks, "error" or "top". as_text: take every
+    quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
     """
     attributes: list[Attribute] = []
     codes: list[NDArray[np.int32]] = []
@@ -99,8 +114,9 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
         attribute, by_text, found = _attribute(column, texts.to_list(), schema.missing, as_text)
         problems += [_at_first_row(problem, raw, index) for problem, index in found]
         if attribute is not None:
-            attributes.append(attribute)
             codes.append(by_text[raw])
+            rule = (hierarchies or {}).get(column.name)
+            attributes.append(_with_hierarchy(attribute, codes[-1], rule, unknown, schema) if rule else attribute)
     if problems:
         raise InputError(join_problems(problems))
     others = {c.name: table.factor(c.name) for c in schema.released if c.role is not Role.QI}
@@ -121,6 +137,22 @@ def encode(table: Table, schema: Schema, *, as_text: bool = False) -> Encoded:
         people=person[0][order] if person else None,
         others=others,
     )
+
+
+def _with_hierarchy(
+    attribute: Attribute, codes: NDArray[np.int32], rule: Rule, unknown: str, schema: Schema
+) -> Attribute:
+    """Return the attribute with the tree that a hierarchy makes over its values."""
+
+    def row_of(code: int) -> int:
+        return int(np.argmax(codes == code)) + 1
+
+    numbers = {"numbers": True} if isinstance(rule, Hierarchy) and attribute.kind is Kind.NUMERIC else {}
+    bound = rule.over(
+        attribute.texts, column=attribute.name, unknown=unknown, missing=schema.missing, rows_of=row_of, **numbers
+    )
+    tree = plant(attribute.texts, [bound.rows[text] for text in attribute.texts])
+    return replace(attribute, tree=tree, hierarchy=bound)
 
 
 def guess_kinds(table: Table, schema: Schema) -> Schema:
@@ -216,15 +248,28 @@ def _ordered_attribute(
     return Attribute(column.name, column.kind, tuple(shown), np.array(measured), missing), by_text, []
 
 
-def decode(encoded: Encoded, partition: Partition, schema: Schema, *, keep_order: bool = False) -> Released:
-    """Turn a partition back into text: the released columns, rows in canonical order (or that of the source)."""
+def decode(
+    encoded: Encoded, partition: Partition, schema: Schema, *, keep_order: bool = False, snapped: bool = False
+) -> Released:
+    """Turn a partition back into text: the released columns, rows in canonical order (or that of the source).
+
+    snapped: the ends of ranges are widened to the column's grid, or to a round one of its own.
+    """
     import polars as pl
 
     kept = np.flatnonzero(partition.labels >= 0)
     labels, rows = partition.labels[kept], encoded.order[kept]
+    columns = {column.name: column for column in schema.qi}
     factors: dict[str, Factor] = {}
+    bounds: dict[str, dict[str, tuple[str, str]]] = {}
     for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
-        shown = [cell_text(attribute, cells, i) for i in range(len(cells.form))]
+        ends = [_ends(attribute, cells, i, columns[attribute.name], snapped) for i in range(len(cells.form))]
+        shown = [
+            cell_text(attribute, cells, i) if end is None else f"[{end[0]}, {end[1]}]" for i, end in enumerate(ends)
+        ]
+        if attribute.ordered:
+            pairs = zip(shown, ends, strict=True)
+            bounds[attribute.name] = {text: (text, text) if end is None else end for text, end in pairs}
         ranks, texts = factorize(pl.Series(shown, dtype=pl.String))
         factors[attribute.name] = Factor(ranks[cells.index][labels], texts)
     for name, (raw, texts) in encoded.others.items():
@@ -233,7 +278,17 @@ def decode(encoded: Encoded, partition: Partition, schema: Schema, *, keep_order
     order = np.argsort(rows) if keep_order else np.lexsort([factors[name].ranks for name in reversed(names)])
     factors = {name: Factor(factors[name].ranks[order], factors[name].texts) for name in names}
     frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
-    return Released(Table(frame, _factors=factors), rows[order])
+    return Released(Table(frame, _factors=factors), rows[order], bounds)
+
+
+def _ends(attribute: Attribute, cells: Cells, index: int, column: Column, snapped: bool) -> tuple[str, str] | None:
+    """Return the ends of a range as they are released; None for any other cell."""
+    if cells.form[index] != RANGE:
+        return None
+    low, high = str(attribute.texts[cells.low[index]]), str(attribute.texts[cells.high[index]])
+    if not snapped:
+        return low, high
+    return snap(column, low, high, column.grid or default_grid(column.kind, attribute.span))
 
 
 def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
@@ -241,8 +296,6 @@ def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
     form, texts = cells.form[index], attribute.texts
     if form == VALUE:
         return str(texts[cells.low[index]])
-    if form == RANGE:
-        return f"[{texts[cells.low[index]]}, {texts[cells.high[index]]}]"
     if form == SET:
         members = cells.members[cells.starts[index] : cells.starts[index + 1]]
         return "{" + ", ".join(_member_text(texts[code]) for code in members) + "}"

@@ -39,7 +39,8 @@ class Kind(StrEnum):
 class Column:
     """One column: its name, its role and, for a quasi-identifier, its kind (None: to be told from the cells).
 
-    decimal, thousands: the marks in its numbers (German: "," and "."; no thousands mark where it is empty).
+    decimal, thousands: the marks in its numbers (German: "," and "."; no thousands mark where it is empty). grid: what
+    the ends of its ranges are widened to where that is asked for, a step or a stretch of the calendar.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Column:
     date_format: str = "%Y-%m-%d"
     decimal: str = "."
     thousands: str = ""
+    grid: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,9 @@ class Schema:
         date_formats: Mapping[str, str] | None = None,
         others: str | None = None,
         missing: Iterable[str] = (),
+        decimal: str = ".",
+        thousands: str = "",
+        grids: Mapping[str, str] | None = None,
     ) -> Schema:
         """Give every column its one role; a problem with any of them is a UsageError that lists all.
 
@@ -121,9 +126,8 @@ class Schema:
         if others not in (None, "drop", "insensitive"):
             raise UsageError(f"others={others!r} is not known. Use 'drop' or 'insensitive'.")
         taken, problems = _assign(names, roles)
-        for name in dict.fromkeys((*kinds, *date_formats)):
-            if name not in names:
-                problems.append(_unknown(name, "kind", names))
+        for what, given in (("kind", (*kinds, *date_formats)), ("grid", grids or {})):
+            problems += [_unknown(name, what, names) for name in dict.fromkeys(given) if name not in names]
         unnamed = [name for name in names if name not in taken]
         if unnamed and others is None and not problems:
             problems.append(
@@ -140,7 +144,8 @@ class Schema:
         for name in names:
             date_format = date_formats.get(name, Column.date_format)
             kind = Kind.DATE if name in date_formats else kinds.get(name)
-            columns.append(Column(name, taken.get(name, rest), kind, date_format))
+            grid = (grids or {}).get(name, "")
+            columns.append(Column(name, taken.get(name, rest), kind, date_format, decimal, thousands, grid))
         return cls(tuple(columns), tuple(missing), tuple(name for name in taken if taken[name] is Role.QI))
 
 

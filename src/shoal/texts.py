@@ -42,11 +42,11 @@ def cell_text(value: Any) -> str:
     if hasattr(value, "isoformat"):
         return _moment_text(value)
     if isinstance(value, REFUSED) or (hasattr(value, "__array__") and (kind is None or kind.kind not in "biu")):
-        raise _Unfit(f"a cell of type {type(value).__name__} cannot be released. {ADVICE}")
+        raise _UnfitError(f"a cell of type {type(value).__name__} cannot be released. {ADVICE}")
     return str(value)
 
 
-class _Unfit(InputError):
+class _UnfitError(InputError):
     """A cell of a type that has no text."""
 
 
@@ -170,7 +170,7 @@ def pandas_text(series: Any, name: str) -> pl.Series:
         for row, (value, gone) in enumerate(zip(series.tolist(), series.isna().to_numpy(), strict=True), 1):
             try:
                 cells.append("" if gone else cell_text(value))
-            except (_Unfit, ValueError, TypeError):
+            except (_UnfitError, ValueError, TypeError):
                 raise InputError(
                     f"column {name!r}, row {row}: a cell of type {type(value).__name__} cannot be released. {ADVICE}"
                 ) from None
@@ -178,7 +178,7 @@ def pandas_text(series: Any, name: str) -> pl.Series:
     try:
         codes, values = pd.factorize(series, use_na_sentinel=True)
         texts = _checked(name, [*map(cell_text, list(values)), ""])
-    except (TypeError, NotImplementedError, _Unfit):  # an extension type whose cells are lists, bytes, ...
+    except (TypeError, NotImplementedError, _UnfitError):  # an extension type whose cells are lists, bytes, ...
         raise InputError(f"column {name!r} has type {series.dtype}. {ADVICE}") from None
     return texts.gather(pl.Series(codes).cast(pl.Int64).replace(-1, len(texts) - 1))
 

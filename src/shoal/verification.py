@@ -7,21 +7,27 @@ original. Row numbers count the data rows from 1. No text holds a cell of a tabl
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
+import gzip
+import io
 import operator
 import os
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple, TextIO
 
+from shoal import readers, workbook
 from shoal.assignment import Cells, count_unmatched
 from shoal.errors import FileError, InputError, UsageError, VerificationError, join_problems
 from shoal.schema import Column, Dialect, Kind, Role, Schema, check_k
+from shoal.written import Layout
 
 __all__ = ["Verdict", "check", "gate", "read_original", "verify"]
 
@@ -31,6 +37,7 @@ CHUNK_ROWS = 1_000  # small enough for the processor's cache: twice as fast as 5
 BLOCK_BYTES = 1 << 20
 MOST_VIOLATIONS = 10
 MOST_KEPT = 1_000_000
+TEXTUAL = ("csv", "gzip")
 DELIMITERS = (",", ";", "\t", "|")
 FIELDS = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)[,\r\n])*+')
 BARE_QUOTE = re.compile(r'[^",\r\n]+"')
@@ -69,7 +76,7 @@ def verify(
     """Return the verdict on a released table; raise a VerificationError if it is not k-anonymous or not true.
 
     Args:
-        released: the path of a CSV file, or a pandas, polars or pyarrow table.
+        released: the path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
         qi: the quasi-identifiers; k is counted on their text, all of them together, a missing value being a text too.
         k: the size that every group must have.
         sensitive: columns that must hold their original text.
@@ -147,11 +154,14 @@ def gate(
     *,
     keep_order: bool = False,
     suppression_limit: float = 0.0,
+    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    bounds: Iterable[str] = (),
+    spreadsheet_safe: bool = False,
 ) -> Verdict:
     """Return the verdict on a file just written: its bytes, its columns, its groups and, row by row, its truth.
 
     Args:
-        path: the file, as a release is written (UTF-8, comma, LF, header).
+        path: the file, as a release is written: CSV (UTF-8, comma, LF, header), also in gzip, Parquet or Excel.
         schema: the columns of the source; the file must hold the released ones and no other.
         k: the size that every group must have.
         original: the text of the source by column name.
@@ -159,22 +169,32 @@ def gate(
         claims: what the maker states: "rows", "groups", "smallest_group", "suppressed_rows"; each is recounted.
         keep_order: the rows stand in the order of the source instead of sorted by their cells.
         suppression_limit: the largest share of source rows that may be missing from the file.
+        labels: by column, the values that each label of its hierarchy stands for.
+        bounds: the columns whose ranges are written as two columns, NAME_min and NAME_max.
+        spreadsheet_safe: a quote stands before whatever a spreadsheet would take for a formula.
+
+    Where the schema has a person column, every group must have rows of k persons.
     """
     k, limit = check_k(k), _share(suppression_limit)
     source, violations = _source(schema, original)
     n_source = len(next(iter(source.values()), ()))
     witness = list(map(operator.index, source_rows))
-    facts = _scan(path)
-    recount = _Recount(schema, _align(source, witness, n_source), keep_order)
+    kind = readers.kind_of(path)
+    facts = _scan(path) if kind in TEXTUAL else _Facts(False, False, 0, True)
+    layout = Layout(bounds, spreadsheet_safe)
+    recount = _Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {})
     try:
-        for chunk in _chunks(path, Dialect()):
+        for chunk in _chunks(path, Dialect(), whole=True):
             recount.take(chunk)
     except InputError as error:
         broken = str(error).removeprefix(f"{os.fspath(path)}: ")
         violations += [*facts.violations(facts.carriage_returns), f"the file: {broken}"]
         return _verdict(k, recount.rows, recount.groups, violations)
-    violations += facts.violations(recount.carriage_returns)
-    if recount.has_quotes and _has_bare_quote(path):
+    violations += facts.violations(recount.carriage_returns if kind in TEXTUAL else 0)
+    if kind != readers.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
+        violations.append("the file: its content is not what its name says.")
+    violations += readers.leftovers(path, kind)
+    if kind in TEXTUAL and recount.has_quotes and _has_bare_quote(path):
         violations.append("the file: a double quote stands in a cell that is not quoted.")
     violations += recount.header_violations
     violations += _witness_violations(witness, n_source, recount.rows, keep_order)
@@ -184,14 +204,16 @@ def gate(
         violations.append(f"suppression: {suppressed} of {n_source} rows are not in the file; at most {most} may be.")
     if not recount.rows:
         violations.append("no rows: a release without data rows proves nothing.")
-    violations += _small_groups(recount.groups, k, lambda group: recount.first_row(path, group))
+    violations += _small_groups(recount.sizes(), k, lambda group: recount.first_row(path, group))
+    if layout.risky:
+        violations.append(f"the file: {layout.risky} cells would be run by a spreadsheet.")
     violations += _claim_violations(claims, recount, suppressed)
     violations += recount.violations()
     return _verdict(k, recount.rows, recount.groups, violations)
 
 
-def read_original(path: PathName, dialect: Dialect) -> dict[str, list[str]]:
-    """Read a CSV file as text by column name, with a reader of the verifier's own.
+def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) -> dict[str, list[str]]:
+    """Read a file as text by column name, with readers of the verifier's own: CSV, Parquet or a sheet of a workbook.
 
     Blank lines are skipped; without a header the columns are called column1, column2 and so on. Equal texts of a column
     are held once, so that a large table stays small.
@@ -199,7 +221,7 @@ def read_original(path: PathName, dialect: Dialect) -> dict[str, list[str]]:
     names: list[str] = []
     columns: list[list[str]] = []
     kept: list[dict[str, str]] = []
-    for chunk in _chunks(path, dialect):
+    for chunk in _chunks(path, dialect, sheet=sheet):
         rows = [row for row in chunk if row]
         if rows and not names:
             names = rows.pop(0) if dialect.header else [f"column{n}" for n in range(1, len(rows[0]) + 1)]
@@ -224,23 +246,42 @@ def _open(path: PathName, encoding: str) -> TextIO:
     # The limit is one for the whole process; a cell may be longer than its default of 128 kB.
     csv.field_size_limit(2**31 - 1)
     try:
-        return open(path, encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="")
+        known = codecs.lookup("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding).name
+        return io.TextIOWrapper(readers.open_bytes(path), encoding=known, newline="")
     except OSError as error:
         raise _unreadable(path, error) from None
     except LookupError:
         raise UsageError(f"encoding {encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'.") from None
 
 
-def _unreadable(path: PathName, error: OSError) -> FileError:
-    return FileError(f"{os.fspath(path)}: cannot be read: {error.strerror or type(error).__name__}.")
+def _unreadable(path: PathName, error: Exception) -> FileError:
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    return FileError(f"{os.fspath(path)}: cannot be read: {reason}.")
 
 
 def _reader(file: TextIO, dialect: Dialect) -> Any:
     return csv.reader(file, delimiter=dialect.delimiter, skipinitialspace=dialect.initial_space, strict=True)
 
 
-def _chunks(path: PathName, dialect: Dialect, size: int = CHUNK_ROWS) -> Iterator[list[list[str]]]:
-    """Yield the rows of a file, blank lines as empty rows; what cannot be read is an InputError with its line."""
+def _chunks(
+    path: PathName, dialect: Dialect, size: int = CHUNK_ROWS, *, sheet: str | None = None, whole: bool = False
+) -> Iterator[list[list[str]]]:
+    """Yield the rows of a file, blank lines as empty rows; what cannot be read is an InputError with its line.
+
+    sheet: of a workbook. whole: a blank row of a workbook is a row too.
+    """
+    kind = readers.kind_of(path)
+    if kind == "arrow":
+        raise InputError(
+            f"{os.fspath(path)}: is an Arrow (Feather) file, which the verifier does not read. Give it the table as a "
+            "frame, or write it as CSV, Parquet or Excel."
+        )
+    if kind == "parquet":
+        yield from readers.parquet_rows(path, size)
+        return
+    if kind == "excel":
+        yield from workbook.excel_rows(path, size, sheet=sheet, whole=whole)
+        return
     with _open(path, dialect.encoding) as file:
         reader = _reader(file, dialect)
         try:
@@ -251,6 +292,8 @@ def _chunks(path: PathName, dialect: Dialect, size: int = CHUNK_ROWS) -> Iterato
             raise InputError(f"{os.fspath(path)}: line {line}: a quoted cell is not closed as it should be.") from None
         except UnicodeError:
             raise InputError(f"{os.fspath(path)}: not valid {dialect.encoding} text; is it in another one?") from None
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise InputError(f"{os.fspath(path)}: cannot be decompressed: it is damaged or cut short.") from None
         except OSError as error:
             raise _unreadable(path, error) from None
 
@@ -282,6 +325,8 @@ def _ragged(path: PathName, dialect: Dialect, width: int) -> InputError:
 
 def _guess(path: PathName, names: Sequence[str]) -> Dialect:
     """Return the dialect under which all these names stand in the first line; a plain one if none is."""
+    if readers.kind_of(path) not in (*TEXTUAL, "zstd"):
+        return Dialect()
     for delimiter in DELIMITERS:
         for initial_space in (False, True):
             dialect = Dialect(delimiter=delimiter, initial_space=initial_space)
@@ -309,15 +354,7 @@ def _table(table: object, dialect: Dialect | None, names: Sequence[str]) -> Mapp
     else:
         raise UsageError(f"a {type(table).__name__} is not a table. Give a path or a pandas, polars or pyarrow table.")
     _refuse_doubles("", found)
-    return {name: [_text(cell) for cell in read(n)] for n, name in enumerate(found)}
-
-
-def _text(cell: object) -> str:
-    if isinstance(cell, str):
-        return cell
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
-        return ""
-    return str(cell)
+    return {name: [readers.cell_text(cell) for cell in read(n)] for n, name in enumerate(found)}
 
 
 def _refuse_doubles(where: str, names: Sequence[str]) -> None:
@@ -430,13 +467,13 @@ class _Facts(NamedTuple):
 def _scan(path: PathName) -> _Facts:
     start, last, nul, carriage_returns = b"", b"", False, 0
     try:
-        with open(path, "rb") as file:
+        with readers.open_bytes(path) as file:
             while block := file.read(BLOCK_BYTES):
                 start = start or block[:3]
                 last = block[-1:]
                 nul = nul or b"\0" in block
                 carriage_returns += block.count(b"\r")
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
     return _Facts(start == b"\xef\xbb\xbf", nul, carriage_returns, last == b"\n")
 
@@ -466,7 +503,7 @@ def _share(limit: float) -> Fraction:
 
 def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
     """Return the source of the released columns, and what keeps it from being compared."""
-    names = [column.name for column in schema.released]
+    names = [column.name for column in schema.released] + list(schema.names(Role.PERSON))
     if not schema.qi:
         return {}, ["columns: no quasi-identifier, so there is nothing to count."]
     if lacking := [name for name in names if name not in original]:
@@ -535,11 +572,25 @@ class _Recount:
     source: by released column, for each released row the text of its source cell, None if there is no such row.
     """
 
-    def __init__(self, schema: Schema, source: dict[str, tuple[Any, ...]], keep_order: bool) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        source: dict[str, tuple[Any, ...]],
+        keep_order: bool,
+        layout: Layout,
+        labels: Mapping[str, Mapping[str, Iterable[str]]],
+    ) -> None:
         self._schema = schema
         self._source = source
         self._keep_order = keep_order
-        self._cells = {c.name: Cells(c.kind, c.date_format, schema.missing) for c in schema.qi}
+        self._layout = layout
+        self._cells = {
+            c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), labels.get(c.name))
+            for c in schema.qi
+        }
+        self._person = next(iter(schema.names(Role.PERSON)), None)
+        self._people: set[tuple[tuple[str, ...], str]] = set()
+        self._width = 0
         self._passed: dict[str, set[tuple[str, str]]] = {name: set() for name in self._cells}
         self._header: list[str] | None = None
         self._last: list[str] = []
@@ -555,13 +606,15 @@ class _Recount:
     def take(self, rows: list[list[str]]) -> None:
         """Count and compare the next rows; the very first is the header."""
         if self._header is None:
-            self._header = rows.pop(0)
-            self._note_characters([self._header])
+            written = rows.pop(0)
+            self._width = len(written)
+            self._note_characters([written])
+            self._header = self._layout.names(written)
             self.header_violations = _header_violations(self._header, self._schema)
             names = set(self._header)
             self.is_counting = bool(self._cells) and {c.name for c in self._schema.released} <= names
         numbers: Sequence[int] = range(self.rows + 1, self.rows + len(rows) + 1)
-        if set(map(len, rows)) <= {len(self._header)}:
+        if set(map(len, rows)) <= {self._width}:
             self.rows += len(rows)
         else:
             rows, numbers = self._drop_malformed(rows)
@@ -571,17 +624,30 @@ class _Recount:
             self._check_order(rows, numbers)
         columns = list(zip(*rows, strict=True))
         self._note_characters(columns)
+        if not self._layout.is_plain:
+            columns = list(zip(*self._layout.rows(rows), strict=True))
         if self.is_counting:
-            self.groups.update(zip(*(columns[n] for n in self._positions()), strict=True))
+            groups = list(zip(*(columns[n] for n in self._positions()), strict=True))
+            self.groups.update(groups)
+            if self._person is not None and self._source:
+                people = self._source[self._person]
+                self._people.update(
+                    (group, people[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(people)
+                )
             if self._source:
                 self._compare(columns, numbers)
 
     def first_row(self, path: PathName, group: tuple[str, ...]) -> int:
         """Return the number of the first row of a group, by reading the file again."""
-        rows = filter(None, chain.from_iterable(_chunks(path, Dialect())))
-        width = len(next(rows))
+        rows = filter(None, chain.from_iterable(_chunks(path, Dialect(), whole=True)))
+        next(rows)
         pick = _picker(self._positions())
-        return next(n for n, row in enumerate(rows, 1) if len(row) == width and pick(row) == group)
+        laid_out = (self._layout.rows([row])[0] if len(row) == self._width else None for row in rows)
+        return next(n for n, row in enumerate(laid_out, 1) if row is not None and pick(row) == group)
+
+    def sizes(self) -> Mapping[tuple[str, ...], int]:
+        """Return how many rows each group has or, where a column tells, rows of how many people."""
+        return self.groups if self._person is None else Counter(group for group, _ in self._people)
 
     def violations(self) -> list[str]:
         """Return what was found wrong in the rows."""
@@ -589,8 +655,9 @@ class _Recount:
         if self._blank.times:
             found.append(f"blank lines: {self._blank.times} (the first before row {self._blank.first}).")
         if self._ragged.times:
-            width = len(self._header or ())
-            found.append(f"rows: {self._ragged.times} without exactly {width} cells (first row {self._ragged.first}).")
+            found.append(
+                f"rows: {self._ragged.times} without exactly {self._width} cells (first row {self._ragged.first})."
+            )
         for name, tally in self._wrong.items():
             if tally.times:
                 fault = "do not cover their source" if name in self._cells else "differ from their source"
@@ -613,7 +680,7 @@ class _Recount:
             self.rows += bool(row)
             if not row:
                 self._blank.add(self.rows + 1)
-            elif len(row) != len(self._header or ()):
+            elif len(row) != self._width:
                 self._ragged.add(self.rows)
             else:
                 kept.append(row)

@@ -8,7 +8,7 @@ from types import FrameType
 
 import typer
 
-from shoal.cli import anonymize, demo, init, measure, methods, verify
+from shoal.cli import anonymize, demo, hierarchy, init, measure, methods, verify
 from shoal.errors import ShoalError
 
 __all__ = ["app", "run"]
@@ -33,6 +33,7 @@ app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("measure")(measure.measure)
 app.command("methods")(methods.methods)
+app.add_typer(hierarchy.app, name="hierarchy")
 
 
 def _version(wanted: bool) -> None:

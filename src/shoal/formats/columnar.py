@@ -33,7 +33,7 @@ def read_columnar(path: Path, form: Format) -> Table:
     elif form is Format.ARROW:
         rows, names = _guarded(path, form, lambda: _arrow_shape(path))
         check_memory(path, stamp.size, rows * names)
-        read = lambda: pl.read_ipc(path, memory_map=False)  # noqa: E731
+        read = lambda: pl.read_ipc(path)  # noqa: E731
     else:
         check_memory(path, stamp.size)
         read = lambda: pl.read_ipc_stream(path)  # noqa: E731

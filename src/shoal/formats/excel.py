@@ -20,7 +20,7 @@ from shoal.dialect import has_header, numbered_names
 from shoal.errors import InputError, UsageError
 from shoal.formats.memory import check_expansion
 from shoal.schema import Dialect
-from shoal.table import Stamp, Table, check_file, make_table
+from shoal.table import Stamp, Table, check_file, check_names, make_table
 
 __all__ = ["read_excel"]
 
@@ -37,6 +37,7 @@ class _Sheet:
 
     rows: list[dict[int, str]] = field(default_factory=list)
     hidden_columns: set[int] = field(default_factory=set)
+    hidden_used: set[int] = field(default_factory=set)
     hidden_rows: int = 0
     merged: int = 0
     formulas: int = 0
@@ -85,11 +86,7 @@ def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | No
     rows = found.rows[1:] if headed else found.rows
     if not rows:
         raise InputError(f"{place}: no data rows.")
-    if len(set(names)) < len(names) or "" in names:
-        make_table({}, place)  # keeps the message of double names in one place
-        from shoal.table import check_names
-
-        check_names(list(names), place)
+    check_names(list(names), place)
     texts = {
         name: pl.Series(name, [row.get(c, "") for row in rows], dtype=pl.String)
         for name, c in zip(names, columns, strict=True)
@@ -105,7 +102,7 @@ def _remarks(found: _Sheet, place: str) -> Iterator[str]:
         (found.errors, "cells hold an error such as #N/A, taken as text"),
         (found.merged, "merged ranges; only the first cell of each has a value"),
         (found.hidden_rows, "hidden rows left out"),
-        (len(found.hidden_columns), "hidden columns left out"),
+        (len(found.hidden_used), "hidden columns left out"),
         (found.blank, "blank rows skipped"),
     ]
     return (f"{place}: {number} {text}" for number, text in told if number)
@@ -255,7 +252,7 @@ def serial_text(text: str, style: str, dates_1904: bool) -> str:
         whole, rest = divmod(int(seconds), 86_400)
         fraction = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
         return f"P{whole}DT{rest // 3600}H{rest // 60 % 60}M{rest % 60}{fraction}S"
-    if not 0 <= days < 2_958_466 or 60 <= days < 61 and not dates_1904:
+    if not 0 <= days < 2_958_466 or (60 <= days < 61 and not dates_1904):
         return number_text(text)
     thousandths = round(days * 86_400_000)
     # Excel counts a 29 February 1900 that never was.
@@ -329,6 +326,8 @@ class _SheetReader:
 
     def _end_cell(self) -> None:
         if self._column in self._found.hidden_columns:
+            if self._has_value:
+                self._found.hidden_used.add(self._column)
             return
         self._found.formulas += self._has_formula
         self._found.uncomputed += self._has_formula and not self._has_value and not self._hidden

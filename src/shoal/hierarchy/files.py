@@ -32,7 +32,7 @@ def read_text(path: Path, encoding: str) -> str:
         raise UsageError(f"encoding {encoding!r} is not known. Common ones: utf-8, cp1252, latin-1, utf-16.") from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: byte {error.start} is not {encoding} ({error.reason}). Name the file's encoding; cp1252 is common."
+            f"{path}: byte {error.start} is not {encoding} ({error.reason}). Name the encoding; cp1252 is common."
         ) from None
 
 

@@ -38,6 +38,7 @@ WAYS = {
 # Spans of a calendar: at least so many months, then these widths in months.
 CALENDAR = ((0, (1, 3, 12)), (36, (1, 12, 60)), (180, (12, 60, 120)), (600, (12, 120, 240)))
 SHOWN_MEMBERS = 3
+QUANTILES_NOTE = "the bounds of quantiles are values of the table; move them to round numbers before you release labels"
 
 
 def propose(
@@ -83,7 +84,8 @@ def propose(
         rule = _by_widths(known[ordered[0]], known[ordered[-1]], kind, date_format)
     if rule is None:
         return Hierarchy(dict.fromkeys(ordered, (TOP,)), source="proposal")
-    return replace(rule.over(ordered), source="proposal")
+    notes = (QUANTILES_NOTE,) if by == "quantiles" else ()
+    return replace(rule.over(ordered), source="proposal", notes=notes)
 
 
 def propose_for(

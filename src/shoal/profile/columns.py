@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.profile.dates import find_date_format
 from shoal.schema import Column, Kind
@@ -18,32 +18,44 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.table import Table
-
-__all__ = ["ColumnFacts", "Distinct", "distinct_values", "is_constant", "profile_column"]
+__all__ = ["Coded", "ColumnFacts", "Distinct", "distinct_values", "is_constant", "profile_column"]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 N_BARS = 12
 SAMPLED = 2_000
+MOST_SORTED = 100_000
 NUMBER_PATTERN = f"^(?:{NUMBER.pattern})$"
 PADDED_PATTERN = f"^(?:{PADDED.pattern})"
 WHOLE_PATTERN = r"^[+-]?[0-9]+$"
 COMMA_PATTERN = r"^[+-]?(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+),[0-9]+$"
 
 
+class Coded(NamedTuple):
+    """A column as whole numbers, one for each distinct cell; the order means nothing."""
+
+    codes: NDArray[np.int64]
+    n_values: int
+
+
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct cells of a column, trimmed and composed, in order, and the rows of each.
+    """The distinct cells of a column, trimmed and composed, and the rows of each.
 
-    merged: how many spellings fell together by trimming and composing. blank: rows with blanks alone in the cell.
+    coded: the cell of every row. merged: how many spellings fell together by trimming and composing. blank: rows with
+    blanks alone in the cell.
     """
 
     name: str
     n_rows: int
     texts: pl.Series = field(repr=False)
     counts: NDArray[np.int64] = field(repr=False)
+    coded: Coded = field(repr=False)
     merged: int = 0
     blank: int = 0
+
+    def rows_with(self, text: str) -> int:
+        """Return how many rows have this text."""
+        return int(self.counts[(self.texts == text).to_numpy()].sum())
 
 
 @dataclass(frozen=True)
@@ -96,22 +108,31 @@ class ColumnFacts:
         return self.missing / self.n_rows if self.n_rows else 0.0
 
 
-def distinct_values(table: Table, name: str) -> Distinct:
-    """Return the distinct cells of a column in their one form (see values.normalise) with their counts."""
+def distinct_values(series: pl.Series) -> Distinct:
+    """Return the distinct cells of a column in their one form (see values.normalise) with their counts.
+
+    Cells are told apart by a hash of 64 bits, several times quicker than by their text. Two that share one, less likely
+    than one in ten million in a million cells, would be counted as one; nothing that is released depends on it.
+    """
     import numpy as np
     import polars as pl
 
-    factor = table.factor(name)
-    counts = np.bincount(factor.ranks, minlength=len(factor.texts)).astype(np.int64)
-    raw = factor.texts
+    _, first, codes, counts = np.unique(
+        series.hash().to_numpy(), return_index=True, return_inverse=True, return_counts=True
+    )
+    coded = Coded(codes.astype(np.int64, copy=False), len(first))
+    raw = series.gather(first).rename("text")
     texts = raw.str.strip_chars()
     if (texts.str.len_bytes() != texts.str.len_chars()).any():
         texts = texts.str.normalize("NFC")
     blank = int(counts[((texts == "") & (raw != "")).to_numpy()].sum())
-    if (texts == raw).all():
-        return Distinct(name, table.n_rows, raw, counts)
-    pairs = pl.DataFrame({"text": texts, "rows": counts}).group_by("text").agg(pl.col("rows").sum()).sort("text")
-    return Distinct(name, table.n_rows, pairs["text"], pairs["rows"].to_numpy(), len(raw) - len(pairs), blank)
+    pairs = pl.DataFrame({"text": texts, "rows": counts})
+    if not (texts == raw).all():
+        pairs = pairs.group_by("text").agg(pl.col("rows").sum())
+    if len(pairs) <= MOST_SORTED or len(pairs) < len(raw):  # else the order of the hashes: the same in every run
+        pairs = pairs.sort("text")
+    merged = len(raw) - len(pairs)
+    return Distinct(series.name, len(series), pairs["text"], pairs["rows"].to_numpy(), coded, merged, blank)
 
 
 def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFacts:

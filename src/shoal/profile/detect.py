@@ -106,7 +106,7 @@ def _by_identifying_name(facts: ColumnFacts) -> Proposal | None:
         return None  # an answer such as yes and no
     if facts.kind is Kind.DATE and concept.key != "name":
         return None
-    return _identifier(facts, f"the column's name says {concept.label}", personal=concept.personal)
+    return _identifier(facts, f"the name points to {concept.label}", personal=concept.personal)
 
 
 def _by_date(facts: ColumnFacts) -> Proposal | None:
@@ -129,14 +129,20 @@ def _constant(facts: ColumnFacts) -> Proposal | None:
 def _by_name(facts: ColumnFacts) -> Proposal | None:
     concept = concept_of(facts.name, Role.SENSITIVE)
     if concept is not None:
-        return Proposal(Role.SENSITIVE, facts.kind, f"the column's name says {concept.label}: not to be learned")
+        return Proposal(
+            Role.SENSITIVE, facts.kind, f"the name points to {concept.label}, not to be learned about anyone"
+        )
     concept = concept_of(facts.name, Role.QI)
     if concept is None:
         return None
-    text = facts.kind is Kind.CATEGORICAL
-    if text and facts.unique_share > NEARLY_UNIQUE and concept.key in ("address", "work", "time", "body", "family"):
+    if _is_one_by_one(facts) and concept.key not in ("zip", "birth"):
         return _identifier(facts, f"{facts.unique_share:.0%} of the rows have a text of their own ({concept.label})")
-    return Proposal(Role.QI, _kind(facts, concept), f"the column's name says {concept.label}, which others may know")
+    return Proposal(Role.QI, _kind(facts, concept), f"the name points to {concept.label}, which others may know")
+
+
+def _is_one_by_one(facts: ColumnFacts) -> bool:
+    """Tell texts that are different in nearly every row."""
+    return facts.kind is Kind.CATEGORICAL and facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20
 
 
 def _kind(facts: ColumnFacts, concept: Concept) -> Kind:
@@ -148,7 +154,7 @@ def _by_code(facts: ColumnFacts) -> Proposal | None:
     words = set(words_of(facts.name))
     named = bool(words & ID_WORDS) and (facts.distinct_share > 0.5 or bool(words & OF_PEOPLE))
     if named and (facts.whole or facts.kind is Kind.CATEGORICAL):
-        return _identifier(facts, "the column's name and its values are those of a number or key", personal=True)
+        return _identifier(facts, "name and values are those of a number or key given to each", personal=True)
     if facts.kind is Kind.CATEGORICAL and looks_like_names(facts.sample):
         return _identifier(facts, "the values look like names of people")
     if is_postal(facts.sample) and facts.unique_share <= NEARLY_UNIQUE:

@@ -45,6 +45,7 @@ WORDS = frozenset(
         *("sin datos", "sconosciuto", "onbekend", "okänd", "ukjent", "nieznany", "desconhecido"),
     )
 )
+SPELLINGS = frozenset(form for word in WORDS for form in (word, word.upper(), word.title(), word.capitalize()))
 SENTINELS = re.compile(r"-?9{2,6}|-[1-9]|-88+|-77+")
 FREQUENT = 0.01  # share of the rows from which a number such as 999 is suspected
 
@@ -77,7 +78,7 @@ def find_markers(columns: Sequence[Distinct]) -> Markers:
         for text in found
         if SENTINELS.fullmatch(text)
         for values in columns
-        if text not in by_column[values.name] and _row_count(values, text)
+        if text not in by_column[values.name] and values.rows_with(text)
     }
     doubtful = [(name, text) for text, names in refused.items() for name in names]
     doubtful += [(name, text) for name, suspects in by_column.items() for text in suspects if text in number_clashes]
@@ -86,10 +87,9 @@ def find_markers(columns: Sequence[Distinct]) -> Markers:
 
 
 def _suspects(values: Distinct) -> dict[str, int]:
-    short = values.texts.filter(values.texts.str.len_bytes() <= 24)
-    words = short.filter(short.str.to_lowercase().is_in(list(WORDS)))
-    suspects = {text: _row_count(values, text) for text in words.to_list()}
-    return suspects | {text: rows for text in _sentinels(values) if (rows := _row_count(values, text))}
+    words = values.texts.filter(values.texts.is_in(list(SPELLINGS)))
+    suspects = {text: values.rows_with(text) for text in words.to_list()}
+    return suspects | {text: rows for text in _sentinels(values) if (rows := values.rows_with(text))}
 
 
 def _sentinels(values: Distinct) -> Iterable[str]:
@@ -97,7 +97,7 @@ def _sentinels(values: Distinct) -> Iterable[str]:
     import polars as pl
 
     candidates = values.texts.filter(values.texts.str.contains(f"^(?:{SENTINELS.pattern})$")).to_list()
-    candidates = [text for text in candidates if _row_count(values, text) >= FREQUENT * values.n_rows]
+    candidates = [text for text in candidates if values.rows_with(text) >= FREQUENT * values.n_rows]
     if not candidates:
         return
     is_number = values.texts.str.contains(f"^(?:{NUMBER.pattern})$")
@@ -120,11 +120,6 @@ def _is_true_value(text: str, values: Distinct) -> bool:
     if text == "NA":
         return int(values.texts.str.contains(r"^[A-Z]{2}$").sum()) > max(5, len(values.texts) // 2)
     return False
-
-
-def _row_count(values: Distinct, text: str) -> int:
-    place = values.texts.search_sorted(text)
-    return int(values.counts[place]) if place < len(values.texts) and values.texts[place] == text else 0
 
 
 # After lower case and compatibility composition. Each sign on the left is read as the one below it.

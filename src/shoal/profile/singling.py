@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+from shoal.profile.columns import Coded
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shoal.table import Table
 
 __all__ = ["Combination", "Dependency", "Singling", "find_dependencies", "find_singling"]
 
@@ -50,21 +51,22 @@ class Dependency:
     mutual: bool = False
 
 
-def find_singling(table: Table, names: Sequence[str]) -> Singling:
+def find_singling(columns: Mapping[str, Coded]) -> Singling:
     """Rank the combinations of up to three columns by the rows that they single out.
 
     The work is bounded: where there are too many combinations, those with the most entropy are looked at, single
     columns always. A combination is left out of the answer if a part of it does nearly the same.
     """
-    ordered = sorted(names)
-    entropy = {name: _entropy(_counts(table, (name,))) for name in ordered}
+    ordered = sorted(columns)
+    n_rows = max((len(column.codes) for column in columns.values()), default=1)
+    entropy = {name: _entropy(_counts([columns[name]])) for name in ordered}
     singles = [(name,) for name in ordered]
     larger = [chosen for size in (2, 3) for chosen in combinations(ordered, size)]
     larger.sort(key=lambda chosen: (-round(sum(entropy[name] for name in chosen), 9), len(chosen), chosen))
-    budget = max(0, min(MOST_COMBINATIONS, MOST_CELLS // max(table.n_rows, 1)) - len(singles))
+    budget = max(0, min(MOST_COMBINATIONS, MOST_CELLS // n_rows) - len(singles))
     shares: dict[tuple[str, ...], float] = {}
     for chosen in [*singles, *larger[:budget]]:
-        shares[chosen] = float((_counts(table, chosen) == 1).sum()) / table.n_rows
+        shares[chosen] = float((_counts([columns[name] for name in chosen]) == 1).sum()) / n_rows
     told = [chosen for chosen in shares if shares[chosen] > 0 and _adds(chosen, shares)]
     told.sort(key=lambda chosen: (-shares[chosen], len(chosen), chosen))
     best = tuple(Combination(chosen, shares[chosen]) for chosen in told[:MOST_SHOWN])
@@ -76,22 +78,28 @@ def _adds(chosen: tuple[str, ...], shares: dict[tuple[str, ...], float]) -> bool
     return all(shares.get(part, 0.0) + WORTH_MORE <= shares[chosen] for part in parts)
 
 
-def find_dependencies(table: Table, targets: Sequence[str], columns: Sequence[str]) -> list[Dependency]:
-    """Return the columns that give a target away: H(target | column) / H(target) < 0.05.
+def find_dependencies(columns: Mapping[str, Coded], targets: Sequence[str]) -> list[Dependency]:
+    """Return the columns that give a target, one of them, away: H(target | column) / H(target) < 0.05.
 
     Values of the column that stand in one row alone determine everything and prove nothing: such rows are left out, and
     what chance would leave in the same groups must be clearly more.
     """
+    import numpy as np
+
     found: dict[tuple[str, str], float] = {}
-    for column in columns:
-        ranks = table.factor(column).ranks
-        repeated = _repeated(ranks, len(table.factor(column).texts))
-        if repeated.sum() < max(20, 0.01 * table.n_rows):
+    for name, (codes, n_values) in columns.items():
+        repeated = np.bincount(codes, minlength=n_values)[codes] > 1
+        if repeated.sum() < max(20, 0.01 * len(codes)):
             continue
+        whole = bool(repeated.all())
+        given = Coded(codes if whole else codes[repeated], n_values)
+        known = _entropy(_count(*given))
         for target in targets:
-            share = _left(table, column, target, repeated) if target != column else 1.0
-            if share < DETERMINED:
-                found[column, target] = share
+            wanted = columns[target]
+            if target != name:
+                share = _left(given, wanted if whole else Coded(wanted.codes[repeated], wanted.n_values), known)
+                if share < DETERMINED:
+                    found[name, target] = share
     answers = []
     for (column, target), share in found.items():
         mutual = (target, column) in found
@@ -100,45 +108,33 @@ def find_dependencies(table: Table, targets: Sequence[str], columns: Sequence[st
     return sorted(answers, key=lambda dependency: (dependency.column, dependency.target))
 
 
-def _left(table: Table, column: str, target: str, repeated: NDArray[np.bool_]) -> float:
-    """Return what is left of the target's entropy; 1 where chance alone would leave as little."""
+def _left(given: Coded, wanted: Coded, known: float) -> float:
+    """Return what is left of the wanted column's entropy; 1 where chance alone would leave as little."""
     import numpy as np
 
-    given = table.factor(column).ranks[repeated].astype(np.int64)
-    wanted = table.factor(target).ranks[repeated].astype(np.int64)
-    n_given, n_wanted = len(table.factor(column).texts), len(table.factor(target).texts)
-    whole = _entropy(_count(wanted, n_wanted))
+    whole = _entropy(_count(*wanted))
     if whole <= 0:
         return 1.0
-    known = _entropy(_count(given, n_given))
-    left = (_entropy(_count(given * n_wanted + wanted, n_given * n_wanted)) - known) / whole
+    left = (_entropy(_counts([given, wanted])) - known) / whole
     if left < DETERMINED:
-        shuffled = np.random.default_rng(0).permutation(np.sort(wanted))  # of the values alone: row order is no matter
-        order = np.argsort(given, kind="stable")
-        by_chance = _entropy(_count(given[order] * n_wanted + shuffled, n_given * n_wanted)) - known
-        if by_chance / whole < 2 * max(left, DETERMINED):
+        shuffled = Coded(np.random.default_rng(0).permutation(wanted.codes), wanted.n_values)
+        by_chance = (_entropy(_counts([given, shuffled])) - known) / whole
+        if by_chance < 2 * max(left, DETERMINED):
             return 1.0
     return max(left, 0.0)
 
 
-def _repeated(ranks: NDArray[np.int32], n_values: int) -> NDArray[np.bool_]:
+def _counts(columns: Sequence[Coded]) -> NDArray[np.int64]:
+    """Count the rows of each combination."""
     import numpy as np
 
-    repeated: NDArray[np.bool_] = np.bincount(ranks, minlength=n_values)[ranks] > 1
-    return repeated
-
-
-def _counts(table: Table, names: Sequence[str]) -> NDArray[np.int64]:
-    import numpy as np
-
-    key, n_keys = np.zeros(table.n_rows, dtype=np.int64), 1
-    for name in names:
-        factor = table.factor(name)
-        if n_keys * len(factor.texts) >= 2**62:
-            return table.group_sizes(names)
-        key *= len(factor.texts)
-        key += factor.ranks
-        n_keys *= len(factor.texts)
+    key, n_keys = columns[0]
+    for codes, n_values in columns[1:]:
+        if n_keys * n_values >= 2**62:  # the product of the codes would not fit
+            _, key = np.unique(key, return_inverse=True)
+            n_keys = len(key)
+        key = key * n_values + codes
+        n_keys *= n_values
     return _count(key, n_keys)
 
 

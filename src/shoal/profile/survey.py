@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shoal.profile.columns import ColumnFacts, Distinct, distinct_values, is_constant, profile_column
+from shoal.profile.columns import Coded, ColumnFacts, Distinct, distinct_values, is_constant, profile_column
 from shoal.profile.detect import Proposal, propose
 from shoal.profile.markers import Markers, count_look_alikes, find_markers
 from shoal.profile.shapes import EMAIL
@@ -99,21 +99,22 @@ def profile_table(table: Table) -> Profile:
     >>> profile_table(read_csv(patients_path())).names(Role.SENSITIVE)
     ('disease', 'cost')
     """
-    values = [distinct_values(table, name) for name in table.names]
+    values = [distinct_values(table.frame[name]) for name in table.names]
     markers = find_markers(values)
     columns = []
     for one in values:
         facts = profile_column(one, markers.declared)
         columns.append(ProfiledColumn(facts, propose(facts)))
     qi = [column.name for column in columns if column.proposal.role is Role.QI]
-    singling = find_singling(table, qi)
+    coded = {one.name: one.coded for one in values}
+    singling = find_singling({name: coded[name] for name in qi})
     warnings = (
         *_warn_header(columns),
         *_warn_feasibility(table.n_rows, qi),
         *_warn_markers(values, markers, table.n_rows),
         *_warn_kinds(columns),
         *_warn_look_alikes(columns, values),
-        *_warn_dependencies(table, columns, qi),
+        *_warn_dependencies(coded, columns, qi),
         *_warn_persons(columns),
         *_warn_work(singling),
     )
@@ -178,8 +179,8 @@ def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
             yield Warned(
                 "kind",
                 (name,),
-                f"column {name!r}: {facts.slips:,} of {facts.distinct:,} distinct values are not {facts.slips_kind}, so "
-                "it is proposed as categorical. Mend them, or add markers to missing and change the kind.",
+                f"column {name!r}: {facts.slips:,} of {facts.distinct:,} distinct values are not {facts.slips_kind}, "
+                "so it is proposed as categorical. Mend them, or add markers to missing and change the kind.",
             )
         if facts.other_format:
             yield Warned(
@@ -218,15 +219,17 @@ def _warn_look_alikes(columns: Sequence[ProfiledColumn], values: Sequence[Distin
             )
 
 
-def _warn_dependencies(table: Table, columns: Sequence[ProfiledColumn], qi: Sequence[str]) -> Iterator[Warned]:
-    released = [c.name for c in columns if c.proposal.role in RELEASED_ROLES and not is_constant(c.facts)]
-    for found in find_dependencies(table, qi, released):
-        verb = "and {1!r} give each other away" if found.mutual else "gives away {1!r}"
+def _warn_dependencies(
+    coded: Mapping[str, Coded], columns: Sequence[ProfiledColumn], qi: Sequence[str]
+) -> Iterator[Warned]:
+    names = [c.name for c in columns if c.proposal.role in RELEASED_ROLES and not is_constant(c.facts)]
+    for found in find_dependencies({name: coded[name] for name in names}, qi):
+        pair = f"{found.column!r} and {found.target!r} give each other away"
+        text = f"columns {pair}" if found.mutual else f"column {found.column!r} gives away {found.target!r}"
         yield Warned(
             "dependency",
             (found.column, found.target),
-            f"column {found.column!r} {verb.format('', found.target)} "
-            f"({1 - found.share:.0%} of what the latter tells). Both must be quasi-identifiers, or one be dropped.",
+            f"{text} ({1 - found.share:.0%} of what the latter tells). Give both the role qi, or drop one.",
         )
 
 

@@ -248,25 +248,32 @@ QIS = (
         "education",
         Role.QI,
         "education bildung schooling degree abschluss schule school educacion formation istruzione utbildning "
-        "opleiding qualification study studies",
+        "opleiding qualification",
         "education ausbildung bildung schulab",
+    ),
+    _concept("hours", "working hours", Role.QI, "hours stunden heures horas ore", "hoursper arbeitszeit wochenstunden"),
+    _concept(
+        "kin",
+        "size of the family",
+        Role.QI,
+        "children kinder dependents kids hijos enfants figli siblings",
+        "familysize householdsize numberofch",
     ),
     _concept(
         "work",
         "occupation",
         Role.QI,
         "occupation job profession beruf employer workclass industry position department branche metier profesion "
-        "ocupacion professione yrke beroep rank grade hours sector company arbeitgeber firma",
-        "occupation profession workclass employ arbeitgeber hoursper",
+        "ocupacion professione yrke beroep rank grade sector company arbeitgeber firma",
+        "occupation profession workclass employ arbeitgeber",
         coded=True,
     ),
     _concept(
         "family",
         "family",
         Role.QI,
-        "marital married civil familienstand relationship household children kinder haushalt dependents spouse "
-        "civilstand",
-        "marital maritalst familienstand familysize household etatcivil estadocivil statocivile",
+        "marital married civil familienstand relationship household haushalt spouse civilstand",
+        "marital maritalst familienstand household etatcivil estadocivil statocivile",
         coded=True,
     ),
     _concept(

@@ -1,0 +1,98 @@
+"""Releases as Excel workbooks and compressed CSV: the cells, and nothing that tells who, when or where."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from shoal.errors import FileError, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["check_excel", "check_extra", "write_excel", "write_gzip"]
+
+MOST_ROWS = 1_048_576
+MOST_COLUMNS = 16_384
+MOST_LETTERS = 32_767
+SHEET = "release"
+
+
+def create(path: Path) -> IO[bytes]:
+    """Open a new private file for writing."""
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def write_gzip(write: Callable[[IO[bytes]], None], path: Path) -> None:
+    """Write a gzip file without name and time, so that the same cells give the same bytes."""
+    with create(path) as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
+        write(compressed)  # type: ignore[arg-type]
+
+
+def check_extra() -> None:
+    """Raise a UsageError if the library that writes workbooks is not installed."""
+    import importlib.util
+
+    if importlib.util.find_spec("xlsxwriter") is None:
+        raise UsageError("Excel files need xlsxwriter, which is not installed: pip install 'shoal[excel]'")
+
+
+def check_excel(text: pl.DataFrame, path: Path) -> None:
+    """Raise a UsageError if a table is larger than a sheet can hold."""
+    cure = "Name an output that ends in .csv or .parquet."
+    if text.height >= MOST_ROWS:
+        raise UsageError(
+            f"{path}: an Excel sheet holds {MOST_ROWS - 1:,} rows, the release has {text.height:,}. {cure}"
+        )
+    if text.width > MOST_COLUMNS:
+        raise UsageError(f"{path}: an Excel sheet holds {MOST_COLUMNS:,} columns, the release {text.width:,}. {cure}")
+    for name in text.columns:
+        if max(len(name), text[name].str.len_chars().max() or 0) > MOST_LETTERS:  # type: ignore[call-overload]
+            raise UsageError(
+                f"{path}: an Excel cell holds {MOST_LETTERS:,} letters; a cell of column {name!r} has more. {cure}"
+            )
+
+
+def write_excel(text: pl.DataFrame, path: Path) -> None:
+    """Write the cells as texts on one sheet: no cell is a formula, an empty one is left out, no author, no time."""
+    import xlsxwriter
+    import xlsxwriter.exceptions
+
+    create(path).close()
+    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
+    try:
+        book.set_properties({"created": datetime(1980, 1, 1)})
+        sheet = book.add_worksheet(SHEET)
+        _fill(sheet, book.add_format(), text)
+        book.close()
+    except xlsxwriter.exceptions.FileCreateError as error:
+        raise FileError(f"{path.name}: cannot be written: {_reason(error)}.") from None
+    finally:
+        book.fileclosed = True  # else it would write once more when it is collected
+
+
+def _fill(sheet: Any, plain: Any, text: pl.DataFrame) -> None:
+    write = sheet._write_string  # write_string looks at each argument first: three times slower
+    for column, name in enumerate(text.columns):
+        sheet.write_string(0, column, name)
+    for number, row in enumerate(text.iter_rows(), 1):
+        for column, cell in enumerate(row):
+            if cell:
+                write(number, column, cell)
+        if not any(row):
+            sheet.write_blank(number, 0, None, plain)  # or the row would not be there
+
+
+def _reason(error: BaseException) -> str:
+    """Return why the file could not be made, from the OSError behind what xlsxwriter says."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, OSError) and seen.strerror:
+            return seen.strerror
+        inner = seen.args[0] if seen.args and isinstance(seen.args[0], BaseException) else None
+        seen = inner or seen.__cause__
+    return "the disk may be full"

@@ -1,0 +1,187 @@
+"""The verifier's own reader of Excel workbooks: plain Python over the XML, apart from the one that reads for a release.
+
+Numbers are the shortest decimal of what is stored, dates and moments in ISO form, durations as P1DT2H3M4S.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from xml.etree import ElementTree
+
+from shoal.errors import InputError, UsageError
+
+__all__ = ["excel_rows"]
+
+BROKEN = (OSError, EOFError, zlib.error, RuntimeError)
+STRING_KINDS = ("str", "inlineStr", "e")
+
+
+def excel_rows(
+    path: str | os.PathLike[str], size: int, *, sheet: str | None = None, whole: bool = False
+) -> Iterator[list[list[str]]]:
+    """Yield the rows of a sheet, the first visible one unless named; hidden rows and columns are left out.
+
+    whole: a blank row is a row, as in a release; else it is skipped.
+    """
+    place = os.fspath(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            rows = list(_sheet_rows(_Workbook(archive, place), sheet, whole))
+    except (zipfile.BadZipFile, KeyError, ValueError, IndexError, ElementTree.ParseError, *BROKEN):
+        raise InputError(f"{place}: cannot be read as an Excel workbook: it is damaged or of another kind.") from None
+    used = sorted({column for row in rows for column in row if row[column]})
+    if used:
+        columns = range(0 if whole else used[0], used[-1] + 1)
+        hidden = rows.pop()  # the last one holds the hidden columns
+        kept = [column for column in columns if column not in hidden]
+        for begin in range(0, len(rows), size):
+            yield [[row.get(column, "") for column in kept] for row in rows[begin : begin + size]]
+
+
+class _Workbook:
+    """The parts of a workbook that say what its cells mean."""
+
+    def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
+        self.archive, self.place = archive, place
+        book = self._tree("xl/workbook.xml")
+        self.sheets = [dict(_bare(e.attrib)) for e in book.iter() if _tag(e) == "sheet"]
+        self.is_1904 = any(_is_on(e.get("date1904")) for e in book.iter() if _tag(e) == "workbookPr")
+        names = archive.namelist()
+        strings = self._tree("xl/sharedStrings.xml") if "xl/sharedStrings.xml" in names else ()
+        self.strings = [_string(item) for item in strings]
+        self.formats = self._formats() if "xl/styles.xml" in names else []
+
+    def part(self, wanted: str | None) -> str:
+        """Return the part of the sheet that was asked for."""
+        visible = [s for s in self.sheets if s.get("state", "visible") == "visible"]
+        chosen = [s for s in visible if wanted in (None, s["name"])]
+        if not chosen:
+            raise UsageError(f"{self.place}: sheet {wanted!r} is not among the visible sheets.")
+        links = {e.get("Id"): e.get("Target", "") for e in self._tree("xl/_rels/workbook.xml.rels")}
+        target = links[chosen[0]["id"]]
+        return target[1:] if target.startswith("/") else "xl/" + target
+
+    def _tree(self, part: str) -> ElementTree.Element:
+        return ElementTree.fromstring(self.archive.read(part))
+
+    def _formats(self) -> list[str]:
+        tree = self._tree("xl/styles.xml")
+        codes = {int(e.get("numFmtId", 0)): e.get("formatCode", "") for e in tree.iter() if _tag(e) == "numFmt"}
+        styles = [e for group in tree if _tag(group) == "cellXfs" for e in group]
+        return [_format(int(e.get("numFmtId", 0)), codes) for e in styles]
+
+    def text(self, cell: ElementTree.Element) -> str:
+        """Return the text of a cell."""
+        kind = cell.get("t", "n")
+        if kind == "inlineStr":
+            return "".join(_string(part) for part in cell if _tag(part) == "is")
+        value = next((part.text or "" for part in cell if _tag(part) == "v"), "")
+        if kind == "s":
+            return self.strings[int(value)]
+        if kind in STRING_KINDS:
+            return _plain(value)
+        if kind == "b":
+            return str(value.strip() in ("1", "true")) if value else ""
+        if kind == "d":
+            return value.removesuffix("T00:00:00").replace("T", " ")
+        if not value.strip():
+            return ""
+        style = int(cell.get("s", 0))
+        form = self.formats[style] if style < len(self.formats) else "n"
+        return _day_text(float(value), form, self.is_1904) if form != "n" else _shortest(float(value))
+
+
+def _sheet_rows(book: _Workbook, wanted: str | None, whole: bool) -> Iterator[dict[int, str]]:
+    """Yield each row as {column: text}, and at the end the hidden columns as keys of one more."""
+    hidden: dict[int, str] = {}
+    last = 0
+    with book.archive.open(book.part(wanted)) as file:
+        for _, element in ElementTree.iterparse(file):
+            tag = _tag(element)
+            if tag == "col" and _is_on(element.get("hidden")):
+                first, final = int(element.get("min", 0)), min(int(element.get("max", 0)), 16_384)
+                hidden |= dict.fromkeys(range(first - 1, final), "")
+            elif tag == "row":
+                number = int(element.get("r", last + 1))
+                yield from ({} for _ in range(last + 1, number) if whole)
+                last = number
+                row = _row(book, element)
+                if whole or (any(t for c, t in row.items() if c not in hidden) and not _is_on(element.get("hidden"))):
+                    yield row
+                element.clear()
+    yield hidden
+
+
+def _row(book: _Workbook, element: ElementTree.Element) -> dict[int, str]:
+    row: dict[int, str] = {}
+    column = -1
+    for cell in element:
+        letters = cell.get("r", "").rstrip("0123456789")
+        column = sum((ord(c) - 64) * 26**n for n, c in enumerate(reversed(letters))) - 1 if letters else column + 1
+        row[column] = book.text(cell)
+    return row
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _bare(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    return ((name.rpartition("}")[2], value) for name, value in attributes.items())
+
+
+def _is_on(value: str | None) -> bool:
+    return value in ("1", "true")
+
+
+def _string(item: ElementTree.Element) -> str:
+    parts = [p for p in item if _tag(p) == "t"] + [p for run in item if _tag(run) == "r" for p in run if _tag(p) == "t"]
+    return _plain("".join(part.text or "" for part in parts))
+
+
+def _plain(text: str) -> str:
+    pieces = re.split("_x([0-9a-fA-F]{4})_", text)
+    return "".join(chr(int(piece, 16)) if n % 2 else piece for n, piece in enumerate(pieces))
+
+
+def _format(number: int, codes: dict[int, str]) -> str:
+    """Return "n" for a number, "d" for a date, a moment or a time, "s" for a duration."""
+    if number not in codes:
+        dates = 14 <= number <= 22 or 27 <= number <= 36 or number in (45, 47) or 50 <= number <= 58
+        return "s" if number == 46 else "d" if dates else "n"
+    shown = codes[number].lower().replace("general", "")
+    shown = re.sub(r'"[^"]*"|\\.|_.|\*.', "", shown).split(";")[0]
+    brackets = re.findall(r"\[([^\]]*)\]", shown)
+    if any(inside and not set(inside) - set("hms") for inside in brackets):
+        return "s"
+    return "d" if set(re.sub(r"\[[^\]]*\]", "", shown)) & set("dmyhs") else "n"
+
+
+def _shortest(number: float) -> str:
+    if number.is_integer() and abs(number) < 10**15:
+        return f"{int(number)}"
+    return f"{Decimal(repr(number)):f}".removesuffix(".0")
+
+
+def _day_text(days: float, form: str, is_1904: bool) -> str:
+    total = round(days * 86_400_000)
+    day, rest = divmod(total, 86_400_000)
+    clock = timedelta(milliseconds=rest)
+    minutes, seconds = divmod(clock.seconds, 60)
+    split = f".{rest % 1000:03}" if rest % 1000 else ""
+    if form == "s":
+        return f"P{day}DT{minutes // 60}H{minutes % 60}M{seconds}{split.rstrip('0')}S"
+    if days < 0 or days >= 2_958_466 or (not is_1904 and 60 <= days < 61):
+        return _shortest(days)
+    shown = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{split}"
+    if days < 1:
+        return shown
+    base = date(1904, 1, 1) if is_1904 else date(1899, 12, 31) if days < 60 else date(1899, 12, 30)
+    whole = base + timedelta(days=day)
+    return f"{whole} {shown}" if rest else f"{whole}"
