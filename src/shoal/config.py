@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, UsageError, join_problems
 from shoal.schema import Column, Kind, Role, Schema
+from shoal.snap import check_grid
+
+if TYPE_CHECKING:
+    from shoal.hierarchy.base import Rule
 
 __all__ = ["Settings", "read_config"]
 
@@ -34,6 +40,19 @@ class Settings:
     delimiter: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    sheet: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    person: str | None = None
+    accept_unique: tuple[str, ...] = ()
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)  # a rule, or the path of a file
+    trust_hierarchies: bool | None = None
+    unknown: str | None = None
+    snap: bool | None = None
+    grids: Mapping[str, str] = field(default_factory=dict)
+    cells: str | None = None
+    spreadsheet_safe: bool | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)  # of columns that are no quasi-identifiers, to see drift
 
     def over(self, other: Settings) -> Settings:
         """Return these settings, with those of the other where these are open.
@@ -44,7 +63,7 @@ class Settings:
         for f in fields(self):
             here, there = getattr(self, f.name), getattr(other, f.name)
             shared = next((group for group in SHARED if f.name in group), ())
-            taken = {name for part in shared for name in getattr(self, part)}
+            taken = {name for part in shared for name in getattr(self, part)} | {self.person}
             if not shared:
                 merged[f.name] = there if here in (None, (), {}) else here
             elif isinstance(there, Mapping):
@@ -60,20 +79,50 @@ class Settings:
             Role.SENSITIVE: self.sensitive,
             Role.INSENSITIVE: self.insensitive,
             Role.IDENTIFIER: self.drop,
+            Role.PERSON: (self.person,) if self.person else (),
         }
         twice = [name for name in self.numeric if name in self.categorical]
         twice += [name for name in self.dates if name in self.numeric or name in self.categorical]
         if twice:
             raise UsageError(f"column {twice[0]!r} is given two kinds. Give it one.")
         kinds = dict.fromkeys(self.numeric, Kind.NUMERIC) | dict.fromkeys(self.categorical, Kind.CATEGORICAL)
+        for name, grid in self.grids.items():
+            check_grid(name, grid)
+        decimal, thousands = self.decimal or ".", self.thousands or ""
+        if len(decimal) != 1 or len(thousands) > 1 or decimal == thousands:
+            raise UsageError(f"marks of numbers: decimal {decimal!r} and thousands {thousands!r} are no pair of marks.")
         return Schema.build(
-            names, roles, kinds=kinds, date_formats=self.dates, others=self.others, missing=self.missing
+            names,
+            roles,
+            kinds=kinds,
+            date_formats=self.dates,
+            others=self.others,
+            missing=self.missing,
+            decimal=decimal,
+            thousands=thousands,
+            grids=self.grids,
         )
+
+    def rules(self) -> dict[str, Rule]:
+        """Return the hierarchies by column; those given as paths are read."""
+        from shoal import hierarchy
+
+        trust = bool(self.trust_hierarchies)
+        return {
+            name: hierarchy.read(given, column=name, trust=trust) if isinstance(given, str | os.PathLike) else given
+            for name, given in self.hierarchies.items()
+        }
 
 
 # Settings that share out columns: one of each may name a column.
 SHARED = (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates"))
-ROLE_FIELDS = {"qi": "qi", "sensitive": "sensitive", "insensitive": "insensitive", "identifier": "drop"}
+ROLE_FIELDS = {
+    "qi": "qi",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    "identifier": "drop",
+    "person": "person",
+}
 
 
 def read_config(path: str | os.PathLike[str]) -> Settings:
@@ -85,27 +134,35 @@ def read_config(path: str | os.PathLike[str]) -> Settings:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not a valid TOML file: {error}.") from None
-    return _settings(_validated(content, path))
+    return _settings(_validated(content, path), Path(path).parent)
 
 
 def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
     """Check the content against the file's form."""
     from typing import Annotated, Literal
 
-    from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+    from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
     class Strict(BaseModel):
         model_config = ConfigDict(extra="forbid")
 
     class ColumnForm(Strict):
-        role: Literal["qi", "sensitive", "insensitive", "identifier"]
+        role: Literal["qi", "sensitive", "insensitive", "identifier", "person"]
         kind: Literal["numeric", "categorical", "date"] | None = None
         format: StrictStr | None = None
+        hierarchy: StrictStr | None = None
+        intervals: dict[str, Any] | None = None
+        prefixes: dict[str, Any] | None = None
+        grid: StrictInt | StrictFloat | StrictStr | None = None
+        accept_unique: StrictBool = False
 
     class FileForm(Strict):
         delimiter: StrictStr | None = None
         encoding: StrictStr | None = None
         header: StrictBool | None = None
+        sheet: StrictStr | None = None
+        decimal: StrictStr | None = None
+        thousands: StrictStr | None = None
 
     class ConfigForm(Strict):
         k: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -114,6 +171,11 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         seed: StrictInt | None = None
         others: Literal["drop", "insensitive"] | None = None
         missing: list[StrictStr] = Field(default_factory=list)
+        trust_hierarchies: StrictBool | None = None
+        unknown: Literal["error", "top"] | None = None
+        snap: StrictBool | None = None
+        cells: Literal["text", "bounds"] | None = None
+        spreadsheet_safe: StrictBool | None = None
         columns: dict[str, ColumnForm] = Field(default_factory=dict)
         file: FileForm = Field(default_factory=FileForm)
 
@@ -138,20 +200,39 @@ def _explain(fault: Any, known: Mapping[str, Any]) -> str:
     return f"key '{key}' is not known. {hint}"
 
 
-def _settings(form: Any) -> Settings:
+def _settings(form: Any, folder: Path) -> Settings:
     roles: dict[str, list[str]] = {name: [] for name in ROLE_FIELDS.values()}
     kinds: dict[str, list[str]] = {"numeric": [], "categorical": []}
     dates: dict[str, str] = {}
     for name, column in form.columns.items():
         roles[ROLE_FIELDS[column.role]].append(name)
+        if column.role != "qi":
+            continue
         if column.kind == "date" or (column.kind is None and column.format):
             dates[name] = column.format or Column.date_format
         elif column.kind is not None:
             kinds[column.kind].append(name)
+    people = roles.pop("person")
+    if len(people) > 1:
+        raise UsageError(f"columns {', '.join(map(repr, people))} all have the role person. Give it to one.")
+    columns = form.columns.items()
     return Settings(
         k=form.k,
         **{name: tuple(names) for name, names in (roles | kinds).items()},
+        person=people[0] if people else None,
         dates=dates,
+        kinds={name: column.kind for name, column in columns if column.kind and column.role != "qi"},
+        grids={name: str(column.grid) for name, column in columns if column.grid is not None},
+        accept_unique=tuple(name for name, column in columns if column.accept_unique),
+        hierarchies={name: made for name, column in columns if (made := _hierarchy(name, column, folder)) is not None},
+        trust_hierarchies=form.trust_hierarchies,
+        unknown=form.unknown,
+        snap=form.snap,
+        cells=form.cells,
+        spreadsheet_safe=form.spreadsheet_safe,
+        sheet=form.file.sheet,
+        decimal=form.file.decimal,
+        thousands=form.file.thousands,
         others=form.others,
         missing=tuple(form.missing),
         method=form.method,
@@ -161,3 +242,22 @@ def _settings(form: Any) -> Settings:
         encoding=form.file.encoding,
         header=form.file.header,
     )
+
+
+def _hierarchy(name: str, column: Any, folder: Path) -> Any:
+    """Return the hierarchy that a column of the file names (a path is taken from the file's folder) or describes."""
+    from shoal import hierarchy
+
+    given = [key for key in ("hierarchy", "intervals", "prefixes") if getattr(column, key) is not None]
+    if len(given) > 1:
+        raise UsageError(f"key 'columns.{name}': {' and '.join(given)} are two hierarchies. Give one.")
+    if not given:
+        return None
+    if given == ["hierarchy"]:
+        return folder / column.hierarchy
+    make = hierarchy.intervals if given == ["intervals"] else hierarchy.prefixes
+    try:
+        return make(**getattr(column, given[0]))
+    except TypeError:
+        allowed = ", ".join(list(inspect.signature(make).parameters))
+        raise UsageError(f"key 'columns.{name}.{given[0]}' takes: {allowed}.") from None

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from shoal import encoding, methods, metrics
 from shoal.config import Settings, read_config
+from shoal.encoding import Encoded, Released
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
+from shoal.hierarchy.base import Rule, for_columns
 from shoal.methods.base import DEFAULT, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.partition import tight_partition
+from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame, read_csv
@@ -41,6 +46,17 @@ def anonymize(
     threads: int | None = None,
     keep_order: bool = False,
     config: str | os.PathLike[str] | None = None,
+    person: str | None = None,
+    accept_unique: Sequence[str] = (),
+    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | None = None,
+    trust_hierarchies: bool = False,
+    unknown: str | None = None,
+    snap: bool | None = None,
+    grids: Mapping[str, str] | None = None,
+    cells: str | None = None,
+    spreadsheet_safe: bool | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
 ) -> Release:
     """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
 
@@ -49,6 +65,11 @@ def anonymize(
     should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
     missing value beside the empty one. method: a name from shoal.methods or an instance with its options. keep_order:
     rows as in the frame in place of sorted. config: a shoal.toml whose settings hold where an argument is left out.
+    person: the column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
+    that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
+    file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
+    hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
+    for each range. spreadsheet_safe: formulas in the file are made harmless. decimal, thousands: the marks in numbers.
 
     >>> import shoal
     >>> release = shoal.anonymize(
@@ -70,13 +91,41 @@ def anonymize(
         missing=tuple(missing),
         method=method if isinstance(method, str) else None,
         seed=seed,
+        person=person,
+        accept_unique=tuple(accept_unique),
+        hierarchies=dict(hierarchies or {}),
+        trust_hierarchies=trust_hierarchies or None,
+        unknown=unknown,
+        snap=snap,
+        grids=dict(grids or {}),
+        cells=cells,
+        spreadsheet_safe=spreadsheet_safe,
+        decimal=decimal,
+        thousands=thousands,
     )
     settings = given.over(read_config(config)) if config is not None else given
     chosen = choose_method(settings) if method is None or isinstance(method, str) else method
+    request = make_request(settings, keep_order=keep_order)
     table = from_frame(frame)
     run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
-    return anonymize_table(
-        table, settings.schema(table.names), settings.k, chosen, tuple(models), run, keep_order=keep_order
+    schema = settings.schema(table.names)
+    return anonymize_table(table, schema, request, chosen, tuple(models), run, settings.rules())
+
+
+def make_request(settings: Settings, *, keep_order: bool) -> Request:
+    """Return what the settings ask for; k must be among it."""
+    if settings.k is None:
+        raise UsageError(
+            "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
+        )
+    return Request(
+        k=check_k(settings.k),
+        keep_order=keep_order,
+        cells=settings.cells or "text",
+        snap=bool(settings.snap),
+        spreadsheet_safe=bool(settings.spreadsheet_safe),
+        accept_unique=settings.accept_unique,
+        unknown=settings.unknown or "error",
     )
 
 
@@ -88,48 +137,89 @@ def choose_method(settings: Settings) -> Method:
 def anonymize_table(
     table: Table,
     schema: Schema,
-    k: int | None,
+    request: Request,
     method: Method,
     models: tuple[PrivacyModel, ...],
     run: Run,
-    *,
-    keep_order: bool = False,
+    hierarchies: Mapping[str, Rule] | None = None,
 ) -> Release:
     """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
-    if k is None:
-        raise UsageError(
-            "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
-        )
-    models = (KAnonymity(check_k(k)), *models)
+    models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    if table.n_rows < k:
-        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
+    check_enough(table, schema, k)
     run.stage("encoding")
-    notes = list(table.notes)
+    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique)]
+    hierarchies = for_columns((hierarchies or {}).items(), [column.name for column in schema.qi])
     smallest = table.group_sizes([column.name for column in schema.qi]).min()
-    if smallest >= k and all(model.size_only for model in models):
+    if smallest >= k and all(model.size_only for model in models) and not schema.names(Role.PERSON):
         notes.append(f"the table meets {models[0].describe()} as it is; nothing was changed")
         schema = schema.with_kinds({column.name: Kind.CATEGORICAL for column in schema.qi})
         encoded = encoding.encode(table, schema, as_text=True)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
         schema = encoding.guess_kinds(table, schema)
-        encoded = encoding.encode(table, schema)
+        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown)
         run.stage("grouping")
         partition = method.partition(encoded, models, run)
     run.stage("measuring")
-    released = encoding.decode(encoded, partition, schema, keep_order=keep_order)
+    released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
+    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        measures = metrics.measure_tables(table, released.table, schema, k=k)
+        measures = metrics.measure_tables(table, released.table, schema, k=k, hierarchies=bound)
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
         ) from None
-    if keep_order:
-        notes.append("rows keep their order, which can tell people apart for those who know it")
+    notes += [note for rule in bound.values() for note in rule.notes]
+    notes += warnings(released, encoded, schema, request)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    request = Request(k, tuple(model.describe() for model in models), method.name, options, run.seed, keep_order)
-    return Release(released.table.frame, released.source_rows, table, schema, request, measures, tuple(notes))
+    told = tuple(model.describe() for model in models)
+    request = replace(request, k=k, models=told, method=method.name, options=options, seed=run.seed)
+    return Release(
+        released.table.frame,
+        released.source_rows,
+        table,
+        schema,
+        request,
+        measures,
+        tuple(notes),
+        labels={name: rule.values_under() for name, rule in bound.items()},
+        ends=released.bounds,
+    )
+
+
+def check_enough(table: Table, schema: Schema, k: int) -> None:
+    """Refuse a table with fewer rows, or people, than k."""
+    if table.n_rows < k:
+        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
+    for name in schema.names(Role.PERSON):
+        people = len(table.factor(name).texts)
+        if people < k:
+            raise InfeasibleError(
+                f"k={k} cannot be met: the table has rows of {people} people (column {name!r}). Use k <= {people}."
+            )
+
+
+def warnings(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[str]:
+    """Return what the user should know about a release."""
+    notes = []
+    if request.k < 3:
+        notes.append(f"k={request.k} hides little; 5 is a common start")
+    if request.keep_order:
+        notes.append("rows keep their order, which can tell people apart for those who know it")
+    if not schema.names(Role.PERSON):
+        notes.append("one row is taken for one person; where a person has several, name the column with --person")
+    single = 0
+    for attribute in encoded.attributes:
+        if attribute.ordered and not request.snap:
+            column = encoded.tuples[:, encoded.attributes.index(attribute)]
+            rows = np.bincount(column, weights=encoded.counts, minlength=len(attribute.texts))
+            alone = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
+            ends = released.bounds.get(attribute.name, {})
+            single += sum(low in alone or high in alone for low, high in ends.values() if low != high)
+    if single:
+        notes.append(f"{single} ranges end at a value that only one row has; --snap widens them to a round grid")
+    return notes
 
 
 def measure(

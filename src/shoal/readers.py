@@ -27,7 +27,13 @@ __all__ = ["cell_text", "kind_of", "leftovers", "open_bytes", "parquet_rows"]
 PathName = str | os.PathLike[str]
 Rows = Iterator[list[list[str]]]
 
-KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "excel", b"ARROW1\0\0": "arrow"}
+KINDS = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "excel",
+    b"ARROW1\0\0": "arrow",
+    b"\xff\xff\xff\xff": "arrow stream",
+}
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
 
 
@@ -228,7 +234,7 @@ def _excel_leftovers(place: str) -> list[str]:
     with zipfile.ZipFile(place) as archive:
         entries = archive.infolist()
         strange = [entry for entry in entries if entry.filename not in EXCEL_PARTS]
-        dated = [entry for entry in entries if entry.date_time != (1980, 1, 1, 0, 0, 0) or entry.comment]
+        dated = [entry for entry in entries if entry.date_time != (1980, 1, 31, 0, 0, 0) or entry.comment]
         told = _words(archive, "docProps/core.xml") - {EPOCH}
         told |= _words(archive, "docProps/app.xml") - {
             "Microsoft Excel",

@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import verification
-from shoal.errors import FileError, VerificationError, join_problems
+from shoal.encoding import Released
+from shoal.errors import FileError, UsageError, VerificationError, join_problems
+from shoal.formats import output
+from shoal.formats.sniffing import Format, suffix_of
+from shoal.layout import lay_out
 from shoal.metrics import Measures
-from shoal.schema import Role, Schema
+from shoal.schema import Dialect, Role, Schema
 from shoal.table import Table
-from shoal.target import Target
+from shoal.target import Stream, Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,22 +34,37 @@ __all__ = ["Release", "Request", "manifest_path"]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: it goes into the manifest, and the gate holds the release to it."""
+    """What was asked for: it goes into the manifest, and the gate holds the release to it.
+
+    cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
+    insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
+    hierarchy lacks, "error" or "top".
+    """
 
     k: int
-    models: tuple[str, ...]
-    method: str
-    options: Mapping[str, object]
-    seed: int
+    models: tuple[str, ...] = ()
+    method: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+    seed: int = 0
     keep_order: bool = False
+    cells: str = "text"
+    snap: bool = False
+    spreadsheet_safe: bool = False
+    accept_unique: tuple[str, ...] = ()
+    unknown: str = "error"
+
+    def __post_init__(self) -> None:
+        if self.cells not in ("text", "bounds"):
+            raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
 
 
 @dataclass(frozen=True)
 class Release:
     """The released table, its groups and measures.
 
-    text: the released cells. source_rows: the row of the original behind each released row, which never
-    leaves the process.
+    text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
+    process. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and dates, the
+    least and the greatest value that each cell stands for.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -55,6 +74,8 @@ class Release:
     request: Request
     measures: Measures
     notes: tuple[str, ...] = ()
+    labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
+    ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def frame(self) -> Any:
@@ -65,26 +86,48 @@ class Release:
         verification.verify(self.text, qi=names, k=self.request.k)
         return rebuild(self.text, self.original, self.source_rows, self.schema)
 
+    @cached_property
+    def _file(self) -> Released:
+        """The cells as they go into a file, with the source row of each."""
+        made = Released(Table(self.text), self.source_rows, self.ends)
+        request = self.request
+        return lay_out(
+            made,
+            self.schema,
+            bounds=request.cells == "bounds",
+            safe=request.spreadsheet_safe,
+            keep_order=request.keep_order,
+        )
+
     def write(self, path: str | os.PathLike[str], *, force: bool = False, key: bytes | None = None) -> Path:
         """Write the release and its manifest, both or neither, and only if the written bytes pass the gate.
 
-        force: replace a file that exists. key: a secret to sign the input's hash in the manifest with; without it the
-        manifest holds no hash of the input. Returns the path of the manifest.
+        path: its ending tells the format: .csv, .csv.gz, .parquet or .xlsx. force: replace a file that exists.
+        key: a secret to sign the input's hash in the manifest with; without it the manifest
+        holds no hash of the input. Returns the path of the manifest.
         """
         with Target(path, force=force, source=self.original.path) as target:
-            return self.write_to(target, key=key)
+            self.write_to(target, key=key)
+        return manifest_path(target.path)
 
-    def write_to(self, target: Target, *, key: bytes | None = None) -> Path:
-        """Write to a target that is open already."""
-        unfinished = target.temporary("release.csv")
+    def write_to(self, target: Target | Stream, *, key: bytes | None = None) -> Path | None:
+        """Write to a target that is open already; a stream gets the release alone, and there is no manifest."""
+        self.original.check_unchanged()
+        unfinished = target.temporary(f"release{suffix_of(target.format)}")
         manifest = target.temporary("manifest.json")
         try:
-            write_csv(self.text, unfinished)
+            write_release(self._file.table.frame, unfinished, target.format)
             self._pass_gate(unfinished)
+            self.original.check_unchanged()
+            if isinstance(target, Stream):
+                target.publish(unfinished)
+                return None
             content = self.manifest(target.path.name, unfinished, key)
             with open(os.open(manifest, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 json.dump(content, file, indent=2, ensure_ascii=False)
                 file.write("\n")
+        except BrokenPipeError:
+            raise  # nobody reads the stream any more: no fault
         except OSError as error:
             raise FileError(f"{target.path}: cannot be written: {error.strerror}.") from None
         target.publish([(unfinished, target.path), (manifest, manifest_path(target.path))])
@@ -109,6 +152,10 @@ class Release:
             "method": self.request.method,
             "options": dict(self.request.options),
             "seed": self.request.seed,
+            "cells": self.request.cells,
+            "snap": self.request.snap,
+            "accepted_unique_columns": list(self.request.accept_unique),
+            "counts": "persons" if self.schema.names(Role.PERSON) else "rows, one taken for one person",
             "columns": [
                 {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
                 for c in self.schema.released
@@ -123,8 +170,9 @@ class Release:
     def _pass_gate(self, written: Path) -> None:
         """Re-read the written bytes and hold them against the original and the request."""
         table = self.original
-        if table.path is not None and table.dialect is not None:
-            original: Mapping[str, list[str]] = verification.read_original(table.path, table.dialect)
+        if table.path is not None and verification.can_read(table.path):
+            dialect = table.dialect or Dialect()
+            original: Mapping[str, list[str]] = verification.read_original(table.path, dialect, table.sheet)
         else:
             original = {name: table.frame[name].to_list() for name in table.names}
         claims = {
@@ -138,9 +186,12 @@ class Release:
             self.schema,
             self.request.k,
             original,
-            self.source_rows.tolist(),
+            self._file.source_rows.tolist(),
             claims,
             keep_order=self.request.keep_order,
+            labels=self.labels,
+            bounds=self.ends if self.request.cells == "bounds" else (),
+            spreadsheet_safe=self.request.spreadsheet_safe,
         )
         if not verdict.ok:
             reasons = join_problems(verdict.violations)
@@ -160,6 +211,23 @@ def manifest_path(path: Path) -> Path:
     return path.with_name(path.name + ".manifest.json")
 
 
+def write_release(text: pl.DataFrame, path: Path, form: Format) -> None:
+    """Write the cells to a new private file in one of the formats that the gate reads."""
+    if form is Format.EXCEL:
+        output.check_excel(text)
+        output.write_excel(text, path)
+    elif form is Format.PARQUET:
+        from shoal.formats import columnar
+
+        columnar.write_parquet(text, path)
+    elif form is Format.GZIP:
+        plain = path.with_name("plain.csv")
+        write_csv(text, plain)
+        output.compress(plain, path)
+    else:
+        write_csv(text, path)
+
+
 def write_csv(text: pl.DataFrame, path: Path) -> None:
     """Write the cells as they are: UTF-8, comma, LF, quotes only where needed; an empty cell is bare."""
     import polars as pl
@@ -167,7 +235,7 @@ def write_csv(text: pl.DataFrame, path: Path) -> None:
     if text.width > 1:  # alone in its row, a bare empty cell would be a blank line
         empty = [name for name in text.columns if (text[name] == "").any()]
         text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with output.create(path) as file:
         text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
 
 

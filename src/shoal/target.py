@@ -6,14 +6,21 @@ import errno
 import fcntl
 import os
 import shutil
+import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self, TextIO
 
-from shoal.errors import FileError, InputError, UsageError
+from shoal.errors import FileError, InputError
+from shoal.formats.output import check_extra
+from shoal.formats.sniffing import Format, output_format
 
-__all__ = ["Target"]
+__all__ = ["Stream", "Target"]
+
+STALE_SECONDS = 60  # a folder this old that nobody has locked belongs to a run that was killed
 
 
 class Target:
@@ -27,6 +34,7 @@ class Target:
         """source: the input of the run, which the path must not name."""
         self.path = Path(path)
         self.folder = self.path.parent / f".{self.path.name}.shoal"
+        self.format = Format.CSV  # until the path is checked
         self._force = force
         self._source = source
         self._lock = -1
@@ -73,8 +81,9 @@ class Target:
             raise FileError(f"{self.path}: is a folder. Name a file in it.")
         if self.path.exists() and not self.path.is_file():
             raise FileError(f"{self.path}: is not a regular file.")
-        if self.path.suffix.lower() != ".csv":
-            raise UsageError(f"{self.path}: releases are written as CSV. Name an output that ends in .csv.")
+        self.format = output_format(self.path)
+        if self.format is Format.EXCEL:
+            check_extra()
         if not self.path.parent.is_dir():
             raise FileError(f"{self.path.parent}: no such folder. Make it first.")
         if os.path.lexists(self.path) and not self._force:
@@ -121,6 +130,89 @@ class Target:
             shutil.rmtree(self.folder, ignore_errors=True)
             os.close(self._lock)
             self._lock = -1
+
+
+class Stream:
+    """A release for standard output: made and verified in a private folder, then copied; a context manager.
+
+    The folder is below TMPDIR, locked while it is in use and gone at the end; those of killed runs are swept.
+    """
+
+    def __init__(self, stream: BinaryIO | None = None) -> None:
+        """stream: where the release goes; None: standard output."""
+        self.path = Path("-")
+        self.format = Format.CSV
+        self.folder = Path()
+        self._stream = stream
+        self._lock = -1
+
+    def __enter__(self) -> Self:
+        """Make the private folder."""
+        prefix = f"shoal-{os.getuid()}-"
+        try:
+            for stale in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+                _sweep(stale)
+            self.folder = Path(tempfile.mkdtemp(prefix=prefix))
+            self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise FileError(f"{tempfile.gettempdir()}: cannot be written: {error.strerror}.") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the private folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+
+    def temporary(self, name: str) -> Path:
+        """Return the path of an unfinished file in the private folder."""
+        return self.folder / name
+
+    def publish(self, finished: Path) -> None:
+        """Copy a finished file to the stream; a reader that goes away is a BrokenPipeError."""
+        with open(finished, "rb") as file:
+            handle = None if self._stream is not None else _descriptor(sys.stdout)
+            if handle is None:
+                stream = self._stream or sys.stdout.buffer
+                shutil.copyfileobj(file, stream)
+                stream.flush()
+                return
+            # Straight to the descriptor: nothing is left in a buffer for a reader that went away.
+            sys.stdout.flush()
+            while block := file.read(1 << 20):
+                _write_all(handle, block)
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):  # not a file, as under a test
+        return None
+
+
+def _write_all(handle: int, block: bytes) -> None:
+    view = memoryview(block)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the private folder of a run that is gone: nobody holds its lock, and it has stood for a minute."""
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        found = os.fstat(lock)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if found.st_uid == os.getuid() and time.time() - found.st_mtime > STALE_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        pass
+    finally:
+        os.close(lock)
 
 
 def _sync(path: Path) -> None:

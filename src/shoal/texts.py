@@ -177,6 +177,8 @@ def pandas_text(series: Any, name: str) -> pl.Series:
         return _checked(name, cells)
     try:
         codes, values = pd.factorize(series, use_na_sentinel=True)
+        if str(series.dtype).lower() in ("float32", "float[pyarrow]"):  # else they come as floats of 64 bits
+            values = values.to_numpy(dtype="float32")
         texts = _checked(name, [*map(cell_text, list(values)), ""])
     except (TypeError, NotImplementedError, _UnfitError):  # an extension type whose cells are lists, bytes, ...
         raise InputError(f"column {name!r} has type {series.dtype}. {ADVICE}") from None

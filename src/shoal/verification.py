@@ -29,7 +29,7 @@ from shoal.errors import FileError, InputError, UsageError, VerificationError, j
 from shoal.schema import Column, Dialect, Kind, Role, Schema, check_k
 from shoal.written import Layout
 
-__all__ = ["Verdict", "check", "gate", "read_original", "verify"]
+__all__ = ["Verdict", "can_read", "check", "gate", "read_original", "verify"]
 
 PathName = str | os.PathLike[str]
 
@@ -212,6 +212,11 @@ def gate(
     return _verdict(k, recount.rows, recount.groups, violations)
 
 
+def can_read(path: PathName) -> bool:
+    """Say whether the verifier has a reader of its own for a file: for all but Arrow files."""
+    return readers.kind_of(path) not in ("arrow", "arrow stream")
+
+
 def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) -> dict[str, list[str]]:
     """Read a file as text by column name, with readers of the verifier's own: CSV, Parquet or a sheet of a workbook.
 
@@ -271,7 +276,7 @@ def _chunks(
     sheet: of a workbook. whole: a blank row of a workbook is a row too.
     """
     kind = readers.kind_of(path)
-    if kind == "arrow":
+    if kind in ("arrow", "arrow stream"):
         raise InputError(
             f"{os.fspath(path)}: is an Arrow (Feather) file, which the verifier does not read. Give it the table as a "
             "frame, or write it as CSV, Parquet or Excel."

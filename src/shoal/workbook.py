@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from xml.etree import ElementTree
 
 from shoal.errors import InputError, UsageError
@@ -123,13 +124,26 @@ def _row(book: _Workbook, element: ElementTree.Element) -> dict[int, str]:
     column = -1
     for cell in element:
         letters = cell.get("r", "").rstrip("0123456789")
-        column = sum((ord(c) - 64) * 26**n for n, c in enumerate(reversed(letters))) - 1 if letters else column + 1
+        column = _column(letters) if letters else column + 1
         row[column] = book.text(cell)
     return row
 
 
+@lru_cache(maxsize=20_000)
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number - 1
+
+
 def _tag(element: ElementTree.Element) -> str:
-    return element.tag.rpartition("}")[2]
+    return _bare_tag(element.tag)
+
+
+@lru_cache(maxsize=1_000)
+def _bare_tag(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 def _bare(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -141,11 +155,15 @@ def _is_on(value: str | None) -> bool:
 
 
 def _string(item: ElementTree.Element) -> str:
+    if len(item) == 1 and _tag(item[0]) == "t":
+        return _plain(item[0].text or "")
     parts = [p for p in item if _tag(p) == "t"] + [p for run in item if _tag(run) == "r" for p in run if _tag(p) == "t"]
     return _plain("".join(part.text or "" for part in parts))
 
 
 def _plain(text: str) -> str:
+    if "_x" not in text:
+        return text
     pieces = re.split("_x([0-9a-fA-F]{4})_", text)
     return "".join(chr(int(piece, 16)) if n % 2 else piece for n, piece in enumerate(pieces))
 

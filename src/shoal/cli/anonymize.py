@@ -13,7 +13,6 @@ from shoal.cli import options as opt
 from shoal.cli import render
 from shoal.config import Settings, read_config
 from shoal.errors import FileError, UsageError
-from shoal.schema import check_k
 from shoal.target import Target
 
 
@@ -33,6 +32,14 @@ def anonymize(
     delimiter: opt.Delimiter = None,
     encoding: opt.Encoding = None,
     header: opt.Header = None,
+    sheet: opt.Sheet = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
+    person: opt.Person = None,
+    accept_unique: opt.AcceptUnique = None,
+    hierarchy: opt.HierarchyFiles = None,
+    trust_hierarchies: opt.Trust = False,
+    unknown: opt.Unknown = None,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
@@ -45,6 +52,21 @@ def anonymize(
         typer.Option(
             "--keep-order", help="Rows as in the input, not sorted. Can tell people apart.", rich_help_panel=opt.OUTPUT
         ),
+    ] = False,
+    snap: Annotated[
+        bool, typer.Option("--snap", help="Widen ranges to a round grid.", rich_help_panel=opt.OUTPUT)
+    ] = False,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="The grid of a column, for --snap: age=5, born=year.", rich_help_panel=opt.OUTPUT),
+    ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(help="Ranges as text, or as two columns: bounds.", rich_help_panel=opt.OUTPUT),
+    ] = None,
+    spreadsheet_safe: Annotated[
+        bool,
+        typer.Option("--spreadsheet-safe", help="Make formulas harmless for spreadsheets.", rich_help_panel=opt.OUTPUT),
     ] = False,
     key_file: Annotated[
         Path | None,
@@ -73,21 +95,30 @@ def anonymize(
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
         method=method,
-        options=opt.split_options(option),
+        options=opt.split_pairs(option, "--option"),
         seed=seed,
+        sheet=sheet,
+        decimal=decimal,
+        thousands=thousands,
+        person=person,
+        accept_unique=opt.split_names(accept_unique),
+        hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
+        trust_hierarchies=trust_hierarchies or None,
+        unknown=unknown,
+        snap=snap or None,
+        grids=opt.split_pairs(grid, "--grid"),
+        cells=cells,
+        spreadsheet_safe=spreadsheet_safe or None,
     ).over(opt.file_settings(delimiter, encoding, header))
     settings = given.over(read_config(config)) if config else given
-    if settings.k is None:
-        raise UsageError("-k is not given. Say how many rows must look alike at least; -k 5 is a common start.")
-    check_k(settings.k)
     if output is None and not dry_run:
         raise UsageError("-o is not given. Name the file to write, or say --dry-run.")
     n_threads = opt.use_threads(threads)
     from shoal.methods import Run
-    from shoal.pipeline import anonymize_table, choose_method
+    from shoal.pipeline import anonymize_table, choose_method, make_request
     from shoal.table import read_csv
 
-    chosen = choose_method(settings)
+    request, chosen, rules = make_request(settings, keep_order=keep_order), choose_method(settings), settings.rules()
     key = _read_key(key_file)
     with (
         Target(output, force=force, source=data) if output and not dry_run else nullcontext() as target,
@@ -96,7 +127,7 @@ def anonymize(
         table = read_csv(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
         schema = settings.schema(table.names)
-        release = anonymize_table(table, schema, settings.k, chosen, (), run, keep_order=keep_order)
+        release = anonymize_table(table, schema, request, chosen, (), run, rules)
         stage("writing and verifying")
         manifest = release.write_to(target, key=key) if target is not None else None
     render.say_notes(release.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +35,7 @@ def demo(
     n_threads = opt.use_threads(threads)
     from shoal.datasets import patients_path
     from shoal.methods import Run
-    from shoal.pipeline import anonymize_table, choose_method
+    from shoal.pipeline import anonymize_table, choose_method, make_request
     from shoal.table import read_csv
 
     try:
@@ -44,7 +45,8 @@ def demo(
     with Target(folder / "patients-released.csv", force=True) as target, render.progress() as (stage, progress):
         table = read_csv(patients_path())
         run = Run(threads=n_threads, stage=stage, progress=progress)
-        release = anonymize_table(table, SETTINGS.schema(table.names), k, choose_method(SETTINGS), (), run)
+        request = make_request(replace(SETTINGS, k=k), keep_order=False)
+        release = anonymize_table(table, SETTINGS.schema(table.names), request, choose_method(SETTINGS), (), run)
         stage("writing and verifying")
         manifest = release.write_to(target)
     render.print_release(release, target.path, manifest, time.perf_counter() - began, as_json=as_json)

@@ -72,6 +72,41 @@ Header = Annotated[
         rich_help_panel=FILES,
     ),
 ]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", help="Decimal mark in numbers; a point if left out.", rich_help_panel=FILES)
+]
+Thousands = Annotated[
+    str | None, typer.Option("--thousands", help="Thousands mark in numbers; none if left out.", rich_help_panel=FILES)
+]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", help="Sheet of an Excel file; the first if left out.", rich_help_panel=FILES)
+]
+Person = Annotated[
+    str | None,
+    typer.Option(
+        "--person", help="Column that says which rows are one person's; k then counts people.", rich_help_panel=ROLES
+    ),
+]
+AcceptUnique = Annotated[
+    Names,
+    typer.Option("--accept-unique", help="Insensitive columns that may leave with rare values.", rich_help_panel=ROLES),
+]
+HierarchyFiles = Annotated[
+    Names,
+    typer.Option(
+        "--hierarchy", help="Hierarchy of a quasi-identifier: zip=zip.csv. May be repeated.", rich_help_panel=KINDS
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust-hierarchies", help="Take labels that are not true of their values.", rich_help_panel=KINDS),
+]
+Unknown = Annotated[
+    str | None,
+    typer.Option(
+        "--unknown", help="Values that a hierarchy lacks: error or top (released as *).", rich_help_panel=KINDS
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
 Threads = Annotated[
     int | None,
@@ -96,15 +131,17 @@ def split_dates(texts: Iterable[str] | None) -> dict[str, str]:
     return {name: form or "%Y-%m-%d" for name, _, form in pairs}
 
 
-def split_options(texts: Iterable[str] | None) -> dict[str, object]:
-    """Split --option name=value pairs."""
-    options: dict[str, object] = {}
+def split_pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
+    """Split name=value pairs of an option that may be repeated."""
+    pairs = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"--option {text!r} has no value. Write --option name=value.")
-        options[name] = value
-    return options
+        if not equals or not value:
+            raise UsageError(f"{option} {text!r} has no value. Write {option} name=value.")
+        if name in pairs:
+            raise UsageError(f"{option} names column {name!r} twice. Name it once.")
+        pairs[name] = value
+    return pairs
 
 
 def use_threads(threads: int | None) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 from xml.parsers import expat
@@ -350,6 +351,7 @@ class _SheetReader:
         return number_text(value) if style == "number" else serial_text(value, style, self._dates_1904)
 
 
+@lru_cache(maxsize=20_000)
 def _column_number(letters: str) -> int:
     number = 0
     for letter in letters.upper():

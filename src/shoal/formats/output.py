@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable
+import shutil
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from shoal.errors import FileError, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_excel", "check_extra", "write_excel", "write_gzip"]
+__all__ = ["check_excel", "check_extra", "compress", "create", "write_excel"]
 
 MOST_ROWS = 1_048_576
 MOST_COLUMNS = 16_384
@@ -27,10 +27,15 @@ def create(path: Path) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def write_gzip(write: Callable[[IO[bytes]], None], path: Path) -> None:
-    """Write a gzip file without name and time, so that the same cells give the same bytes."""
-    with create(path) as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
-        write(compressed)  # type: ignore[arg-type]
+def compress(plain: Path, path: Path) -> None:
+    """Move a file into a gzip file without name and time, so that the same cells give the same bytes."""
+    with (
+        open(plain, "rb") as source,
+        create(path) as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
+    ):
+        shutil.copyfileobj(source, compressed, 1 << 20)
+    plain.unlink()
 
 
 def check_extra() -> None:
@@ -41,19 +46,17 @@ def check_extra() -> None:
         raise UsageError("Excel files need xlsxwriter, which is not installed: pip install 'shoal[excel]'")
 
 
-def check_excel(text: pl.DataFrame, path: Path) -> None:
+def check_excel(text: pl.DataFrame) -> None:
     """Raise a UsageError if a table is larger than a sheet can hold."""
     cure = "Name an output that ends in .csv or .parquet."
     if text.height >= MOST_ROWS:
-        raise UsageError(
-            f"{path}: an Excel sheet holds {MOST_ROWS - 1:,} rows, the release has {text.height:,}. {cure}"
-        )
+        raise UsageError(f"an Excel sheet holds {MOST_ROWS - 1:,} rows, the release has {text.height:,}. {cure}")
     if text.width > MOST_COLUMNS:
-        raise UsageError(f"{path}: an Excel sheet holds {MOST_COLUMNS:,} columns, the release {text.width:,}. {cure}")
+        raise UsageError(f"an Excel sheet holds {MOST_COLUMNS:,} columns, the release {text.width:,}. {cure}")
     for name in text.columns:
-        if max(len(name), text[name].str.len_chars().max() or 0) > MOST_LETTERS:  # type: ignore[call-overload]
+        if len(name) > MOST_LETTERS or (text[name].str.len_chars() > MOST_LETTERS).any():
             raise UsageError(
-                f"{path}: an Excel cell holds {MOST_LETTERS:,} letters; a cell of column {name!r} has more. {cure}"
+                f"an Excel cell holds {MOST_LETTERS:,} letters; a cell of column {name!r} has more. {cure}"
             )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.errors import FileError, InputError, UsageError
 
-__all__ = ["Format", "output_format", "sniff"]
+__all__ = ["Format", "output_format", "sniff", "suffix_of"]
 
 
 class Format(StrEnum):
@@ -88,6 +88,11 @@ def sniff(path: Path) -> Format:
         shown = "empty" if not head else f"{found}"
         raise InputError(f"{path}: the name says {meant[0]}, but the content is {shown}. Give the file its right name.")
     return found
+
+
+def suffix_of(form: Format) -> str:
+    """Return the ending of a release in this format."""
+    return next(suffix for suffix, released in RELEASED.items() if released is form)
 
 
 def output_format(path: Path) -> Format:

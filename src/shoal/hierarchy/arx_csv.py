@@ -9,12 +9,12 @@ from pathlib import Path
 
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy import files
-from shoal.hierarchy.base import Hierarchy
+from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
 
 __all__ = ["read_arx_csv", "write_arx_csv"]
 
-DELIMITERS = (";", ",", "\t")
+DELIMITERS = (";", "\t", ",")
 
 
 def read_arx_csv(
@@ -33,12 +33,13 @@ def read_arx_csv(
     return build(_lines(text, delimiter, path), source=str(path), trust=trust)
 
 
-def _n_split(text: str, delimiter: str, path: Path) -> int:
-    """Return the number of lines that a delimiter splits."""
+def _n_split(text: str, delimiter: str, path: Path) -> tuple[int, int]:
+    """Return how many lines end in "*" with this delimiter, and how many it splits at all."""
     try:
-        return sum(bool(line.labels) for line in _lines(text, delimiter, path))
+        lines = _lines(text, delimiter, path)
     except InputError:
-        return 0
+        return 0, 0
+    return sum(line.labels[-1:] == (TOP,) for line in lines), sum(bool(line.labels) for line in lines)
 
 
 def _lines(text: str, delimiter: str, path: Path) -> list[Line]:

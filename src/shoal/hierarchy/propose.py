@@ -81,7 +81,8 @@ def propose(
     if by == "quantiles":
         rule = _by_quantiles([(known[value], counts[value]) for value in ordered], scale, kind, date_format)
     else:
-        rule = _by_widths(known[ordered[0]], known[ordered[-1]], kind, date_format)
+        whole = all(place.denominator == 1 for place in known.values())
+        rule = _by_widths(known[ordered[0]], known[ordered[-1]], whole, kind, date_format)
     if rule is None:
         return Hierarchy(dict.fromkeys(ordered, (TOP,)), source="proposal")
     notes = (QUANTILES_NOTE,) if by == "quantiles" else ()
@@ -132,7 +133,8 @@ def _look_like_codes(values: Sequence[str]) -> bool:
     return len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))
 
 
-def _by_widths(low: Fraction, high: Fraction, kind: Kind, date_format: str) -> IntervalHierarchy | None:
+def _by_widths(low: Fraction, high: Fraction, whole: bool, kind: Kind, date_format: str) -> IntervalHierarchy | None:
+    """Return round widths, the lowest about a sixteenth of the span; of whole numbers, at least two."""
     if low == high:
         return None
     if kind is Kind.DATE:
@@ -142,7 +144,9 @@ def _by_widths(low: Fraction, high: Fraction, kind: Kind, date_format: str) -> I
     power = math.floor(math.log10((high - low) / FINEST))
     steps = [Decimal(mantissa).scaleb(power) for mantissa in (1, 2, 5, 10)]
     width = next(step for step in steps if Fraction(step) * FINEST >= high - low)
-    chosen = [width]
+    chosen = [max(width, Decimal(2)) if whole else width]
+    if low // Fraction(chosen[0]) == high // Fraction(chosen[0]):
+        return None
     while Fraction(chosen[-1]) * 2 < high - low:
         chosen.append(chosen[-1] * 2)
     return intervals(chosen)

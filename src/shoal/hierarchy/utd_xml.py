@@ -56,8 +56,9 @@ class Node:
 
     @property
     def codes(self) -> str:
-        """The interval as the toolbox writes it: [0:10)."""
-        return self.label.replace(", ", ":")
+        """The interval as codes of categories, so that nobody takes it for a range of values."""
+        low, high = self.low + (not self.holds_low), self.high - (not self.holds_high)
+        return f"code {low}" if low == high else f"codes {low}-{high}"
 
     def way(self, value: Decimal) -> list[Node] | None:
         """Return the nodes that hold a value, lowest first and without the root; None if it has no place."""
@@ -101,7 +102,7 @@ class IntervalTree:
             return (*(text,) * (height - 1 - len(labels)), *labels, TOP)
 
         def lacking(which: Sequence[int]) -> str:
-            what = f"not numbers in the intervals, which cover {self.root.label}"
+            what = f"no number inside the intervals, which cover {self.root.label}"
             return lacking_text(column, what, "Widen the intervals", texts, which, rows_of)
 
         rows = settle(texts, row, lacking, height=height, unknown=unknown, missing=missing)

@@ -6,10 +6,11 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from shoal import values
 from shoal.errors import InputError
+from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 
 __all__ = ["Domain", "Reader", "reader"]
@@ -32,13 +33,15 @@ class Reader(Protocol):
 class OrderedReader:
     """Numbers and dates: the width of the range over that of the domain.
 
-    A half-open interval of whole numbers (or days) ends one before its bound.
+    A half-open interval of whole numbers (or days) ends one before its bound. A label of a hierarchy that is no
+    interval costs the range of the values below it.
     """
 
     column: Column
     low: float
     high: float
     step: float  # what a half-open bound takes off: 1, or a day in seconds
+    labels: Mapping[str, tuple[float, float]]
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1]."""
@@ -46,17 +49,15 @@ class OrderedReader:
             return 1.0
         if self._number(cell) is not None:
             return 0.0
-        bounds = self._bounds(cell)
+        bounds = self._bounds(cell) or self.labels.get(cell)
         if bounds is None:
             return None
         low, high = max(bounds[0], self.low), min(bounds[1], self.high)
         return max(0.0, (high - low) / (self.high - self.low)) if self.high > self.low else 0.0
 
     def _bounds(self, cell: str) -> tuple[float, float] | None:
-        if self.column.kind is Kind.NUMERIC:
-            match = INTERVAL.fullmatch(cell)
-            if match is None:
-                return None
+        match = INTERVAL.fullmatch(cell) if self.column.kind is Kind.NUMERIC else None
+        if match is not None:
             low, high, closing = float(match[1]), float(match[2]), match[3]
         else:
             first, _, second = cell[1:-1].partition(", ")
@@ -67,21 +68,21 @@ class OrderedReader:
         return low, high - self.step if closing in ("[", ")") else high
 
     def _number(self, text: str) -> float | None:
-        if self.column.kind is Kind.NUMERIC:
-            return float(text) if re.fullmatch(NUMBER, text) else None
-        seconds, misfits = values.parse_dates([text], self.column.date_format)
-        return None if misfits else float(seconds[0])
+        numbers, misfits = _numbers(self.column, [text])
+        return None if misfits else float(numbers[0])
 
 
 @dataclass(frozen=True)
 class CategoryReader:
     """Categories: the number of values in the set over that of the domain; one value costs nothing.
 
-    Missing values of whatever marker are one value, the empty text.
+    Missing values of whatever marker are one value, the empty text. A label of a hierarchy counts the values of the
+    domain below it.
     """
 
     domain: frozenset[str]
     missing: frozenset[str]
+    labels: Mapping[str, frozenset[str]]
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1]."""
@@ -89,7 +90,10 @@ class CategoryReader:
             return 0.0
         if cell in SUPPRESSED:
             return 1.0
-        members = frozenset("" if member in self.missing else member for member in self._members(cell))
+        given = self.labels[cell] if cell in self.labels else self._members(cell)
+        members = frozenset("" if member in self.missing else member for member in given)
+        if cell in self.labels:
+            members &= self.domain
         if not members <= self.domain:
             return None
         return 0.0 if len(members) <= 1 else len(members) / len(self.domain)
@@ -103,14 +107,18 @@ class CategoryReader:
         return frozenset(part.strip() for part in cells)
 
 
-def reader(column: Column, original: Mapping[str, int], domain: Domain | None, missing: Sequence[str]) -> Reader:
+def reader(
+    column: Column,
+    original: Mapping[str, int],
+    domain: Domain | None,
+    missing: Sequence[str],
+    hierarchy: Hierarchy | None = None,
+) -> Reader:
     """Return the reader of a column: from its distinct original cells, or from a declared domain or range."""
     known = [text for text in original if text not in missing]
+    under = hierarchy.values_under() if hierarchy else {}
     if column.kind in (Kind.NUMERIC, Kind.DATE):
-        if column.kind is Kind.NUMERIC:
-            numbers, misfits = values.parse_numbers(known)
-        else:
-            numbers, misfits = values.parse_dates(known, column.date_format)
+        numbers, misfits = _numbers(column, known)
         if misfits:
             raise InputError(
                 f"column {column.name!r} of the original: {len(misfits)} distinct values are not {column.kind}. "
@@ -119,7 +127,19 @@ def reader(column: Column, original: Mapping[str, int], domain: Domain | None, m
         bounds = (float(min(numbers)), float(max(numbers))) if numbers else (0.0, 0.0)
         if domain is not None:
             bounds = (float(domain[0]), float(domain[1]))
-        return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0)
+        labels = {}
+        for label, below in under.items():
+            inside = _numbers(column, [text for text in below if text not in missing])[0]
+            if inside:
+                labels[label] = (float(min(inside)), float(max(inside)))
+        return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0, labels=labels)
     values_of = original if domain is None else map(str, domain)
     one_form = frozenset("" if text in missing else text for text in values_of)
-    return CategoryReader(one_form, frozenset(missing))
+    return CategoryReader(one_form, frozenset(missing), under)
+
+
+def _numbers(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[int]]:
+    """Return the numbers, or dates in seconds, behind the texts of a column, and the indices of those that are none."""
+    if column.kind is Kind.NUMERIC:
+        return values.parse_numbers(texts, values.Marks(column.decimal, column.thousands))
+    return values.parse_dates(texts, column.date_format)

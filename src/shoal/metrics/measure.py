@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError, UsageError
+from shoal.hierarchy.base import Hierarchy
 from shoal.metrics.cells import SUPPRESSED, Domain, Reader, reader
 from shoal.schema import Column, Schema
 from shoal.table import Table
@@ -54,12 +55,13 @@ def measure_tables(
     k: int | None = None,
     weights: Mapping[str, float] | None = None,
     domains: Mapping[str, Domain] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> Measures:
     """Measure a release against its original; rows that are missing from it count as suppressed.
 
     k: what c_avg divides by and dm judges groups by (the smallest group's size where it is not given).
     weights: of the attributes in ncp. domains: a declared range (low, high) or list of values in place of the
-    original's own.
+    original's own. hierarchies: over the values of the original, for releases with labels.
     """
     n_rows, n_kept = original.n_rows, released.n_rows
     if n_kept > n_rows:
@@ -68,7 +70,14 @@ def measure_tables(
     per_attribute: dict[str, float] = {}
     changed = Fraction(0)
     for column in schema.qi:
-        lost, n_changed = _column_loss(original, released, column, schema, (domains or {}).get(column.name))
+        lost, n_changed = _column_loss(
+            original,
+            released,
+            column,
+            schema,
+            (domains or {}).get(column.name),
+            (hierarchies or {}).get(column.name),
+        )
         per_attribute[column.name] = (lost + (n_rows - n_kept)) / n_rows
         changed += n_changed + n_rows - n_kept
     names = [column.name for column in schema.qi]
@@ -114,7 +123,12 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
 
 
 def _column_loss(
-    original: Table, released: Table, column: Column, schema: Schema, domain: Domain | None
+    original: Table,
+    released: Table,
+    column: Column,
+    schema: Schema,
+    domain: Domain | None,
+    hierarchy: Hierarchy | None,
 ) -> tuple[float, int]:
     """Return the summed loss of a column's released cells, and how many are changed.
 
@@ -123,7 +137,7 @@ def _column_loss(
     before = _distinct(original, column.name)
     after = _distinct(released, column.name)
     n_missing = sum(count for text, count in before.items() if text in schema.missing)
-    cells: Reader = reader(column, before, domain, schema.missing)
+    cells: Reader = reader(column, before, domain, schema.missing, hierarchy)
     lost, changed = 0.0, 0
     for text in sorted(after):  # sums of floats in one order, so that the last digit never varies
         count = after[text]

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Coded", "ColumnFacts", "Distinct", "distinct_values", "is_constant", "profile_column"]
+__all__ = ["POINT_NUMBERS", "Coded", "ColumnFacts", "Distinct", "distinct_values", "is_constant", "profile_column"]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 N_BARS = 12
 SAMPLED = 2_000
 MOST_SORTED = 100_000
+POINT_NUMBERS = "numbers with a point for the decimals"
 NUMBER_PATTERN = f"^(?:{NUMBER.pattern})$"
 PADDED_PATTERN = f"^(?:{PADDED.pattern})"
 WHOLE_PATTERN = r"^[+-]?[0-9]+$"
@@ -192,7 +193,7 @@ def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
         return Kind.CATEGORICAL, None, None, len(texts) - numbers, "numbers"
     commas = int(texts.str.contains(COMMA_PATTERN).sum())
     if commas >= 0.5 * len(texts) and commas + numbers == len(texts):
-        return Kind.CATEGORICAL, None, None, commas, "numbers with a point for the decimals"
+        return Kind.CATEGORICAL, None, None, commas, POINT_NUMBERS
     return Kind.CATEGORICAL, None, None, 0, ""
 
 

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shoal.profile.columns import Coded, ColumnFacts, Distinct, distinct_values, is_constant, profile_column
+from shoal.profile.columns import (
+    POINT_NUMBERS,
+    Coded,
+    ColumnFacts,
+    Distinct,
+    distinct_values,
+    is_constant,
+    profile_column,
+)
 from shoal.profile.detect import Proposal, propose
 from shoal.profile.markers import Markers, count_look_alikes, find_markers
 from shoal.profile.shapes import EMAIL
@@ -176,11 +184,12 @@ def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
         if column.proposal.role is Role.IDENTIFIER:
             continue
         if facts.slips:
+            comma = ' (for a decimal comma: decimal = "," under [file])' if facts.slips_kind == POINT_NUMBERS else ""
             yield Warned(
                 "kind",
                 (name,),
                 f"column {name!r}: {facts.slips:,} of {facts.distinct:,} distinct values are not {facts.slips_kind}, "
-                "so it is proposed as categorical. Mend them, or add markers to missing and change the kind.",
+                f"so it is proposed as categorical. Mend them, or add markers to missing{comma}, and change the kind.",
             )
         if facts.other_format:
             yield Warned(
@@ -241,7 +250,8 @@ def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
                 "person",
                 (column.name,),
                 f"column {column.name!r} names people but has {facts.distinct:,} values in {facts.n_known:,} rows: one "
-                f"person may have several rows, and k counts rows. If so, declare it with --person {column.name}.",
+                f"person may have several rows, and k counts rows. If so, say --person {column.name}, or role = "
+                '"person" in shoal.toml.',
             )
 
 
