@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,18 @@ def reference() -> str:
         "Made from the commands' own help by `python scripts/make_cli_reference.py`. Exit codes: [errors](errors.md).",
         _options(group),
     ]
+    return "\n\n".join([*parts, *_commands(group, "shoal")]) + "\n"
+
+
+def _commands(group: Any, above: str) -> Iterator[str]:
+    """Give the parts of every command of a group, and of the groups below it."""
     for name, command in group.commands.items():
-        arguments = [p.name for p in command.params if p.param_type_name == "argument"]
-        words = " ".join(["shoal", name, *(f"{argument.upper()}" for argument in arguments), "[options]"])
-        parts += [f"## shoal {name}", f"`{words}`", _prose(command.help), _options(command)]
-    return "\n\n".join(parts) + "\n"
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{above} {name}")
+            continue
+        arguments = [p.name.upper() for p in command.params if p.param_type_name == "argument"]
+        words = " ".join([above, name, *arguments, "[options]"])
+        yield from (f"## {above} {name}", f"`{words}`", _prose(command.help), _options(command))
 
 
 def _prose(text: str) -> str:

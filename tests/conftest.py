@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # No deadline: a test machine may be busy, and time is never asserted. "default" draws the same examples in every run
 # (derandomize), so that a commit is never red for a table that the commit before was not tried on; looking for new
 # tables is the work of "nightly", which draws other examples each night, many more of them, and prints what repeats a
 # failure. Choose with SHOAL_HYPOTHESIS_PROFILE.
-CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("default", max_examples=60, derandomize=True, deadline=None, suppress_health_check=CHECKS)
-settings.register_profile("nightly", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=CHECKS)
+settings.register_profile(
+    "default",
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    phases=[phase for phase in Phase if phase is not Phase.explain],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile(
+    "nightly", settings.get_profile("default"), max_examples=3000, derandomize=False, print_blob=True
+)
 PROFILE = os.environ.get("SHOAL_HYPOTHESIS_PROFILE", "default")
 settings.load_profile(PROFILE)
 

@@ -12,12 +12,19 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from shoal.encoding import Encoded, encode
+from shoal.schema import Kind, Role, Schema
+from shoal.table import from_frame
+
 KINDS = ("numeric", "categorical", "date")
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Columns of text by name, the kind of each, and the markers of missing values beside the empty text."""
+    """Columns of text by name, the kind of each, and the markers of missing values beside the empty text.
+
+    A column without kind is a sensitive one.
+    """
 
     columns: dict[str, list[str]]
     kinds: dict[str, str]
@@ -43,10 +50,28 @@ class Sheet:
         return [name for name in self.columns if self.kinds.get(name) == kind]
 
     @property
+    def qi(self) -> list[str]:
+        return [name for name in self.columns if name in self.kinds]
+
+    @property
+    def sensitive(self) -> list[str]:
+        return [name for name in self.columns if name not in self.kinds]
+
+    @property
+    def schema(self) -> Schema:
+        kinds = {name: Kind(kind) for name, kind in self.kinds.items()}
+        roles = {Role.QI: self.qi, Role.SENSITIVE: self.sensitive}
+        return Schema.build(self.names, roles, kinds=kinds, missing=self.missing)
+
+    @property
+    def encoded(self) -> Encoded:
+        return encode(from_frame(self.frame), self.schema)
+
+    @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of anonymize and measure that say what the columns are."""
+        """The arguments of measure that say what the columns are; anonymize takes them and sensitive."""
         return {
-            "qi": [name for name in self.columns if name in self.kinds],
+            "qi": self.qi,
             "numeric": self.named("numeric"),
             "categorical": self.named("categorical"),
             "dates": dict.fromkeys(self.named("date"), "%Y-%m-%d"),
@@ -128,6 +153,8 @@ def csv_text(grid: list[list[str]], delimiter: str, end: str) -> str:
     """Write cells with the csv module; where it would leave a carriage return bare, with quotes around every cell."""
     bare = end == "\n" and any("\r" in cell for row in grid for cell in row)
     file = io.StringIO(newline="")
-    quoting = csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL
-    csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(grid)
+    write = csv.writer(
+        file, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL
+    )
+    write.writerows(grid)
     return file.getvalue()

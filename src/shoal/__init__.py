@@ -1,8 +1,8 @@
 """shoal: give every row of a table its look-alikes, keep its meaning, and prove both on the file that is written.
 
-To make a release: `anonymize` (a frame in, a `Release` out), `read_csv` for a file, `Release.write` to pass the gate.
+To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
-To choose how: `methods`, `models`, `KAnonymity`; what to call a column: `Role`, `Kind`, `Schema`.
+To choose how: `methods`, `models`, `KAnonymity`, `hierarchy`; what to call a column: `Role`, `Kind`, `Schema`.
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
 Nothing heavy is loaded until it is used.
@@ -14,8 +14,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import datasets, errors, methods, models
+    from shoal import datasets, errors, hierarchy, methods, models
     from shoal.errors import ShoalError
+    from shoal.formats import read_table
     from shoal.metrics import Measures
     from shoal.models import KAnonymity
     from shoal.pipeline import anonymize, measure
@@ -40,10 +41,12 @@ __all__ = [
     "anonymize",
     "datasets",
     "errors",
+    "hierarchy",
     "measure",
     "methods",
     "models",
     "read_csv",
+    "read_table",
     "verify",
 ]
 
@@ -60,6 +63,7 @@ _PLACES = {
     "anonymize": "shoal.pipeline",
     "measure": "shoal.pipeline",
     "read_csv": "shoal.table",
+    "read_table": "shoal.formats",
     "verify": "shoal.verification",
 }
 

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 __all__ = ["Tree", "plant"]
 
+ROOT = "*"
+
 
 @dataclass(frozen=True)
 class Tree:
     """Levels over the codes: level 0 is the code itself, the last level is one root.
 
     nodes: the node of each code at each level. labels, sizes: the text of each node, and the number of codes below it.
-    Nodes are numbered from the codes up, so that node i below the number of codes is code i.
+    Nodes are numbered from the codes up, so that node i below the number of codes is code i; the next is the root.
     """
 
     nodes: NDArray[np.int32]  # levels x codes
@@ -41,14 +43,16 @@ class Tree:
 def plant(texts: Sequence[str], paths: Sequence[tuple[str, ...]]) -> Tree:
     """Return the tree over codes with these texts; paths: the labels of each code from level 1 up, all equally long."""
     card = len(texts)
-    labels = list(texts)
+    labels = [*texts, ROOT]  # the root is one node, on whatever level a path reaches it
     nodes = [np.arange(card, dtype=np.int32)]
     for level in range(len(paths[0])):
-        known: dict[str, int] = {}
+        known = {ROOT: card}
         for path in paths:
             if path[level] not in known:
                 known[path[level]] = len(labels)
                 labels.append(path[level])
         nodes.append(np.array([known[path[level]] for path in paths], dtype=np.int32))
     table = np.ascontiguousarray(np.vstack(nodes))
-    return Tree(table, tuple(labels), np.bincount(table.ravel(), minlength=len(labels)).astype(np.int32))
+    sizes = np.bincount(table.ravel(), minlength=len(labels)).astype(np.int32)
+    sizes[card] = card
+    return Tree(table, tuple(labels), sizes)

@@ -49,7 +49,8 @@ def scan(text: bytes, delimiter: bytes, initial_space: bool) -> Scan:
         note("nul", text.index(b"\0"))
     position = 0
     while position < len(text):
-        begin, cells = position, []
+        begin = position
+        cells: list[bytes] = []
         while True:
             if initial_space and cells:
                 while text[position : position + 1] == b" ":

@@ -73,7 +73,7 @@ def ncp_row(before: Row, after: Row | None, attributes: Sequence[Attribute], ori
 def ncp(original: Sequence[Row], released: Sequence[Row | None], attributes: Sequence[Attribute]) -> Fraction:
     """NCP of the table, in [0, 1]."""
     pairs = zip(original, released, strict=True)
-    total = sum(ncp_row(before, after, attributes, original) for before, after in pairs)
+    total = sum((ncp_row(before, after, attributes, original) for before, after in pairs), Fraction(0))
     return total / (len(original) * sum(attribute.weight for attribute in attributes))
 
 

@@ -76,7 +76,7 @@ def _halves(attribute: Attribute, column: dict[int, int], relaxed: bool) -> list
         cuts = [_by_sets(column)]
         return [*cuts, _by_count(column, _by_frequency(column))] if relaxed else cuts
     cuts = []
-    if attribute.missing in column.values():
+    if attribute.missing is not None and attribute.missing in column.values():
         cuts.append(_divide(column, {attribute.missing}))
     if relaxed:
         return [*cuts, _by_count(column, sorted(set(column.values())))]

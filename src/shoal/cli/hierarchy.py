@@ -25,6 +25,21 @@ Trust = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.", rich_help_panel=opt.OUTPUT)]
 
+KindName = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", help="numeric, categorical or date; told from the cells if left out.", rich_help_panel=opt.KINDS
+    ),
+]
+By = Annotated[
+    str | None,
+    typer.Option("--by", help="widths or quantiles (numbers, dates), prefix (codes), cooccurrence (categories)."),
+]
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", help="Columns to compare categories by, comma separated; all others if left out."),
+]
+
 
 @app.command()
 def show(
@@ -52,18 +67,9 @@ def show(
 def propose(
     data: Annotated[Path, typer.Argument(help="The table: a CSV file.")],
     column: Annotated[str, typer.Option(help="The column to make a hierarchy for.")],
-    kind: Annotated[
-        str | None,
-        typer.Option(help="numeric, categorical or date; told from the cells if left out.", rich_help_panel=opt.KINDS),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(help="widths or quantiles (numbers, dates), prefix (codes), cooccurrence (categories)."),
-    ] = None,
-    others: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Columns to compare categories by, comma separated; all others if left out."),
-    ] = None,
+    kind: KindName = None,
+    by: By = None,
+    others: With = None,
     date_format: Annotated[str, typer.Option(help="Format of dates.", rich_help_panel=opt.KINDS)] = "%Y-%m-%d",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where it goes: an ARX CSV file.")] = None,
     force: Force = False,
@@ -79,10 +85,6 @@ def propose(
 
     Example: shoal hierarchy propose data.csv --column zip -o zip.csv
     """
-    from shoal.schema import Kind
-
-    if kind is not None and kind not in list(Kind):
-        raise UsageError(f"kind {kind!r} is not known. Use {', '.join(Kind)}.")
     if output is not None:
         _check_output(output, force, data)
     opt.use_threads(None)

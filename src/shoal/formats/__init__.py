@@ -31,7 +31,7 @@ def read_table(
     5000
     """
     from shoal.formats.compressed import read_compressed
-    from shoal.formats.memory import check_memory
+    from shoal.formats import memory
     from shoal.table import check_file, parse_csv, read_csv
 
     path = Path(path)
@@ -42,7 +42,9 @@ def read_table(
     _refuse_options(path, form, {"sheet": sheet}, fits=form is Format.EXCEL)
     _refuse_options(path, form, {"header": header}, fits=textual or form is Format.EXCEL)
     if form is Format.CSV:
-        check_memory(path, stamp.size)
+        with open(path, "rb") as file:
+            sample = file.read(memory.SAMPLE_BYTES)
+        memory.check_memory(path, stamp.size, memory.count_cells(sample, stamp.size))
         return read_csv(path, delimiter=delimiter, encoding=encoding, header=header)
     if form in (Format.GZIP, Format.ZSTD):
         raw, stamp = read_compressed(path, form)

@@ -84,8 +84,7 @@ def _check_parquet(path: Path) -> None:
     except duckdb.Error:
         raise _damaged(path, Format.PARQUET) from None
     expanded, cells = (int(number or 0) for number in found or (0, 0))
-    check_expansion(path, path.stat().st_size, expanded)
-    check_memory(path, 0, cells)
+    check_expansion(path, path.stat().st_size, expanded, cells)
 
 
 def _arrow_shape(path: Path) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.formats.memory import check_expansion
+from shoal.formats.memory import check_expansion, count_cells
 from shoal.formats.sniffing import Format
 from shoal.table import Stamp, read_bytes
 
@@ -41,7 +41,7 @@ def _gunzip(raw: bytes, path: Path) -> bytes:
                 if not part and not rest and not engine.eof:
                     raise InputError(f"{path}: {DAMAGED}.")
                 size += len(part)
-                check_expansion(path, len(raw), size)
+                check_expansion(path, len(raw), size, count_cells(parts[0] if parts else part, size))
                 parts.append(part)
         except zlib.error:
             raise InputError(f"{path}: {DAMAGED}.") from None

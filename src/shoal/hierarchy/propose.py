@@ -59,7 +59,7 @@ def propose(
     >>> propose({"31": 1, "47": 1, "64": 2}, "numeric").rows["47"]
     ('[45, 50)', '[40, 50)', '[40, 60)', '*')
     """
-    kind = Kind(kind)
+    kind = _kind(kind)
     values = list(counts)
     if not values:
         raise InputError("no values to make a hierarchy of: the column is empty.")
@@ -118,6 +118,7 @@ def propose_for(
     if kind is None:
         kind, misfit = guess_kind(list(counts))
         kind = Kind.CATEGORICAL if misfit is not None else kind
+    kind = _kind(kind)
     chosen = [name for name in table.names if name != column] if others is None else list(others)
     wanted = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not _look_like_codes(list(counts)))
     profiles = profiles_of(table, column, chosen) if wanted and len(counts) <= MOST_CATEGORIES else {}
@@ -125,6 +126,12 @@ def propose_for(
         return propose(counts, kind, by=by, profiles=profiles, date_format=date_format)
     except InputError as error:
         raise InputError(f"column {column!r}: {error}") from None
+
+
+def _kind(kind: Kind | str) -> Kind:
+    if kind not in list(Kind):
+        raise UsageError(f"kind {kind!r} is not known. Use {', '.join(Kind)}.")
+    return Kind(kind)
 
 
 def _look_like_codes(values: Sequence[str]) -> bool:

@@ -75,10 +75,8 @@ cdef class Cuts:
         self.heights, self.nodes, self.node_starts = heights, nodes, node_starts
         self.sizes, self.size_starts = sizes, size_starts
         row_starts = counts.copy()
-        for i in range(1, counts.shape[0]):
-            row_starts[i] = row_starts[i - 1] + counts[i - 1]
-        if counts.shape[0]:
-            row_starts[0] = 0
+        for i in range(counts.shape[0]):
+            row_starts[i] = row_starts[i - 1] + counts[i - 1] if i > 0 else 0
         self.row_starts = row_starts
         self.n_people = 0
         for i in range(people.shape[0]):
@@ -199,7 +197,10 @@ cdef class Cuts:
             found = self.cut_tree(attribute, k, relaxed, order, segment, scratch)
         else:
             found = self.cut_values(attribute, k, relaxed, order, segment, scratch)
-        return found and (self.people.shape[0] == 0 or self.has_people(k, order, segment, scratch))
+        if found and self.people.shape[0] > 0 and not self.has_people(k, order, segment, scratch):
+            cpp_sort(&order[segment.start], &order[segment.start] + (segment.stop - segment.start))  # as it came
+            return False
+        return found
 
     cdef cbool has_people(self, int64_t k, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
         """Say whether every part has rows of at least k people."""

@@ -14,7 +14,7 @@ from shoal.kernels import csv_scan
 from tests.naive import csv_scan as naive
 from tests.strategies import csv_text, grids
 
-EXAMPLES = settings.default.max_examples * 10
+EXAMPLES = settings().max_examples * 5
 DELIMITERS = st.sampled_from([",", ";", "\t", "|"])
 
 

@@ -10,17 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.encoding import Attribute, Encoded, decode
+from shoal.encoding import Encoded, decode
 from shoal.methods import Mondrian, Run
 from shoal.methods.mondrian import prepare
-from shoal.methods.mondrian import prepare
 from shoal.models import KAnonymity
-from shoal.schema import Kind
 from tests.naive import mondrian as naive
 from tests.naive import recode
 from tests.strategies import Sheet, sheets
 
-EXAMPLES = settings.default.max_examples * 5
+EXAMPLES = settings().max_examples * 3
 
 
 def twin_input(encoded: Encoded) -> tuple[list[tuple[int, ...]], list[naive.Attribute]]:
@@ -108,7 +106,6 @@ def test_segments_left_for_later_end_as_if_cut_at_once(
     encoded = sheet.encoded
     codes = np.ascontiguousarray(encoded.tuples[encoded.row_tuple]) if relaxed else encoded.tuples
     counts = np.ones(len(codes), dtype=np.int64) if relaxed else encoded.counts
-
     cuts = prepare(codes, counts, encoded.attributes)
 
     def fresh() -> tuple[NDArray[np.int32], NDArray[np.uint8]]:

@@ -1,0 +1,69 @@
+"""The data dictionary beside a release: what each column is, what its cells look like, and nothing about single people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.schema import Kind, Role, Schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.release import Request
+
+__all__ = ["as_markdown", "describe_columns"]
+
+MEANINGS = {
+    Role.QI: "quasi-identifier: recoded until each combination stands in at least k rows",
+    Role.SENSITIVE: "sensitive: as in the original",
+    Role.INSENSITIVE: "insensitive: as in the original",
+}
+
+
+def describe_columns(text: pl.DataFrame, schema: Schema, request: Request, labels: Any) -> list[dict[str, Any]]:
+    """Return what may be published about each column: its role, the forms of its cells, and counts of at least k."""
+    columns = []
+    for column in schema.released:
+        cells = text[column.name]
+        told: dict[str, Any] = {"name": column.name, "role": str(column.role), "meaning": MEANINGS[column.role]}
+        if column.role is Role.QI:
+            told["kind"] = str(column.kind)
+            told["cells"] = _forms(column.kind, column.name in labels)
+            told["distinct_cells"] = cells.n_unique()
+            told["loss"] = None
+            if column.kind is Kind.DATE:
+                told["format"] = column.date_format
+        missing = int(cells.is_in(list(schema.missing)).sum())
+        told["missing"] = missing if missing == 0 or missing >= request.k else "<k"
+        columns.append(told)
+    return columns
+
+
+def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
+    if has_labels:
+        return ["value", "label of the hierarchy", "* (suppressed)"]
+    if kind is Kind.CATEGORICAL:
+        return ["value", "set {a, b}", "* (suppressed)"]
+    return ["value", "range [low, high], both ends included", "* (suppressed)"]
+
+
+def as_markdown(name: str, content: dict[str, Any]) -> str:
+    """Return the dictionary as a page."""
+    lines = [
+        f"# {name}: data dictionary",
+        "",
+        f"{content['rows']:,} rows. Every combination of quasi-identifier cells stands in at least {content['k']} rows.",
+        "",
+        "| column | role | kind | cells | missing |",
+        "|---|---|---|---|---|",
+    ]
+    for column in content["columns"]:
+        cells = ", ".join(column.get("cells", ["as in the original"]))
+        kind = column.get("kind", "")
+        lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
+    lines += ["", *(f"- {role}: {meaning.partition(': ')[2]}" for role, meaning in MEANINGS.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

@@ -1,0 +1,105 @@
+"""What the contract is tried on: every method of the registry, and tables that have broken a method before.
+
+A new method is tried with its default options as soon as it is in the registry. One line in OPTIONS adds the variants
+of it that have to hold the contract too.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal import Release
+from shoal.methods import Method, named
+from shoal.methods.base import infos
+from tests.strategies import Sheet
+
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "mondrian": [{"variant": "strict"}, {"variant": "relaxed"}, {"variant": "single-dimensional"}],
+}
+# Methods that may leave rows out; all others have to place every row.
+MAY_SUPPRESS: frozenset[str] = frozenset()
+
+
+def _subjects() -> dict[str, Method]:
+    found = {}
+    for info in infos():
+        for options in OPTIONS.get(info.name, [{}]):
+            found["-".join([info.name, *map(str, options.values())])] = named(info.name, **options)
+    return found
+
+
+METHODS = _subjects()
+every_method = pytest.mark.parametrize("method", [pytest.param(method, id=name) for name, method in METHODS.items()])
+
+DISEASES = ("flu", "cold", "ulcer", "asthma", "")
+
+
+def make_sheet(kinds: dict[str, str], *rows: tuple[str, ...]) -> Sheet:
+    """A table of these rows; a sensitive column is added, in which rows of equal quasi-identifiers differ."""
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(kinds)}
+    columns["disease"] = [DISEASES[i % len(DISEASES)] for i in range(len(rows))]
+    return Sheet(columns, kinds)
+
+
+MIXED = {"age": "numeric", "sex": "categorical", "seen": "date"}
+SMALL = {
+    "constant": make_sheet(MIXED, *[("40", "f", "2020-01-01")] * 7),
+    "all missing": make_sheet(MIXED, *[("", "", "")] * 6),
+    "missing and not": make_sheet(
+        MIXED, ("1", "", ""), ("", "f", "2020-01-01"), ("2", "m", ""), ("", "", "2021-05-06")
+    ),
+    "one missing": make_sheet({"age": "numeric"}, ("30",), ("30",), ("30",), ("",)),
+    "duplicate rows": make_sheet(MIXED, *[("40", "f", "2020-01-01")] * 5, *[("41", "m", "2020-01-02")] * 4),
+    "all distinct": make_sheet(MIXED, *[(str(i), f"s{i}", f"2020-01-{i + 1:02}") for i in range(11)]),
+    "one column": make_sheet({"age": "numeric"}, *[(str(i * i),) for i in range(9)]),
+    "one category": make_sheet({"sex": "categorical"}, *[(c,) for c in "aaaabbbccd"]),
+    "one row": make_sheet(MIXED, ("40", "f", "2020-01-01")),
+    "two rows": make_sheet(MIXED, ("40", "f", "2020-01-01"), ("41", "m", "2020-01-01")),
+    "skewed": make_sheet(
+        {"age": "numeric", "zip": "categorical"}, *[("0", "9")] * 8, ("1", "9"), ("0", "1"), ("99", "1")
+    ),
+    "pairs agree, triples do not": make_sheet(
+        {"a": "categorical", "b": "categorical", "c": "categorical"},
+        *[(a, b, c) for a in "xy" for b in "xy" for c in "xy" if (a + b + c).count("y") % 2 == 0],
+        *[(a, b, c) for a in "xy" for b in "xy" for c in "xy" if (a + b + c).count("y") % 2 == 0],
+        ("x", "x", "y"),
+    ),
+}
+every_table = pytest.mark.parametrize("sheet", [pytest.param(sheet, id=name) for name, sheet in SMALL.items()])
+
+
+def random_sheet(seed: int, n_rows: int = 80) -> Sheet:
+    """A table of each kind of column, with ties and missing values."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(n_rows):
+        age = "" if draw.random() < 0.05 else str(int(draw.gauss(45, 18)))
+        seen = "" if draw.random() < 0.1 else (date(2020, 1, 1) + timedelta(draw.randrange(900))).isoformat()
+        rows.append((age, draw.choice("fffmmx"), seen, draw.choice(["02139", "02140", "10001", "10002", "94110", ""])))
+    return make_sheet({**MIXED, "zip": "categorical"}, *rows)
+
+
+def coarse_sheet(seed: int, n_rows: int = 60) -> Sheet:
+    """A table of few distinct rows of quasi-identifiers, and two sensitive columns that sort equal ones differently."""
+    draw = random.Random(seed)
+    sheet = make_sheet(
+        {"sex": "categorical", "age": "numeric"}, *[(draw.choice("fm"), draw.choice("1123")) for _ in range(n_rows)]
+    )
+    return replace(sheet, columns={**sheet.columns, "ward": [str(draw.randrange(90)) for _ in range(n_rows)]})
+
+
+def shuffled(sheet: Sheet, seed: int) -> Sheet:
+    """The same rows in another order."""
+    order = random.Random(seed).sample(range(sheet.n_rows), sheet.n_rows)
+    return replace(sheet, columns={name: [cells[i] for i in order] for name, cells in sheet.columns.items()})
+
+
+def release(sheet: Sheet, k: int, method: Method, **options: Any) -> Release:
+    """Anonymise the table as a user would."""
+    return shoal.anonymize(sheet.frame, k=k, method=method, sensitive=sheet.sensitive, **sheet.arguments, **options)

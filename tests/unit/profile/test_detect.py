@@ -1,0 +1,139 @@
+"""Proposals: what values look like, what names say, and the careful side in doubt."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shoal.profile.columns import distinct_values, profile_column
+from shoal.profile.detect import Proposal, propose
+from shoal.profile.vocabulary import words_of
+from shoal.schema import Kind, Role
+from tests.golden.hipaa import make
+
+HIPAA = Path(__file__).parents[2] / "golden" / "hipaa"
+# What Safe Harbor wants of each kind; age and sex beside it stay quasi-identifiers.
+AS_QI = {"02-geography", "03-dates"}
+
+
+def proposal_of(name: str, cells: list[str], markers: tuple[str, ...] = ()) -> Proposal:
+    return propose(profile_column(distinct_values(pl.Series(name, cells, dtype=pl.String)), markers))
+
+
+@pytest.mark.parametrize("kind", sorted(make.KINDS))
+def test_safe_harbor_kind_is_found(kind: str) -> None:
+    frame = pl.read_csv(HIPAA / f"{kind}.csv", infer_schema=False).fill_null("")
+    wanted = Role.QI if kind in AS_QI else Role.IDENTIFIER
+    found = {name: proposal_of(name, frame[name].to_list()).role for name in frame.columns}
+    assert found == dict.fromkeys(make.KINDS[kind][0], wanted) | {"age": Role.QI, "sex": Role.QI}
+
+
+@pytest.mark.parametrize("kind", sorted(set(make.KINDS) - {"02-geography"}))
+def test_safe_harbor_kind_is_found_without_a_telling_name(kind: str) -> None:
+    frame = pl.read_csv(HIPAA / f"{kind}.csv", infer_schema=False).fill_null("")
+    wanted = Role.QI if kind in AS_QI else Role.IDENTIFIER
+    for name in make.KINDS[kind][0]:
+        assert proposal_of("x", frame[name].to_list()).role is wanted, name
+
+
+def test_there_are_18_fixtures_as_made() -> None:
+    assert len(make.KINDS) == 18
+    for kind in make.KINDS:
+        assert (HIPAA / f"{kind}.csv").read_text() == make.content(kind)
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("Geburtsdatum", Role.QI),
+        ("Geschlecht", Role.QI),
+        ("PLZ", Role.QI),
+        ("code_postal", Role.QI),
+        ("edad", Role.QI),
+        ("maritalStatus", Role.QI),
+        ("native-country", Role.QI),
+        ("Beruf", Role.QI),
+        ("Krankheit", Role.SENSITIVE),
+        ("diagnosis_code", Role.SENSITIVE),
+        ("Salaire", Role.SENSITIVE),
+        ("Einkommen 2020", Role.SENSITIVE),
+        ("religion", Role.SENSITIVE),
+        ("capital-gain", Role.SENSITIVE),
+        ("drug_name", Role.SENSITIVE),
+        ("Nachname", Role.IDENTIFIER),
+        ("prénom", Role.IDENTIFIER),
+        ("apellidos", Role.IDENTIFIER),
+        ("Versichertennummer", Role.IDENTIFIER),
+        ("Telefon", Role.IDENTIFIER),
+        ("PatientID", Role.IDENTIFIER),
+        ("Kfz-Kennzeichen", Role.IDENTIFIER),
+        ("account_type", Role.QI),
+        ("vehicle class", Role.QI),
+        ("agency", Role.QI),
+    ],
+)
+def test_names_of_columns_in_several_languages(name: str, role: Role) -> None:
+    assert proposal_of(name, ["aa", "bb", "cc", "dd", "ee", "ff"] * 10).role is role
+
+
+def test_words_of_a_name() -> None:
+    assert words_of("PatientID_nr") == ["patient", "id", "nr"]
+    assert words_of("Größe (cm)") == ["grosse", "cm"]
+    assert words_of("native-country.v2") == ["native", "country", "v2"]
+    assert words_of("患者") == ["患者"]
+
+
+def test_codes_are_no_quantities() -> None:
+    assert proposal_of("sex", ["1", "2"] * 20).kind is Kind.CATEGORICAL
+    assert proposal_of("plz", ["10115", "80331"] * 20).kind is Kind.CATEGORICAL
+    assert proposal_of("age", ["41", "42"] * 20).kind is Kind.NUMERIC
+    assert proposal_of("children", ["1", "2"] * 20).kind is Kind.NUMERIC
+    assert proposal_of("hours-per-week", ["40", "20"] * 20).kind is Kind.NUMERIC
+
+
+def test_sampling_weight_is_dropped_and_body_weight_is_not() -> None:
+    draw = random.Random(0)
+    near_unique = [str(draw.randint(10_000, 900_000)) for _ in range(500)]
+    found = proposal_of("fnlwgt", near_unique)
+    assert (found.role, "sampling weight" in found.reason) == (Role.IDENTIFIER, True)
+    assert proposal_of("weight", near_unique).role is Role.IDENTIFIER
+    assert proposal_of("weight", ["203", *(str(draw.randint(50, 110)) for _ in range(500))]).role is Role.QI
+
+
+def test_free_text_is_an_identifier_even_where_the_name_says_sensitive() -> None:
+    texts = [f"patient came in on day {i} with pain in the left arm and told of her son" for i in range(50)]
+    assert proposal_of("diagnosis", texts).role is Role.IDENTIFIER
+    assert proposal_of("x", texts).role is Role.IDENTIFIER
+
+
+def test_nearly_unique_text_and_numbers_are_identifiers() -> None:
+    assert proposal_of("x", [f"k{i * 7919 % 100_003}" for i in range(200)]).role is Role.IDENTIFIER
+    assert proposal_of("x", [str(i * 7919) for i in range(200)]).role is Role.IDENTIFIER
+    assert proposal_of("x", [f"{i * 7919}.25" for i in range(200)]).role is Role.QI, "a measurement"
+
+
+def test_in_doubt_quasi_identifier_and_constant_insensitive() -> None:
+    assert proposal_of("x", ["a", "b", "b"] * 10).role is Role.QI
+    assert proposal_of("x", ["a"] * 10).role is Role.INSENSITIVE
+    assert proposal_of("x", [""] * 10).role is Role.INSENSITIVE
+    assert proposal_of("x", ["a"] * 9 + [""]).role is Role.QI, "missing or not tells apart"
+    assert proposal_of("x", ["ann@example.org"] * 10).role is Role.IDENTIFIER, "constant, but somebody's"
+
+
+def test_what_only_resembles_an_identifier_is_none() -> None:
+    assert proposal_of("x", ["2019-2020", "2020-2021", "2021-2022"] * 10).role is Role.QI
+    assert proposal_of("x", ["New York", "Los Angeles", "San Diego", "Las Vegas", "El Paso"] * 10).role is Role.QI
+    assert proposal_of("x", ["0.5", "1.25", "-3.75"] * 10).role is Role.QI
+    zips = proposal_of("x", [f"0{2130 + i % 25}" for i in range(100)])
+    assert (zips.role, zips.kind, "postal" in zips.reason) == (Role.QI, Kind.CATEGORICAL, True)
+
+
+def test_no_reason_holds_a_cell() -> None:
+    for kind in make.KINDS:
+        frame = pl.read_csv(HIPAA / f"{kind}.csv", infer_schema=False).fill_null("")
+        for name in frame.columns:
+            reason = proposal_of(name, frame[name].to_list()).reason
+            assert not any(cell in reason for cell in frame[name].to_list() if len(cell) > 3)

@@ -1,0 +1,280 @@
+"""The benchmarks measure what they say. No time is asserted here."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from benchmarks import __main__ as command
+from benchmarks import big_table, cases, markdown, peers, reference, workloads
+from benchmarks.child import run_child
+from benchmarks.measuring import Bench
+from benchmarks.report import Report, Row, find_worse, with_ratios
+from benchmarks.score import score_columns, score_files
+from shoal.errors import FileError
+
+KINDS = {"age": "numeric", "job": "categorical", "born": "date"}
+ORIGINAL = {
+    "age": ["20", "30", "40", "60"],
+    "job": ["cook", "nurse", "smith, black", "cook"],
+    "born": ["2000-01-01", "2000-01-02", "2000-01-06", "2000-01-11"],
+}
+RELEASED = {
+    "age": ["[20, 30]", "[20, 30]", "*", "60"],  # 1/4, 1/4, 1, 0
+    "job": ["{cook, nurse}", "{cook, nurse}", '{cook, "smith, black"}', "cook"],  # 2/3, 2/3, 2/3, 0
+    "born": ["2000-01-01", "[2000-01-02, 2000-01-06]", "[2000-01-02, 2000-01-06]", "[2000-01-06, 2000-01-11]"],
+}  # 0, 4/10, 4/10, 5/10
+
+
+def report(*rows: Row) -> Report:
+    return Report("2026-01-02", {"processor": "made up", "cores": "2"}, (0.9, 1.0), with_ratios(rows))
+
+
+def row(name: str = "kernel W8 k=10 mondrian threads=1", **figures: float) -> Row:
+    return Row(name, "kernel", "W8", 10, "mondrian", 1, **figures)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def adult() -> Mapping[str, list[str]]:
+    found = workloads.find_adult()
+    if found is None:
+        pytest.skip("the Adult table is not on this machine: set SHOAL_DATA")
+    return found
+
+
+def test_reference_loop_does_the_fixed_work() -> None:
+    assert reference.ROUNDS == 10_000_000
+    assert reference.spin(100) == sum(number**2 % 1024 for number in range(100))
+
+
+def test_big_table_is_the_same_every_time(adult: Mapping[str, list[str]], tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        big_table.write_big_table(adult, 1000, tmp_path / name)
+    big_table.write_big_table(adult, 1000, tmp_path / "c.csv", seed=12)
+    first, again, other = ((tmp_path / name).read_bytes() for name in ("a.csv", "b.csv", "c.csv"))
+    assert first == again != other
+    assert hashlib.sha256(first).hexdigest().startswith("a4e7c9d9a98933c2")
+
+
+def test_big_table_has_the_documented_columns(adult: Mapping[str, list[str]], tmp_path: Path) -> None:
+    path = tmp_path / "big.csv"
+    big_table.write_big_table(adult, 1000, path)
+    frame = pl.read_csv(path, infer_schema=False)
+    assert tuple(frame.columns) == big_table.COLUMNS == (*workloads.W8, "salary")
+    assert frame.height == 1000
+    assert set(frame["salary"]) == {"<=50K", ">50K"}
+    assert frame["age"].str.contains(r"^\d\d$").all()
+
+
+def test_big_table_with_continuous_age_has_nearly_distinct_ages(adult: Mapping[str, list[str]], tmp_path: Path) -> None:
+    path = tmp_path / "big.csv"
+    big_table.write_big_table(adult, 1000, path, continuous_age=True, redraw=0.0)
+    ages = pl.read_csv(path)["age"]
+    assert ages.n_unique() > 950
+    assert 17 <= ages.min() <= ages.max() <= 90  # type: ignore[operator]
+
+
+def test_workload_without_adult_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="needs the Adult table"):
+        workloads.Workloads(tmp_path, None).get("W8")
+
+
+def test_score_is_what_a_hand_computes() -> None:
+    score = score_columns(ORIGINAL, RELEASED, KINDS)
+    assert score.per_attribute == pytest.approx({"age": 1.5 / 4, "job": 2 / 4, "born": 1.3 / 4})
+    assert score.loss == pytest.approx((1.5 + 2 + 1.3) / 12)
+    assert (score.rows, score.groups, score.smallest_group) == (4, 4, 1)
+
+
+def test_score_is_what_shoal_measures(tmp_path: Path) -> None:
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    pl.DataFrame(ORIGINAL).write_csv(original)
+    pl.DataFrame(RELEASED).write_csv(released)
+    own = shoal.measure(original, released, qi=list(KINDS))
+    score = score_files(original, released, KINDS)
+    assert score.loss == pytest.approx(own.ncp, abs=1e-12)
+    assert score.per_attribute == pytest.approx(own.per_attribute, abs=1e-12)
+    assert (score.groups, score.smallest_group) == (own.groups, own.smallest_group)
+
+
+@pytest.mark.parametrize(
+    ("cell", "loss"),
+    [
+        ("20-30", 0.25),
+        ("20~30", 0.25),
+        ("[20, 31[", 0.25),
+        ("[20:31)", 0.25),
+        ("(20, 30]", 0.25),
+        ("25", 0.0),
+        ("*", 1.0),
+    ],
+)
+def test_score_reads_other_tools_ranges(cell: str, loss: float) -> None:
+    numbers = {"age": ORIGINAL["age"]}
+    assert score_columns(numbers, {"age": [cell] * 4}, {"age": "numeric"}).loss == pytest.approx(loss)
+
+
+def test_score_reads_nodes_of_a_hierarchy() -> None:
+    jobs = {"job": ORIGINAL["job"]}
+    node = {"job": {"care": {"nurse", "cook", "doctor"}}}
+    assert score_columns(jobs, {"job": ["care"] * 4}, {"job": "categorical"}, node).loss == pytest.approx(2 / 3)
+
+
+def test_score_counts_missing_rows_as_lost() -> None:
+    assert score_columns({"age": ["1", "2"]}, {"age": ["1"]}, {"age": "numeric"}).loss == 0.5
+
+
+def test_score_keeps_untouched_missing_numbers() -> None:
+    kinds = {"age": "numeric"}
+    assert score_columns({"age": ["1", "2", ""]}, {"age": ["1", "2", ""]}, kinds).loss == 0.0
+    assert score_columns({"age": ["1", "2", ""]}, {"age": ["", "2", ""]}, kinds).loss == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("kind", "cell"), [("numeric", "young"), ("categorical", "{cook, pilot}"), ("date", "[a, b]")])
+def test_score_refuses_what_it_cannot_read(kind: str, cell: str) -> None:
+    column = {"numeric": "age", "categorical": "job", "date": "born"}[kind]
+    with pytest.raises(ValueError, match="cannot be read"):
+        score_columns({column: ORIGINAL[column]}, {column: [cell] * 4}, {column: kind})
+
+
+def test_child_tells_code_output_and_memory(tmp_path: Path) -> None:
+    script = "import sys; held = bytearray(100_000_000); print('out'); print('err', file=sys.stderr); sys.exit(3)"
+    ended = run_child([sys.executable, "-c", script], tmp_path)
+    assert (ended.code, ended.output, ended.errors) == (3, "out\n", "err\n")
+    assert ended.peak_mb >= 100
+    assert ended.cpu_seconds > 0
+
+
+def test_child_does_not_count_the_memory_of_its_parent(tmp_path: Path) -> None:
+    held = bytearray(b"x") * 200_000_000
+    ended = run_child([sys.executable, "-c", "pass"], tmp_path)
+    assert len(held) > 150e6 > ended.peak_mb * 1e6
+
+
+def test_bench_scores_a_method_on_the_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.measuring.measure_unit", lambda: 1.0)
+    bench = Bench(workloads.Workloads(tmp_path, None), tmp_path)
+    found = bench.run(cases.Case("kernel", "patients", 10, "mondrian", 1))
+    assert found.error == ""
+    assert found.rows == 5000
+    assert found.loss is not None
+    assert 0 < found.loss < 0.2
+
+
+def test_case_names_are_unique_and_hold_every_target() -> None:
+    names = [case.name for case in cases.list_cases()]
+    assert len(set(names)) == len(names)
+    assert {target.case for target in cases.TARGETS} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (["W8 k=10 relaxed"], {"kernel W8 k=10 mondrian relaxed threads=1"}),
+        (["command W8", "help"], {"command W8 k=10 mondrian", "start help"}),
+        (["big command threads=2"], {"command big-1000 k=10 mondrian threads=2"}),
+        (["nothing"], set()),
+    ],
+)
+def test_only_chooses_by_words(wanted: list[str], expected: set[str]) -> None:
+    assert {case.name for case in cases.choose(cases.list_cases(rows=[1000]), wanted)} == expected
+
+
+def test_report_shows_figures_targets_and_peers() -> None:
+    made = report(
+        row(rows=30162, distinct=18000, units=0.03, cpu_seconds=0.03, wall_seconds=0.03, loss=0.07),
+        Row("command W8 k=10 mondrian", "command", "W8", 10, "mondrian", error="exit code 5: no"),
+        Row("start help", "start", "help", units=0.25, cpu_seconds=0.24, wall_seconds=0.3, peak_mb=25.4),
+    )
+    text = markdown.render(made)
+    assert "Run of 2026-01-02: processor made up, cores 2." in text
+    assert "| kernel W8 k=10 mondrian threads=1 | CPU, units | 0.03 | 0.06 | yes |" in text
+    assert "| kernel W8 k=10 mondrian threads=1 | loss | 0.07 | 0.067 | **no** |" in text
+    assert "| W8 | mondrian | 30,162 | 18,000 | 10 | 1 | 0.0300 | 1.00 |  | 0.07000 | 1.000 |" in text
+    assert "| `shoal --help` |  |  |  |  | 0.25 | 0.240 | 0.300 |  | 25 |  |" in text
+    assert "busy" in text
+    assert "- command W8 k=10 mondrian: exit code 5: no" in text
+    for peer in peers.PEERS:
+        assert f"| {peer.tool} |" in text
+
+
+def test_report_survives_its_json(tmp_path: Path) -> None:
+    made = report(row(units=0.03125, loss=1 / 3), Row("start help", "start", "help", units=0.25))
+    (tmp_path / "run.json").write_text(made.as_json())
+    assert Report.read(tmp_path / "run.json") == made
+
+
+def test_ratios_compare_with_mondrian_and_one_thread_of_the_same_run() -> None:
+    names = ("kernel", "W8", 10)
+    rows = with_ratios(
+        [
+            Row("a", *names, "mondrian", 1, units=2.0, loss=0.1, wall_seconds=2.0),
+            Row("b", *names, "mondrian", 2, units=2.2, loss=0.1, wall_seconds=1.0),
+            Row("c", *names, "other", 1, units=3.0, loss=0.05, wall_seconds=3.0),
+        ]
+    )
+    assert [r.units_ratio for r in rows] == [1.0, 1.0, 1.5]
+    assert [r.loss_ratio for r in rows] == [1.0, 1.0, 0.5]
+    assert [r.speedup for r in rows] == [None, 2.0, None]
+
+
+def test_against_flags_a_row_30_percent_slower_and_not_one_of_10() -> None:
+    old = report(row("a", units=1.0), row("b", units=1.0))
+    assert find_worse(old, report(row("a", units=1.3), row("b", units=1.1))) == ["a: 30% slower (units 1 -> 1.3)"]
+
+
+def test_against_flags_loss_memory_and_failure() -> None:
+    old = report(row("a", loss=0.1, peak_mb=100.0), row("b", units=1.0), row("gone", units=1.0))
+    failed = Row("b", "kernel", "W8", error="exit code 1: why")
+    assert find_worse(old, report(row("a", loss=0.2, peak_mb=150.0), failed, row("new", units=9.0))) == [
+        "a: 50% larger (peak_mb 100 -> 150)",
+        "a: 100% lossier (loss 0.1 -> 0.2)",
+        "b: failed: exit code 1: why",
+    ]
+
+
+def test_against_last_is_the_recorded_run_until_there_is_one(tmp_path: Path) -> None:
+    assert command.recorded_run("last", tmp_path) == command.RECORDED
+    (tmp_path / "last.json").touch()
+    assert command.recorded_run("last", tmp_path) == tmp_path / "last.json"
+    assert command.recorded_run("x.json", tmp_path) == Path("x.json")
+
+
+def test_command_compares_and_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "run_cases", lambda cases: report(row(units=0.05)))
+    (tmp_path / "old.json").write_text(report(row(units=0.03)).as_json())
+    assert command.main(["--only", "W8", "--out", str(tmp_path), "--against", str(tmp_path / "old.json")]) == 0
+    printed = capsys.readouterr().out
+    assert "67% slower" in printed
+    assert "met     kernel W8 k=10 mondrian threads=1, units: 0.05, target 0.06" in printed
+    assert Report.read(tmp_path / "last.partial.json").rows[0].units == 0.05
+    assert (tmp_path / "last.partial.md").read_text().startswith("# Benchmarks\n")
+    assert command.main(["--against", str(tmp_path / "none.json"), "--out", str(tmp_path)]) == 2
+
+
+def test_record_refuses_a_partial_run(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.parse(["--record", "--quick"])
+    assert "--record needs a whole run" in capsys.readouterr().err
+
+
+def test_renew_replaces_what_stands_between_the_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n\n{markdown.BEGIN}\nold\n{markdown.END}\nafter\n")
+    markdown.renew(page, "new\n")
+    assert page.read_text() == f"before\n\n{markdown.BEGIN}\n\nnew\n\n{markdown.END}\nafter\n"
+    page.write_text("no marks")
+    with pytest.raises(ValueError, match="not in it"):
+        markdown.renew(page, "new")
+
+
+def test_page_shows_the_recorded_run() -> None:
+    assert markdown.render(Report.read(command.RECORDED)) in command.PAGE.read_text()
