@@ -14,6 +14,7 @@ from shoal.config import Settings, read_config
 from shoal.encoding import Encoded, Released
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
 from shoal.hierarchy.base import Rule, for_columns
+from shoal.formats import read_table
 from shoal.methods.base import DEFAULT, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
@@ -22,7 +23,7 @@ from shoal.partition import tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.schema import Kind, Role, Schema, check_k
-from shoal.table import Table, from_frame, read_csv
+from shoal.table import Table, from_frame
 
 __all__ = ["anonymize", "anonymize_table", "measure"]
 
@@ -234,6 +235,9 @@ def measure(
     missing: Sequence[str] = (),
     weights: Mapping[str, float] | None = None,
     domains: Mapping[str, Domain] | None = None,
+    hierarchies: Mapping[str, Rule] | None = None,
+    decimal: str = ".",
+    thousands: str = "",
 ) -> Measures:
     """Score any tool's release of a table: frames or paths of CSV files.
 
@@ -243,14 +247,25 @@ def measure(
     >>> round(shoal.measure(before, after, qi=["age"]).ncp, 3)
     0.375
     """
-    tables = [read_csv(x) if isinstance(x, str | os.PathLike) else from_frame(x) for x in (original, released)]
+    tables = [read_table(x) if isinstance(x, str | os.PathLike) else from_frame(x) for x in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
         if absent:
             raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
     kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
     schema = Schema.build(
-        tables[0].names, {Role.QI: qi}, kinds=kinds, date_formats=dates, others="insensitive", missing=missing
+        tables[0].names,
+        {Role.QI: qi},
+        kinds=kinds,
+        date_formats=dates,
+        others="insensitive",
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
     )
     schema = encoding.guess_kinds(tables[0], schema)
-    return metrics.measure_tables(tables[0], tables[1], schema, k=k, weights=weights, domains=domains)
+    encoded = encoding.encode(tables[0], schema, for_columns((hierarchies or {}).items(), qi), unknown="top")
+    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
+    return metrics.measure_tables(
+        tables[0], tables[1], schema, k=k, weights=weights, domains=domains, hierarchies=bound
+    )

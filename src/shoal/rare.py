@@ -28,6 +28,5 @@ def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) 
             f"columns with values in fewer than k={k} rows would single people out: {listed}. Drop them, make them "
             "quasi-identifiers, or accept the risk by name with --accept-unique."
         )
-    return [
-        f"column {name!r} has {counts[name]} values in fewer than k rows, accepted" for name in accepted if counts[name]
-    ]
+    rare = [name for name in accepted if counts[name]]
+    return [f"column {name!r} leaves with {counts[name]} values in fewer than k rows, as accepted" for name in rare]

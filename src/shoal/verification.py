@@ -72,6 +72,8 @@ def verify(
     date_formats: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
+    marks: tuple[str, str] = (".", ""),
+    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
 ) -> Verdict:
     """Return the verdict on a released table; raise a VerificationError if it is not k-anonymous or not true.
 
@@ -87,6 +89,8 @@ def verify(
         date_formats: the format of a date column, as for strptime; the default is %Y-%m-%d.
         dialect: how the released file is written; None: the first line tells.
         original_dialect: the same for the file of the original.
+        marks: the decimal and the thousands mark in numbers.
+        labels: by column, the values that each label of its hierarchy stands for.
 
     Example:
         >>> import polars
@@ -105,6 +109,8 @@ def verify(
         date_formats=date_formats,
         dialect=dialect,
         original_dialect=original_dialect,
+        marks=marks,
+        labels=labels,
     )
     if not verdict.ok:
         raise VerificationError(join_problems(verdict.violations))
@@ -123,6 +129,8 @@ def check(
     date_formats: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
+    marks: tuple[str, str] = (".", ""),
+    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of verify."""
     k = check_k(k)
@@ -140,7 +148,8 @@ def check(
     if original is not None and rows:
         source = _table(original, original_dialect, qi)
         _require("the original table", source, [*qi, *sensitive])
-        violations += _compare(table, source, columns, missing)
+        cells = [Cells(c.kind, c.date_format, missing, marks, (labels or {}).get(c.name)) for c in columns]
+        violations += _compare(table, source, columns, cells)
     return _verdict(k, rows, groups, violations)
 
 
@@ -404,7 +413,7 @@ def _compare(
     table: Mapping[str, Sequence[str]],
     source: Mapping[str, Sequence[str]],
     columns: Sequence[Column],
-    missing: Sequence[str],
+    cells: Sequence[Cells],
 ) -> list[str]:
     """Compare a release with its original when nothing says which row is which."""
     violations = []
@@ -417,7 +426,7 @@ def _compare(
         violations.append(f"rows: the release has {n_rows}, the original only {n_source}.")
     equal = [name for name in table if name in source and name not in names]
     unmatched, barren = count_unmatched(
-        [Cells(column.kind, column.date_format, missing) for column in columns],
+        cells,
         ([table[name] for name in names], [table[name] for name in equal]),
         ([source[name] for name in names], [source[name] for name in equal]),
     )

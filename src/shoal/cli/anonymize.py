@@ -116,7 +116,7 @@ def anonymize(
     n_threads = opt.use_threads(threads)
     from shoal.methods import Run
     from shoal.pipeline import anonymize_table, choose_method, make_request
-    from shoal.table import read_csv
+    from shoal.formats import read_table
 
     request, chosen, rules = make_request(settings, keep_order=keep_order), choose_method(settings), settings.rules()
     key = _read_key(key_file)
@@ -124,7 +124,7 @@ def anonymize(
         Target(output, force=force, source=data) if output and not dry_run else nullcontext() as target,
         render.progress() as (stage, progress),
     ):
-        table = read_csv(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+        table = read_table(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
         schema = settings.schema(table.names)
         release = anonymize_table(table, schema, request, chosen, (), run, rules)

@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import render
+from shoal.config import Settings
 from shoal.schema import check_k
 
 
@@ -24,6 +25,10 @@ def measure(
     categorical: opt.Categorical = None,
     date: opt.Dates = None,
     missing: opt.Missing = None,
+    hierarchy: opt.HierarchyFiles = None,
+    trust_hierarchies: opt.Trust = False,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Score a release: how much of the original's meaning was lost, and how large its groups are.
@@ -43,6 +48,11 @@ def measure(
         categorical=opt.split_names(categorical),
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
+        hierarchies=Settings(
+            hierarchies=opt.split_pairs(hierarchy, "--hierarchy"), trust_hierarchies=trust_hierarchies
+        ).rules(),
+        decimal=decimal or ".",
+        thousands=thousands or "",
     )
     if as_json:
         content = render.measures_json(measures, k)

@@ -25,6 +25,10 @@ def verify(
     categorical: opt.Categorical = None,
     date: opt.Dates = None,
     missing: opt.Missing = None,
+    hierarchy: opt.HierarchyFiles = None,
+    trust_hierarchies: opt.Trust = False,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
     config: opt.Config = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -43,6 +47,10 @@ def verify(
         categorical=opt.split_names(categorical),
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
+        hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
+        trust_hierarchies=trust_hierarchies or None,
+        decimal=decimal,
+        thousands=thousands,
     )
     settings = settings.over(read_config(config)) if config else settings
     if settings.k is None:
@@ -50,6 +58,7 @@ def verify(
     if not settings.qi:
         raise UsageError("--qi is not given. Name the quasi-identifiers: --qi age,sex,zip.")
     from shoal import verification
+    from shoal.hierarchy import Hierarchy
 
     kinds = dict.fromkeys(settings.numeric, "numeric") | dict.fromkeys(settings.categorical, "categorical")
     verdict = verification.check(
@@ -61,6 +70,8 @@ def verify(
         kinds=kinds | dict.fromkeys(settings.dates, "date"),
         date_formats=dict(settings.dates),
         missing=settings.missing,
+        marks=(settings.decimal or ".", settings.thousands or ""),
+        labels={name: rule.values_under() for name, rule in settings.rules().items() if isinstance(rule, Hierarchy)},
     )
     if as_json:
         render.print_json(verdict.as_dict())

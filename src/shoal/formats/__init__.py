@@ -30,8 +30,8 @@ def read_table(
     >>> shoal.read_table(shoal.datasets.patients_path()).n_rows
     5000
     """
-    from shoal.formats.compressed import read_compressed
     from shoal.formats import memory
+    from shoal.formats.compressed import read_compressed
     from shoal.table import check_file, parse_csv, read_csv
 
     path = Path(path)

@@ -1,0 +1,200 @@
+"""What a release can be asked for beyond k: people, rare columns, grids, bounds, spreadsheets, hierarchies, marks."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import Shoal
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(folder: Path, *lines: str, name: str = "in.csv") -> Path:
+    path = folder / name
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_person_counts_people_not_rows(shoal: Shoal, tmp_path: Path) -> None:
+    """C18: five rows of one person are one look-alike."""
+    data = write(tmp_path, "id,age", *[f"p{i},30" for i in range(5)], *["busy,70"] * 5)
+    by_people = shoal("anonymize", data, "-o", tmp_path / "people.csv", "-k", 5, "--qi", "age", "--person", "id")
+    assert by_people.code == 0, by_people.err
+    assert {row["age"] for row in read(tmp_path / "people.csv")} == {"[30, 70]"}
+    by_rows = shoal("anonymize", data, "-o", tmp_path / "rows.csv", "-k", 5, "--qi", "age", "--drop", "id")
+    assert {row["age"] for row in read(tmp_path / "rows.csv")} == {"30", "70"}
+    assert "one row is taken for one person" in by_rows.err
+    assert "one row is taken" not in by_people.err
+
+
+def test_a_method_that_forgets_people_is_stopped(shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C02, C18: the gate counts people on its own."""
+    from shoal.methods import mondrian
+
+    whole = mondrian.prepare
+    monkeypatch.setattr(mondrian, "prepare", lambda codes, counts, attributes, people: whole(codes, counts, attributes))
+    data = write(tmp_path, "id,age", *[f"p{i},30" for i in range(5)], *["busy,70"] * 5)
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--person", "id")
+    assert ended.code == 5
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_fewer_people_than_k(shoal: Shoal, tmp_path: Path) -> None:
+    """B03: people, not rows, must reach k."""
+    data = write(tmp_path, "id,age", *[f"p{i % 3},{i}" for i in range(30)])
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--person", "id")
+    assert ended.code == 4
+    assert "rows of 3 people" in ended.err
+
+
+def test_rare_insensitive_values_block_unless_accepted(shoal: Shoal, tmp_path: Path) -> None:
+    """L09: a weight that is nearly unique singles people out."""
+    data = write(tmp_path, "age,weight,flag", *[f"{20 + i % 4},{1000 + i},{i % 2}" for i in range(40)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--insensitive", "weight,flag")
+    ended = shoal(*words)
+    assert ended.code == 4
+    assert "'weight' (40 values)" in ended.err
+    assert "flag" not in ended.err
+    ended = shoal(*words, "--accept-unique", "weight")
+    assert ended.code == 0, ended.err
+    assert "as accepted" in ended.err
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert manifest["accepted_unique_columns"] == ["weight"]
+    assert shoal(*words, "--accept-unique", "age", "--force").code == 2
+
+
+def test_snap_hides_the_ends_of_ranges(shoal: Shoal, tmp_path: Path) -> None:
+    """C16: without --snap a warning, with it no end that is not on the grid."""
+    data = write(tmp_path, "age,born", *[f"{a},{1900 + a}-03-17" for a in (23, 45, 91, 24, 47, 52)])
+    words = ("anonymize", data, "-k", 3, "--qi", "age,born")
+    plain = shoal(*words, "-o", tmp_path / "plain.csv")
+    assert "--snap" in plain.err
+    ended = shoal(*words, "-o", tmp_path / "snap.csv", "--snap", "--grid", "age=10", "--grid", "born=decade")
+    assert ended.code == 0, ended.err
+    for row in read(tmp_path / "snap.csv"):
+        ends = [int(end) for end in row["age"].strip("[]").split(", ")]
+        assert all(end % 10 == 0 for end in ends)
+        first, last = row["born"].strip("[]").split(", ")
+        assert first.endswith("0-01-01")
+        assert last.endswith("9-12-31")
+    assert shoal(*words, "-o", tmp_path / "x.csv", "--snap", "--grid", "age=-1").code == 2
+    assert shoal(*words, "-o", tmp_path / "y.csv", "--snap").code == 0, "a round grid is found where none is given"
+
+
+def test_bounds_are_two_columns(shoal: Shoal, tmp_path: Path) -> None:
+    data = write(tmp_path, "age,sex", *[f"{20 + i},{'fm'[i % 2]}" for i in range(12)])
+    out = tmp_path / "out.csv"
+    ended = shoal("anonymize", data, "-o", out, "-k", 3, "--qi", "age,sex", "--cells", "bounds")
+    assert ended.code == 0, ended.err
+    rows = read(out)
+    assert list(rows[0]) == ["age_min", "age_max", "sex"]
+    assert all(int(row["age_min"]) <= int(row["age_max"]) for row in rows)
+    assert any(row["age_min"] != row["age_max"] for row in rows)
+    assert [tuple(row.values()) for row in rows] == sorted(tuple(row.values()) for row in rows)
+
+
+FORMULAS = ["=1+1", "+1+1", "-5+cmd", "@SUM(A1)", "\uff1d1+1", "-5", "+7", "plain", "'quoted"]
+
+
+def test_spreadsheet_safe_cells_are_harmless(shoal: Shoal, tmp_path: Path) -> None:
+    """O11: a quote before formulas, plain numbers kept; raw CSV by default."""
+    data = write(tmp_path, "age,=note", *[f"{i % 3},{FORMULAS[i % len(FORMULAS)]}" for i in range(18)])
+    words = ("anonymize", data, "-k", 2, "--qi", "age", "--sensitive", "=note")
+    assert shoal(*words, "-o", tmp_path / "raw.csv").code == 0
+    assert {row["=note"] for row in read(tmp_path / "raw.csv")} == set(FORMULAS)
+    ended = shoal(*words, "-o", tmp_path / "safe.csv", "--spreadsheet-safe")
+    assert ended.code == 0, ended.err
+    shown = {row["'=note"] for row in read(tmp_path / "safe.csv")}
+    assert shown == {"'=1+1", "'+1+1", "'-5+cmd", "'@SUM(A1)", "'\uff1d1+1", "-5", "+7", "plain", "'quoted"}
+
+
+HIERARCHY = "02138;0213*;021**;*\n02139;0213*;021**;*\n02140;0214*;021**;*\n10001;1000*;100**;*\n"
+
+
+def test_hierarchy_gives_the_labels(shoal: Shoal, tmp_path: Path) -> None:
+    zips = ["02138", "02139", "02140", "10001"]
+    data = write(tmp_path, "zip,disease", *[f"{zips[i % 4 if i < 40 else 0]},d{i}" for i in range(41)])
+    (tmp_path / "zip.csv").write_text(HIERARCHY)
+    words = ("anonymize", data, "-k", 11, "--qi", "zip", "--sensitive", "disease", "--json")
+    for variant in ("strict", "relaxed"):
+        out = tmp_path / f"{variant}.csv"
+        given = ("--hierarchy", f"zip={tmp_path / 'zip.csv'}", "--option", f"variant={variant}")
+        ended = shoal(*words, "-o", out, *given)
+        assert ended.code == 0, ended.err
+        assert {row["zip"] for row in read(out)} <= {*zips, "0213*", "0214*", "021**", "1000*", "100**", "*"}
+        scored = shoal(
+            "measure", data, out, "--qi", "zip", "--hierarchy", f"zip={tmp_path / 'zip.csv'}", "-k", 11, "--json"
+        )
+        assert json.loads(scored.out)["measures"] == json.loads(ended.out)["measures"]
+        true = ("--original", data, "--hierarchy", f"zip={tmp_path / 'zip.csv'}", "--sensitive", "disease")
+        assert shoal("verify", out, "-k", 11, "--qi", "zip", *true).code == 0
+
+
+def test_value_that_the_hierarchy_lacks(shoal: Shoal, tmp_path: Path) -> None:
+    """B18: column, how many values, first row; --unknown top suppresses it."""
+    data = write(tmp_path, "zip", "02138", "99999", "02139", "02138")
+    (tmp_path / "zip.csv").write_text(HIERARCHY)
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 2, "--qi", "zip")
+    given = ("--hierarchy", f"zip={tmp_path / 'zip.csv'}")
+    ended = shoal(*words, *given)
+    assert ended.code == 3
+    assert "column 'zip': 1 value" in ended.err
+    assert "(first at row 2)" in ended.err
+    assert "99999" not in ended.err
+    assert shoal(*words, *given, "--unknown", "top").code == 0
+
+
+def test_hierarchy_for_a_column_that_is_not_there(shoal: Shoal, tmp_path: Path) -> None:
+    """B20."""
+    data = write(tmp_path, "zip", "02138", "02139")
+    (tmp_path / "zip.csv").write_text(HIERARCHY)
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 2, "--qi", "zip")
+    assert shoal(*words, "--hierarchy", f"plz={tmp_path / 'zip.csv'}").code == 2
+    assert shoal(*words, "--hierarchy", "zip").code == 2
+
+
+def test_hierarchies_in_the_config(shoal: Shoal, tmp_path: Path) -> None:
+    data = write(tmp_path, "age,zip", *[f"{20 + i},{['02138', '02139', '10001'][i % 3]}" for i in range(30)])
+    (tmp_path / "zip.csv").write_text(HIERARCHY)
+    config = tmp_path / "shoal.toml"
+    config.write_text(
+        'k = 5\n[columns.age]\nrole = "qi"\nintervals = { widths = [5, 10] }\n'
+        '[columns.zip]\nrole = "qi"\nhierarchy = "zip.csv"\n'
+    )
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "--config", config)
+    assert ended.code == 0, ended.err
+    assert any(row["age"].startswith("[") and row["age"].endswith(")") for row in read(tmp_path / "out.csv"))
+    config.write_text('k = 5\n[columns.age]\nrole = "qi"\nintervals = { width = 5 }\n[columns.zip]\nrole = "qi"\n')
+    ended = shoal("anonymize", data, "-o", tmp_path / "out2.csv", "--config", config)
+    assert ended.code == 2
+    assert "columns.age.intervals" in ended.err
+
+
+@pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (",", " "), (",", "\u202f")])
+def test_german_and_french_numbers(shoal: Shoal, tmp_path: Path, decimal: str, thousands: str) -> None:
+    """B10: marks of numbers by declaration; the ends of ranges are as in the source."""
+    cells = [f"{1 + i}{thousands}{100 + i * 37}{decimal}5" for i in range(12)]
+    data = write(tmp_path, "pay;sex", *[f"{cell};{'fm'[i % 2]}" for i, cell in enumerate(cells)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "pay,sex")
+    marks = ("--decimal", decimal, "--thousands", thousands)
+    ended = shoal(*words, *marks, "--numeric", "pay")
+    assert ended.code == 0, ended.err
+    ranges = {row["pay"] for row in read(tmp_path / "out.csv")}
+    assert all(cell.startswith("[") for cell in ranges)
+    assert {end for cell in ranges for end in cell.strip("[]").split(", ")} <= set(cells)
+    assert shoal(*words, "--numeric", "pay", "--force").code == 3, "without the marks these are no numbers"
+
+
+def test_german_dates(shoal: Shoal, tmp_path: Path) -> None:
+    """B14: the declared format."""
+    data = write(tmp_path, "born", *[f"{i + 1:02d}.0{i % 9 + 1}.19{50 + i}" for i in range(12)])
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "born", "--date", "born=%d.%m.%Y")
+    assert ended.code == 0, ended.err
+    assert all(row["born"].startswith("[") for row in read(tmp_path / "out.csv"))
