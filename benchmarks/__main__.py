@@ -1,0 +1,125 @@
+"""`python -m benchmarks`: run the cases, print their figures, and write them as JSON and Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import markdown
+from benchmarks.cases import Case, choose, list_cases
+from benchmarks.measuring import Bench, shoal_command
+from benchmarks.report import Report, Row, find_worse, machine_facts, with_ratios
+from benchmarks.workloads import ROOT, Workloads, find_adult, needs_adult
+
+RESULTS = Path(__file__).parent / "results"
+RECORDED = RESULTS / "recorded.json"
+PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
+NO_ADULT = (
+    "The Adult table was not found, so W3, W8 and the big tables are left out. Set SHOAL_DATA to a folder that holds "
+    "adult.data (or adult/adult.data), or fetch it once: python -c 'from shoal import datasets; "
+    "datasets.adult(download=True)'."
+)
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser("python -m benchmarks", description="Measure CPU, peak memory and loss of shoal.")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="cases with these words: kernel 'W8 k=10'"
+    )
+    parser.add_argument("--rows", nargs="+", type=int, default=[], help="sizes of the big tables")
+    parser.add_argument("--k", nargs="+", type=int, default=[], help="values of k in place of 2 5 10 50 100")
+    parser.add_argument("--quick", action="store_true", help="a few short cases, to see that all works")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER", help="where last.json and last.md go")
+    parser.add_argument("--against", metavar="last|FILE", help="say what became 25 %% worse than in that run")
+    parser.add_argument("--record", action="store_true", help="keep a whole run as the recorded one and renew the page")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
+    given = parser.parse_args(arguments)
+    if given.record and is_partial(given):
+        parser.error("--record needs a whole run: leave out --only, --rows, --k and --quick")
+    return given
+
+
+def is_partial(given: argparse.Namespace) -> bool:
+    """Say whether the run leaves out or changes cases, so that it does not stand for a whole one."""
+    return bool(given.only or given.rows or given.k or given.quick)
+
+
+def recorded_run(against: str, folder: Path) -> Path:
+    """Return the file to compare with; last is the last whole run in the folder, else the committed one."""
+    if against != "last":
+        return Path(against)
+    last = folder / "last.json"
+    return last if last.exists() else RECORDED
+
+
+def run_cases(cases: Sequence[Case]) -> Report:
+    """Run the cases and print each row as it comes."""
+    adult = find_adult() if any(needs_adult(case.subject) for case in cases) else None
+    notes = []
+    if adult is None and any(needs_adult(case.subject) for case in cases):
+        notes.append(NO_ADULT)
+        print(NO_ADULT, file=sys.stderr)
+        cases = [case for case in cases if not needs_adult(case.subject)]
+    machine, load = machine_facts(shoal_command()), os.getloadavg()[0]
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="shoal-benchmarks-") as name:
+        bench = Bench(Workloads(Path(name), adult), Path(name))
+        for case in cases:
+            rows.append(bench.run(case))
+            print(line(rows[-1]), flush=True)
+    machine["load"] = f"{load:.1f} to {os.getloadavg()[0]:.1f}"
+    today = datetime.date.today().isoformat()
+    return Report(today, machine, tuple(bench.units), with_ratios(rows), tuple(notes))
+
+
+def line(row: Row) -> str:
+    """Return a row as one line for the terminal."""
+    if row.error:
+        return f"{row.name:<58} failed: {row.error}"
+    memory = f"{row.peak_mb:6.0f} MB" if row.peak_mb else ""
+    loss = f"loss {row.loss:.6f}" if row.loss is not None else ""
+    return f"{row.name:<58} {row.units:9.4f} units {row.wall_seconds:8.3f} s {memory:>10} {loss}".rstrip()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks; 1 if a case failed, whatever the times are."""
+    given = parse(arguments)
+    cases = choose(list_cases(rows=given.rows, ks=given.k, quick=given.quick), given.only)
+    if given.list or not cases:
+        print("\n".join(case.name for case in cases) or "no case has such a name; --list without --only shows all")
+        return 0 if cases else 2
+    old = None
+    if given.against:
+        path = recorded_run(given.against, given.out)
+        if not path.exists():
+            print(f"{path}: no such run. Make one first, without --against.", file=sys.stderr)
+            return 2
+        old = Report.read(path)  # now: this run may replace it
+    report = run_cases(cases)
+    given.out.mkdir(parents=True, exist_ok=True)
+    stem = "last.partial" if is_partial(given) else "last"
+    places = [given.out / stem, *([RECORDED.with_suffix("")] if given.record else [])]
+    for place in places:
+        Path(f"{place}.json").write_text(report.as_json(), "utf-8")
+        page = markdown.render(Report.read(Path(f"{place}.json")))  # so that both tell the same digits
+        Path(f"{place}.md").write_text(f"# Benchmarks\n\n{page}", "utf-8")
+        print(f"written: {place}.json and .md")
+    if given.record:
+        markdown.renew(PAGE, page)
+    for verdict in report.verdicts():
+        told = f"{verdict.target.case}, {verdict.target.measure}: {verdict.figure:.4g}, target {verdict.target.limit:g}"
+        print(f"{'met    ' if verdict.met else 'NOT MET'} {told}")
+    if old is not None:
+        worse = find_worse(old, report)
+        print("\n".join(worse) or f"nothing became 25 % worse than in the run of {old.made}")
+    return 1 if any(row.error for row in report.rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""The tables that are measured, each a CSV file with the roles and kinds of its columns."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.big_table import COLUMNS, write_big_table
+from shoal import datasets, encoding
+from shoal.encoding import Encoded
+from shoal.errors import FileError
+from shoal.schema import Kind, Role, Schema
+from shoal.table import Table, read_csv
+
+__all__ = ["BIG_SIZES", "CONTINUOUS_ROWS", "Workload", "Workloads", "big_name", "find_adult", "needs_adult"]
+
+ROOT = Path(__file__).resolve().parents[1]
+W3 = {"age": "numeric", "sex": "categorical", "native-country": "categorical"}
+W8 = {name: "numeric" if name == "age" else "categorical" for name in COLUMNS if name != "salary"}
+PATIENTS = {
+    "birth_date": "date",
+    "sex": "categorical",
+    "zip": "categorical",
+    "nationality": "categorical",
+    "education": "categorical",
+}
+BIG_SIZES = (10_000, 100_000, 1_000_000)
+CONTINUOUS_ROWS = 300_000
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A table on the disk; kinds: its quasi-identifiers, each numeric, date or categorical."""
+
+    name: str
+    path: Path
+    kinds: Mapping[str, str]
+    sensitive: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> list[str]:
+        """What `shoal anonymize` is told about the columns."""
+        told = ["--qi", ",".join(self.kinds), "--sensitive", ",".join(self.sensitive)]
+        for kind in ("numeric", "date", "categorical"):
+            names = [name for name, its in self.kinds.items() if its == kind]
+            told += [f"--{kind}", ",".join(names)] if names else []
+        return told + (["--drop", ",".join(self.dropped)] if self.dropped else [])
+
+    @property
+    def schema(self) -> Schema:
+        """The same as a schema."""
+        with open(self.path, encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file))
+        roles = {Role.QI: tuple(self.kinds), Role.SENSITIVE: self.sensitive, Role.IDENTIFIER: self.dropped}
+        return Schema.build(header, roles, kinds={name: Kind(kind) for name, kind in self.kinds.items()})
+
+
+class Workloads:
+    """Makes each table in a folder when it is first asked for, and keeps the codes of the last one."""
+
+    def __init__(self, folder: Path, adult: Mapping[str, Sequence[str]] | None) -> None:
+        self._folder = folder
+        self._adult = adult
+        self._made: dict[str, Workload] = {}
+        self._encoded: tuple[str, Table, Encoded] | None = None
+
+    def get(self, name: str) -> Workload:
+        """Return a table by name: W3, W8, patients, big-ROWS or continuous-ROWS."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def encoded(self, name: str) -> tuple[Table, Encoded]:
+        """Return a table as text and as codes."""
+        if self._encoded is None or self._encoded[0] != name:
+            self._encoded = None
+            workload = self.get(name)
+            table = read_csv(workload.path)
+            self._encoded = name, table, encoding.encode(table, workload.schema)
+        return self._encoded[1:]
+
+    def _make(self, name: str) -> Workload:
+        if name == "patients":
+            dropped = ("name", "patient_id", "visit_date")
+            return Workload(name, datasets.patients_path(), PATIENTS, ("disease", "cost"), dropped)
+        if self._adult is None:
+            raise FileError(f"workload {name} needs the Adult table, which was not found.")
+        path = self._folder / f"{name}.csv"
+        if name in ("W3", "W8"):
+            kinds = W3 if name == "W3" else W8
+            _write(path, self._adult, [*kinds, "salary"])
+            return Workload(name, path, kinds, ("salary",))
+        form, _, n_rows = name.partition("-")
+        write_big_table(self._adult, int(n_rows), path, continuous_age=form == "continuous")
+        return Workload(name, path, W8, ("salary",))
+
+
+def big_name(n_rows: int, *, continuous: bool = False) -> str:
+    """Return the name of a big table."""
+    return f"{'continuous' if continuous else 'big'}-{n_rows}"
+
+
+def needs_adult(name: str) -> bool:
+    """Say whether a workload is made from Adult."""
+    return name.startswith(("W3", "W8", "big-", "continuous-"))
+
+
+@functools.cache
+def find_adult() -> dict[str, list[str]] | None:
+    """Return the complete rows of Adult's training file by column, or None where the file is not on this machine.
+
+    It is looked for where `shoal.datasets.adult()` does, then in a folder of shared data beside this repository.
+    """
+    for folder in (None, ROOT.parent / "shared" / "data"):
+        try:
+            frame = datasets.adult(folder, complete=True)
+        except FileError:
+            continue
+        return {name: frame[name].to_list() for name in frame.columns}
+    return None
+
+
+def _write(path: Path, columns: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(zip(*(columns[name] for name in names), strict=True))

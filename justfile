@@ -1,0 +1,46 @@
+# The chores of the project. `just check` is what CI runs.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+[private]
+default:
+    @just --list --unsorted
+
+# every step of CI, in the active environment
+check:
+    bash .ci/run --here
+
+# the tests; `just test tests/unit -k loss`
+test *arguments:
+    pytest {{ arguments }}
+
+lint:
+    ruff check .
+    ruff format --check .
+    codespell
+
+format:
+    ruff check --fix .
+    ruff format .
+
+types:
+    mypy --strict
+
+# install the tree with the tools; `SHOAL_CHECKED=1 just build` for the checked build
+build:
+    pip install '.[dev]'
+
+# one wheel for this platform, in dist/
+wheel:
+    pip wheel . --no-deps --wheel-dir dist
+
+# time and loss of the methods; `just bench --against last`
+bench *arguments:
+    python -m benchmarks {{ arguments }}
+
+# the long runs: fuzz, kills, soak
+nightly:
+    pytest -m nightly
+
+demo:
+    shoal demo
