@@ -7,14 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from shoal import encoding, methods, metrics
 from shoal.config import Settings, read_config
-from shoal.encoding import Encoded, Released
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
-from shoal.hierarchy.base import Rule, for_columns
 from shoal.formats import read_table
+from shoal.hierarchy.base import Rule, for_columns
 from shoal.methods.base import DEFAULT, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
@@ -22,6 +19,7 @@ from shoal.models import KAnonymity, PrivacyModel
 from shoal.partition import tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
+from shoal.remarks import about_release, about_table
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -158,6 +156,7 @@ def anonymize_table(
         encoded = encoding.encode(table, schema, as_text=True)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
+        notes += about_table(table, schema)
         schema = encoding.guess_kinds(table, schema)
         encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown)
         run.stage("grouping")
@@ -172,7 +171,7 @@ def anonymize_table(
             f"the release that was made cannot be read back; nothing was written. {error}"
         ) from None
     notes += [note for rule in bound.values() for note in rule.notes]
-    notes += warnings(released, encoded, schema, request)
+    notes += about_release(released, encoded, schema, request)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     told = tuple(model.describe() for model in models)
     request = replace(request, k=k, models=told, method=method.name, options=options, seed=run.seed)
@@ -199,28 +198,6 @@ def check_enough(table: Table, schema: Schema, k: int) -> None:
             raise InfeasibleError(
                 f"k={k} cannot be met: the table has rows of {people} people (column {name!r}). Use k <= {people}."
             )
-
-
-def warnings(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[str]:
-    """Return what the user should know about a release."""
-    notes = []
-    if request.k < 3:
-        notes.append(f"k={request.k} hides little; 5 is a common start")
-    if request.keep_order:
-        notes.append("rows keep their order, which can tell people apart for those who know it")
-    if not schema.names(Role.PERSON):
-        notes.append("one row is taken for one person; where a person has several, name the column with --person")
-    single = 0
-    for attribute in encoded.attributes:
-        if attribute.ordered and not request.snap:
-            column = encoded.tuples[:, encoded.attributes.index(attribute)]
-            rows = np.bincount(column, weights=encoded.counts, minlength=len(attribute.texts))
-            alone = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
-            ends = released.bounds.get(attribute.name, {})
-            single += sum(low in alone or high in alone for low, high in ends.values() if low != high)
-    if single:
-        notes.append(f"{single} ranges end at a value that only one row has; --snap widens them to a round grid")
-    return notes
 
 
 def measure(

@@ -198,3 +198,17 @@ def test_german_dates(shoal: Shoal, tmp_path: Path) -> None:
     ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "born", "--date", "born=%d.%m.%Y")
     assert ended.code == 0, ended.err
     assert all(row["born"].startswith("[") for row in read(tmp_path / "out.csv"))
+
+
+def test_odd_texts_and_columns_are_named_without_their_cells(shoal: Shoal, tmp_path: Path) -> None:
+    """C14, B16, L10: look-alikes, undeclared markers and a column that gives another away."""
+    schools = ["Bachelors", "bachelors", "HS-grad", "?"]
+    rows = [f"{schools[i % 4]},{i % 4},{i % 9}" for i in range(200)]
+    data = write(tmp_path, "education,education-num,disease", *rows)
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 60, "--qi", "education")
+    ended = shoal(*words, "--sensitive", "disease", "--insensitive", "education-num", "--accept-unique", "education-num")
+    assert ended.code == 0, ended.err
+    assert "column 'education': 2 values differ in case" in ended.err
+    assert "column 'education': 50 cells read like a marker" in ended.err
+    assert "column 'education-num' gives quasi-identifier 'education' away" in ended.err
+    assert "Bachelors" not in ended.err

@@ -30,6 +30,7 @@ LAYERS = (
     {"profile"},
     {"config", "dictionary", "frames", "layout", "rare", "target"},
     {"release"},
+    {"remarks"},
     {"pipeline"},
     {"cli"},
 )

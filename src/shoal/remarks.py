@@ -1,0 +1,87 @@
+"""What the user should know about a table and its release, in words and counts, never in cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from shoal.encoding import Encoded, Released
+from shoal.profile.columns import Coded
+from shoal.profile.markers import SPELLINGS, count_look_alikes
+from shoal.profile.singling import find_dependencies
+from shoal.release import Request
+from shoal.schema import Role, Schema
+from shoal.table import Table
+
+__all__ = ["about_release", "about_table"]
+
+SAMPLE_ROWS = 20_000
+FREQUENT = 0.01  # share of the rows from which a text such as "?" is worth a word
+
+
+def about_table(table: Table, schema: Schema) -> list[str]:
+    """Return what is odd about a table: look-alike texts, undeclared markers, columns that give others away."""
+    return [*_look_alikes(table, schema), *_markers(table, schema), *_dependencies(table, schema)]
+
+
+def _look_alikes(table: Table, schema: Schema) -> Iterator[str]:
+    for column in schema.qi:
+        count = count_look_alikes(table.factor(column.name).texts.str.strip_chars().unique())
+        if count:
+            yield f"column {column.name!r}: {count} values differ in case, blanks or look-alike letters alone"
+
+
+def _markers(table: Table, schema: Schema) -> Iterator[str]:
+    for column in schema.qi:
+        ranks, texts = table.factor(column.name)
+        suspects = texts.is_in(list(SPELLINGS - set(schema.missing))).to_numpy()
+        rows = int(suspects[ranks].sum()) if suspects.any() else 0
+        if rows >= FREQUENT * table.n_rows:
+            yield (
+                f"column {column.name!r}: {rows} cells read like a marker of a missing value and are taken as a value; "
+                "declare it with --missing"
+            )
+
+
+def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
+    """Name the columns that leave as they are and give a quasi-identifier away."""
+    step = max(1, table.n_rows // SAMPLE_ROWS)
+    coded = {}
+    for column in schema.released:
+        ranks, texts = table.factor(column.name)
+        coded[column.name] = Coded(ranks[::step].astype(np.int64), len(texts))
+    names = [column.name for column in schema.qi]
+    for found in find_dependencies(coded, names):
+        if found.column not in names:
+            yield (
+                f"column {found.column!r} gives quasi-identifier {found.target!r} away and leaves as it is; drop it or "
+                "make it a quasi-identifier"
+            )
+
+
+def about_release(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[str]:
+    """Return what the user should know before handing a release out."""
+    notes = []
+    if request.k < 3:
+        notes.append(f"k={request.k} hides little; 5 is a common start")
+    if request.keep_order:
+        notes.append("rows keep their order, which can tell people apart for those who know it")
+    if not schema.names(Role.PERSON):
+        notes.append("one row is taken for one person; where a person has several, name the column with --person")
+    single = 0 if request.snap else _single_ends(released, encoded)
+    if single:
+        notes.append(f"{single} ranges end at a value that only one row has; --snap widens them to a round grid")
+    return notes
+
+
+def _single_ends(released: Released, encoded: Encoded) -> int:
+    """Count the ranges that end at a value of one row."""
+    single = 0
+    for i, attribute in enumerate(encoded.attributes):
+        if attribute.ordered:
+            rows = np.bincount(encoded.tuples[:, i], weights=encoded.counts, minlength=len(attribute.texts))
+            alone = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
+            ends = released.bounds.get(attribute.name, {}).values()
+            single += sum(low in alone or high in alone for low, high in ends if low != high)
+    return single
