@@ -1,4 +1,4 @@
-"""The data dictionary beside a release: what each column is, what its cells look like, and nothing about single people."""
+"""The data dictionary beside a release: what each column is and what its cells look like."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
     lines = [
         f"# {name}: data dictionary",
         "",
-        f"{content['rows']:,} rows. Every combination of quasi-identifier cells stands in at least {content['k']} rows.",
+        f"{content['rows']:,} rows. Each combination of quasi-identifier cells stands in at least {content['k']} rows.",
         "",
         "| column | role | kind | cells | missing |",
         "|---|---|---|---|---|",

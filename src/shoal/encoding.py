@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import values
-from shoal.hierarchy.base import Hierarchy, Rule
-from shoal.snap import default_grid, snap
 from shoal.errors import InputError, InternalError, join_problems
+from shoal.hierarchy.base import Hierarchy, Rule
 from shoal.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
 from shoal.schema import Column, Kind, Role, Schema
+from shoal.snap import default_grid, snap
 from shoal.table import Factor, Table, factorize
 from shoal.tree import Tree, plant
 
@@ -103,8 +103,8 @@ def encode(
 ) -> Encoded:
     """Turn the released columns of a table into codes.
 
-    hierarchies: by column. unknown: what to do with values that a hierarchy lacks, "error" or "top". as_text: take every
-    quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
+    hierarchies: by column. unknown: what to do with values that a hierarchy lacks, "error" or "top". as_text: take
+    every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
     """
     attributes: list[Attribute] = []
     codes: list[NDArray[np.int32]] = []
@@ -204,7 +204,7 @@ def _attribute(
     if clashes:
         problem = (
             f"column {column.name!r}: {len(clashes)} distinct values read like a released cell ('*' or a set in "
-            "braces), first at row {row}. Rename them, or declare them missing with --missing."
+            "braces), first at row {row}. Rename them."
         )
         return None, np.empty(0, dtype=np.int32), [(problem, clashes[0])]
     is_known = set(known)

@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal import encoding, methods, metrics
 from shoal.config import Settings, read_config
+from shoal.drift import check_drift
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
 from shoal.formats import read_table
 from shoal.hierarchy.base import Rule, for_columns
@@ -77,6 +78,9 @@ def anonymize(
     >>> release.measures.smallest_group >= 10
     True
     """
+    for role, names in (("qi", qi), ("sensitive", sensitive), ("insensitive", insensitive), ("drop", drop)):
+        if isinstance(names, str):
+            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
     given = Settings(
         k=k,
         qi=tuple(qi),
@@ -102,10 +106,12 @@ def anonymize(
         decimal=decimal,
         thousands=thousands,
     )
-    settings = given.over(read_config(config)) if config is not None else given
+    saved = read_config(config) if config is not None else Settings()
+    settings = given.over(saved)
     chosen = choose_method(settings) if method is None or isinstance(method, str) else method
     request = make_request(settings, keep_order=keep_order)
     table = from_frame(frame)
+    check_drift(table, saved)
     run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
     return anonymize_table(table, schema, request, chosen, tuple(models), run, settings.rules())
@@ -241,8 +247,9 @@ def measure(
         thousands=thousands,
     )
     schema = encoding.guess_kinds(tables[0], schema)
-    encoded = encoding.encode(tables[0], schema, for_columns((hierarchies or {}).items(), qi), unknown="top")
-    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
+    rules = for_columns((hierarchies or {}).items(), qi)
+    encoded = encoding.encode(tables[0], schema, rules, unknown="top") if rules else None
+    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return metrics.measure_tables(
         tables[0], tables[1], schema, k=k, weights=weights, domains=domains, hierarchies=bound
     )

@@ -84,6 +84,8 @@ class Schema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", tuple(dict.fromkeys(("", *self.missing))))
+        if "*" in self.missing:
+            raise UsageError("missing='*': that is what a suppressed cell shows. Rename the marker in the table.")
 
     @property
     def qi(self) -> tuple[Column, ...]:

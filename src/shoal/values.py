@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}|-?(?=[0-9.]{1,16}$)[0-9]+\.[0-9]+")  # at most 15 digits: exact as float64
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-LARGEST = Decimal(str(1.7976931348623157e308))
+LARGEST = Decimal("8.9e307")  # so that the difference of any two is a float64 too
 NEARLY_ALL = 0.9  # share of the values that must be numbers (or dates) before the others look like slips
 
 
@@ -86,8 +86,8 @@ def parse_numbers(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[list[Any]
         return [], misfits
     if all(map(PLAIN_NUMBER.fullmatch, texts)):
         return [float(text) + 0.0 for text in texts], []
-    numbers = [Decimal(text) for text in texts]
-    return numbers, [i for i, number in enumerate(numbers) if abs(number) > LARGEST]
+    numbers = [_decimal(text) for text in texts]
+    return numbers, [i for i, number in enumerate(numbers) if number is None or abs(number) > LARGEST]
 
 
 def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list[int]]:
@@ -112,6 +112,13 @@ def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list
 def shortest(texts: Iterable[str]) -> str:
     """Choose one of several texts for the same value: the shortest, then the first in order."""
     return min(texts, key=lambda text: (len(text), text))
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent beyond all limits
+        return None
 
 
 def _is_number(marks: Marks, text: str) -> bool:

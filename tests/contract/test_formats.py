@@ -20,7 +20,7 @@ import pytest
 import shoal
 from shoal.errors import FileError, InputError, UsageError, VerificationError
 from shoal.formats import columnar, output
-from shoal.release import Release
+from shoal.release import Release, Request
 from shoal.target import Stream, Target
 
 INPUTS = ("in.csv", "in.csv.gz", "in.csv.zst", "in.parquet", "in.feather", "in.arrow", "in.xlsx")
@@ -72,7 +72,7 @@ def release_of(path: Path, k: int = 3) -> Release:
     table = shoal.read_table(path)
     roles = {Role.QI: QI, Role.SENSITIVE: ["disease"], Role.IDENTIFIER: ["name"]}
     schema = Schema.build(table.names, roles)
-    return anonymize_table(table, schema, k, named("mondrian"), (), Run())
+    return anonymize_table(table, schema, Request(k=k), named("mondrian"), (), Run())
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def test_a_sheet_that_is_too_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         release.write(tmp_path / "out.xlsx")
     monkeypatch.setattr(output, "MOST_ROWS", 1000)
     monkeypatch.setattr(output, "MOST_LETTERS", 5)
-    with pytest.raises(UsageError, match="a cell of column 'disease' has more"):
+    with pytest.raises(UsageError, match="a cell of column 'age' has more"):
         release.write(tmp_path / "out.xlsx")
 
 
@@ -364,7 +364,8 @@ def test_stream_whose_reader_goes_away_ends_quietly(tmp_path: Path) -> None:
     store(patients(20_000), tmp_path / "in.csv")
     code = (
         "import sys\nsys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path\nfrom tests.contract.test_formats import release_of\nfrom shoal.target import Stream\n"
+        "from pathlib import Path\nfrom shoal.target import Stream\n"
+        "from tests.contract.test_formats import release_of\n"
         "try:\n    with Stream() as target:\n        release_of(Path('in.csv')).write_to(target)\n"
         "except BrokenPipeError:\n    sys.exit(0)\n"
     )

@@ -29,7 +29,7 @@ LAYERS = (
     {"metrics"},
     {"profile"},
     {"config", "dictionary", "frames", "layout", "rare", "target"},
-    {"release"},
+    {"drift", "release"},
     {"remarks"},
     {"pipeline"},
     {"cli"},

@@ -110,13 +110,15 @@ def anonymize(
         cells=cells,
         spreadsheet_safe=spreadsheet_safe or None,
     ).over(opt.file_settings(delimiter, encoding, header))
-    settings = given.over(read_config(config)) if config else given
+    saved = read_config(config) if config else Settings()
+    settings = given.over(saved)
     if output is None and not dry_run:
         raise UsageError("-o is not given. Name the file to write, or say --dry-run.")
     n_threads = opt.use_threads(threads)
+    from shoal.drift import check_drift
+    from shoal.formats import read_table
     from shoal.methods import Run
     from shoal.pipeline import anonymize_table, choose_method, make_request
-    from shoal.formats import read_table
 
     request, chosen, rules = make_request(settings, keep_order=keep_order), choose_method(settings), settings.rules()
     key = _read_key(key_file)
@@ -125,6 +127,7 @@ def anonymize(
         render.progress() as (stage, progress),
     ):
         table = read_table(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+        check_drift(table, saved)
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
         schema = settings.schema(table.names)
         release = anonymize_table(table, schema, request, chosen, (), run, rules)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from shoal.errors import InputError, join_problems
+from shoal.errors import FileError, InputError, join_problems
 from shoal.formats.memory import check_expansion, check_memory
+from shoal.formats.output import create
 from shoal.formats.sniffing import Format
 from shoal.table import Stamp, Table, check_file, make_table
 from shoal.texts import polars_texts
@@ -111,5 +112,8 @@ def write_parquet(text: pl.DataFrame, path: Path) -> None:
     columns = [
         pl.Series(name, [cell or None for cell in text[name].to_list()], dtype=pl.String) for name in text.columns
     ]
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        pl.DataFrame(columns).write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
+    with create(path) as file:
+        try:
+            pl.DataFrame(columns).write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
+        except pl.exceptions.PolarsError:  # what polars makes of an OSError
+            raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None

@@ -48,7 +48,7 @@ def scan_csv(
                 write += 1
                 continue
             if c == 13:
-                if i + 1 < length and text[i + 1] != 10 and lone_cr == 0:
+                if (i + 1 == length or text[i + 1] != 10) and lone_cr == 0:
                     lone_cr = line
                 continue
             if c == 10:

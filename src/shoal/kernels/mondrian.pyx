@@ -147,8 +147,8 @@ cdef class Cuts:
                         has_missing = True
                         continue
                     low, high = min(low, code), max(high, code)
-                if high < 0 or (high == low and not has_missing):
-                    continue
+                if high < 0 or (not has_missing and (high == low or self.spans[attribute] == 0)):
+                    continue  # a span of 0 over several values: float64 cannot tell them apart
                 base = self.value_starts[attribute]
                 width = 1.0
                 if not has_missing:
@@ -259,8 +259,6 @@ cdef class Cuts:
             if below + equal >= (total + 1) // 2:
                 break
             below += equal
-        if pivot == missing:
-            return False
         if relaxed:
             if total < 2 * k:
                 return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -151,15 +151,15 @@ def _single_dimensional(encoded: Encoded, k: int, run: Run) -> Partition:
         widest = int(np.argmax(widths))  # the first of equals: attributes in order, then parts as they came
         a, part = open_parts.pop(widest)
         inside = parts[a] == part
-        right = inside & _right_side(attributes[a], tuples[:, a], counts, inside)
-        _, trial = np.unique(labels * 2 + right, return_inverse=True)
-        if widths[widest] == 0 or not right.any() or (np.bincount(trial, weights=counts) < k).any():
-            continue
-        labels = trial
-        parts[a][right] = n_parts[a]
-        open_parts += [(a, part), (a, n_parts[a])]
-        open_parts.sort()
-        n_parts[a] += 1
+        for right in _right_sides(attributes[a], tuples[:, a], counts, inside) if widths[widest] > 0 else ():
+            _, trial = np.unique(labels * 2 + right, return_inverse=True)
+            if right.any() and (np.bincount(trial, weights=counts) >= k).all():
+                labels = trial
+                parts[a][right] = n_parts[a]
+                open_parts += [(a, part), (a, n_parts[a])]
+                open_parts.sort()
+                n_parts[a] += 1
+                break
     if run.cancelled():
         raise KeyboardInterrupt
     run.progress(1.0)
@@ -179,23 +179,21 @@ def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:
         return len(distinct) / attribute.span if len(distinct) > 1 else 0.0
     if len(distinct) > 1 and distinct[-1] == attribute.missing:
         return 1.0
-    return (
-        float(attribute.values[distinct[-1]] - attribute.values[distinct[0]]) / attribute.span
-        if len(distinct) > 1
-        else 0.0
-    )
+    if len(distinct) < 2 or attribute.span == 0:
+        return 0.0
+    return float(attribute.values[distinct[-1]] - attribute.values[distinct[0]]) / attribute.span
 
 
-def _right_side(
+def _right_sides(
     attribute: Attribute, codes: NDArray[np.int32], counts: NDArray[np.int64], inside: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Say which tuples lie to the right of the cut of a part."""
+) -> Iterator[NDArray[np.bool_]]:
+    """Give the cuts of a part in the order in which they are tried: which tuples lie to the right."""
     rows = np.bincount(codes[inside], weights=counts[inside], minlength=len(attribute.texts)).astype(np.int64)
     if attribute.ordered:
-        median = int(np.searchsorted(np.cumsum(rows), (rows.sum() + 1) // 2))
         if attribute.missing >= 0 and rows[attribute.missing] and rows.sum() > rows[attribute.missing]:
-            median = attribute.missing - 1
-        return codes > median
+            yield inside & (codes == attribute.missing)
+        yield inside & (codes > int(np.searchsorted(np.cumsum(rows), (rows.sum() + 1) // 2)))
+        return
     goes_right = np.zeros(len(rows), dtype=bool)
     left = right = 0
     for code in sorted(np.flatnonzero(rows).tolist(), key=lambda code: (-rows[code], code)):
@@ -204,4 +202,4 @@ def _right_side(
         else:
             goes_right[code] = True
             right += int(rows[code])
-    return goes_right[codes]
+    yield inside & goes_right[codes]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shoal import values
-from shoal.errors import InputError
+from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 
@@ -60,12 +60,21 @@ class OrderedReader:
         if match is not None:
             low, high, closing = float(match[1]), float(match[2]), match[3]
         else:
-            first, _, second = cell[1:-1].partition(", ")
-            lows, highs, closing = self._number(first), self._number(second), cell[-1]
-            if lows is None or highs is None or cell[0] not in "[(" or closing not in "])":
+            ends = self._ends(cell)
+            if ends is None or cell[0] not in "[(" or cell[-1] not in "])":
                 return None
-            low, high = lows, highs
-        return low, high - self.step if closing in ("[", ")") else high
+            low, high, closing = *ends, cell[-1]
+        high -= self.step if closing in ("[", ")") else 0
+        return (low, high) if low <= high else None
+
+    def _ends(self, cell: str) -> tuple[float, float] | None:
+        """Read both ends of a range; a date may hold the separator itself, as in Jan 5, 2020."""
+        parts = cell[1:-1].split(", ")
+        for cut in range(1, len(parts)):
+            low, high = (self._number(", ".join(part)) for part in (parts[:cut], parts[cut:]))
+            if low is not None and high is not None:
+                return low, high
+        return None
 
     def _number(self, text: str) -> float | None:
         numbers, misfits = _numbers(self.column, [text])
@@ -127,6 +136,8 @@ def reader(
         bounds = (float(min(numbers)), float(max(numbers))) if numbers else (0.0, 0.0)
         if domain is not None:
             bounds = (float(domain[0]), float(domain[1]))
+            if not bounds[0] <= bounds[1]:
+                raise UsageError(f"domain of {column.name!r}: give its least and its greatest value, in this order.")
         labels = {}
         for label, below in under.items():
             inside = _numbers(column, [text for text in below if text not in missing])[0]

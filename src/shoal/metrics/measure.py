@@ -14,7 +14,7 @@ from shoal import values
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics.cells import SUPPRESSED, Domain, Reader, reader
-from shoal.schema import Column, Schema
+from shoal.schema import Column, Schema, check_k
 from shoal.table import Table
 
 __all__ = ["Measures", "measure_tables"]
@@ -63,6 +63,11 @@ def measure_tables(
     weights: of the attributes in ncp. domains: a declared range (low, high) or list of values in place of the
     original's own. hierarchies: over the values of the original, for releases with labels.
     """
+    k = None if k is None else check_k(k)
+    names = [column.name for column in schema.qi]
+    strange = [name for name in domains or {} if name not in names]
+    if strange:
+        raise UsageError(f"domain for {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
     n_rows, n_kept = original.n_rows, released.n_rows
     if n_kept > n_rows:
         raise InputError(f"the release has {n_kept} rows, more than the original's {n_rows}. Are they the same table?")
@@ -80,8 +85,10 @@ def measure_tables(
         )
         per_attribute[column.name] = (lost + (n_rows - n_kept)) / n_rows
         changed += n_changed + n_rows - n_kept
-    names = [column.name for column in schema.qi]
-    sizes, n_starred = released.group_sizes(names), _count_starred(released, names)
+    sizes = released.group_sizes(names)
+    # Where "*" is a value of the original, it says nothing about suppression.
+    told = not any("*" in original.factor(name).texts for name in names)
+    n_starred = _count_starred(released, names) if told else 0
     smallest = int(sizes.min())
     suppressed = n_rows - n_kept + n_starred
     least = smallest if k is None else k
@@ -148,7 +155,7 @@ def _column_loss(
             continue
         loss = cells.loss(text)
         if loss is None:
-            row = 1 + released.frame[column.name].str.strip_chars().index_of(text)  # type: ignore[operator]
+            row = _first_row(released, column.name, text)
             raise InputError(
                 f"column {column.name!r} of the release: the cell at row {row} cannot be read. Allowed: a value of the "
                 "original, a range such as [25, 40], a set such as {a, b}, or *."
@@ -165,6 +172,13 @@ def _distinct(table: Table, name: str) -> dict[str, int]:
         text = values.normalise(text)
         counts[text] = counts.get(text, 0) + count
     return counts
+
+
+def _first_row(table: Table, name: str, text: str) -> int:
+    """Return the number of the first row with a cell of this normal form."""
+    ranks, texts = table.factor(name)
+    same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
+    return int(np.argmax(same[ranks])) + 1
 
 
 def _count_starred(table: Table, names: list[str]) -> int:
