@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.schema import Kind, Role, Schema
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from shoal.release import Request
 
 __all__ = ["as_markdown", "describe_columns"]
 
@@ -20,21 +19,26 @@ MEANINGS = {
 }
 
 
-def describe_columns(text: pl.DataFrame, schema: Schema, request: Request, labels: Any) -> list[dict[str, Any]]:
-    """Return what may be published about each column: its role, the forms of its cells, and counts of at least k."""
+def describe_columns(
+    text: pl.DataFrame, schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Return what may be published about each column: its role, the forms of its cells, and counts of at least k.
+
+    labelled: the columns that a hierarchy gives labels. loss: of each quasi-identifier.
+    """
     columns = []
     for column in schema.released:
         cells = text[column.name]
         told: dict[str, Any] = {"name": column.name, "role": str(column.role), "meaning": MEANINGS[column.role]}
         if column.role is Role.QI:
             told["kind"] = str(column.kind)
-            told["cells"] = _forms(column.kind, column.name in labels)
+            told["cells"] = _forms(column.kind, column.name in labelled)
             told["distinct_cells"] = cells.n_unique()
-            told["loss"] = None
+            told["loss"] = loss[column.name]
             if column.kind is Kind.DATE:
                 told["format"] = column.date_format
         missing = int(cells.is_in(list(schema.missing)).sum())
-        told["missing"] = missing if missing == 0 or missing >= request.k else "<k"
+        told["missing"] = missing if missing == 0 or missing >= k else "<k"
         columns.append(told)
     return columns
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import verification
+from shoal.dictionary import as_markdown, describe_columns
 from shoal.encoding import Released
 from shoal.errors import FileError, UsageError, VerificationError, join_problems
 from shoal.formats import output
@@ -122,16 +123,28 @@ class Release:
             if isinstance(target, Stream):
                 target.publish(unfinished)
                 return None
+            beside = self._write_dictionary(target)
             content = self.manifest(target.path.name, unfinished, key)
-            with open(os.open(manifest, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                json.dump(content, file, indent=2, ensure_ascii=False)
-                file.write("\n")
+            content["beside"] = {final.name: _sha256(written) for written, final in beside}
+            _write_text(manifest, _json(content))
         except BrokenPipeError:
             raise  # nobody reads the stream any more: no fault
         except OSError as error:
             raise FileError(f"{target.path}: cannot be written: {error.strerror}.") from None
-        target.publish([(unfinished, target.path), (manifest, manifest_path(target.path))])
+        # The manifest comes last: whoever finds it with the right hashes has all of the release.
+        target.publish([(unfinished, target.path), *beside, (manifest, manifest_path(target.path))])
         return manifest_path(target.path)
+
+    def _write_dictionary(self, target: Target) -> list[tuple[Path, Path]]:
+        """Write the data dictionary as JSON and as a page; return the unfinished files with their final paths."""
+        columns = describe_columns(self.text, self.schema, self.request.k, self.labels, self.measures.per_attribute)
+        content = {"file": target.path.name, "rows": self.text.height, "k": self.request.k, "columns": columns}
+        written = []
+        for suffix, text in ((".json", _json(content)), (".md", as_markdown(target.path.name, content))):
+            unfinished = target.temporary(f"dictionary{suffix}")
+            _write_text(unfinished, text)
+            written.append((unfinished, target.path.with_name(f"{target.path.name}.dictionary{suffix}")))
+        return written
 
     def manifest(self, name: str, written: Path, key: bytes | None) -> dict[str, Any]:
         """Return what may be published: no count from 1 to k - 1, nothing about the input but its keyed hash."""
@@ -237,6 +250,15 @@ def write_csv(text: pl.DataFrame, path: Path) -> None:
         text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
     with output.create(path) as file:
         text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_text(path: Path, text: str) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _sha256(path: Path) -> str:

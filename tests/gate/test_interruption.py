@@ -16,6 +16,7 @@ import pytest
 from tests.command import folder_of
 
 WORDS = ("-k", "5", "--qi", "birth_date,sex,zip", "--sensitive", "disease", "--others", "drop", "--force")
+OUTPUTS = ("out.csv", "out.csv.dictionary.json", "out.csv.dictionary.md", "out.csv.manifest.json")
 # How many random kills: CI takes a sample, the nightly run sets 200.
 KILLS = int(os.environ.get("SHOAL_KILLS", "6"))
 
@@ -67,7 +68,7 @@ def test_kill_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, fl
     _, error = process.communicate()
     assert process.returncode == 0, error
     assert (tmp_path / "out.csv").read_bytes() == whole
-    assert set(folder_of(tmp_path)) == {"data.csv", "out.csv", "out.csv.manifest.json"}
+    assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS}
 
 
 TRAPS = {
@@ -102,7 +103,7 @@ def test_kill_at_each_step(tmp_path: Path, finished: tuple[bytes, bytes, float],
     assert process.returncode == 0, error
     assert (tmp_path / "out.csv").read_bytes() == whole
     assert (tmp_path / "out.csv.manifest.json").read_bytes() == manifest
-    assert set(folder_of(tmp_path)) == {"data.csv", "out.csv", "out.csv.manifest.json"}
+    assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS}
 
 
 WAIT = (

@@ -206,9 +206,30 @@ def test_odd_texts_and_columns_are_named_without_their_cells(shoal: Shoal, tmp_p
     rows = [f"{schools[i % 4]},{i % 4},{i % 9}" for i in range(200)]
     data = write(tmp_path, "education,education-num,disease", *rows)
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 60, "--qi", "education")
-    ended = shoal(*words, "--sensitive", "disease", "--insensitive", "education-num", "--accept-unique", "education-num")
+    ended = shoal(
+        *words, "--sensitive", "disease", "--insensitive", "education-num", "--accept-unique", "education-num"
+    )
     assert ended.code == 0, ended.err
     assert "column 'education': 2 values differ in case" in ended.err
     assert "column 'education': 50 cells read like a marker" in ended.err
     assert "column 'education-num' gives quasi-identifier 'education' away" in ended.err
     assert "Bachelors" not in ended.err
+
+
+def test_data_dictionary_stands_beside_the_release(shoal: Shoal, tmp_path: Path) -> None:
+    """L13: roles, kinds and forms of cells; no count from 1 to k - 1, no cell."""
+    rows = [f"{20 + i % 17},{'' if i == 3 else 'Canary' + str(i)}" for i in range(60)]
+    data = write(tmp_path, "age,note|x", *rows)
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--sensitive", "note|x")
+    assert ended.code == 0, ended.err
+    content = json.loads((tmp_path / "out.csv.dictionary.json").read_text())
+    assert [(c["name"], c["role"], c["missing"]) for c in content["columns"]] == [
+        ("age", "qi", 0),
+        ("note|x", "sensitive", "<k"),
+    ]
+    page = (tmp_path / "out.csv.dictionary.md").read_text()
+    assert "| age | qi | numeric |" in page
+    assert "note\\|x" in page
+    assert "Canary" not in page + json.dumps(content)
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert set(manifest["beside"]) == {"out.csv.dictionary.json", "out.csv.dictionary.md"}
