@@ -1,13 +1,14 @@
-"""What a cell covers and which rows match; over 400 lines, so that the verifier has two files only.
+"""What a cell covers and which rows match; over 400 lines, so that what makes a row true is read in one place.
 
 A part of the verifier: standard library only, nothing of the code that makes releases. `Cells` reads the cells of one
 quasi-identifier, `count_unmatched` looks for the assignment: a maximum flow from distinct released rows to distinct
-original rows, with sets of original rows as the bits of one big integer.
+original rows, with sets of original rows as the bits of big integers.
 """
 
 from __future__ import annotations
 
 import datetime
+import operator
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
@@ -24,14 +25,17 @@ SUPPRESSED = "*"
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
 MOST_KEPT_COVERS = 200_000
-MOST_MASK_BYTES = 256 << 20
-N_BLOCKS = 512
+MOST_KEPT_MASKS = 200_000  # for one column
+BLOCK = 4096  # points whose bits stand in one integer
+N_PARTS = 64
+FEW_PAIRS = 32  # of box and point: compared one by one
 
 TextTable = tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]  # quasi-identifiers, then columns to be equal
 Run = tuple[int, int]  # value numbers from .. up to, the second left out
 Side = tuple[Run, ...]  # what a released cell covers, as runs of value numbers in rising order
 Point = tuple[int, ...]  # an original row: its value number in each quasi-identifier
 Box = tuple[int, ...]  # a released row: the number of its side in each quasi-identifier
+Blocks = tuple[tuple[int, int], ...]  # a set of points: the blocks that hold some, and their bits there
 
 
 def normalise(text: str) -> str:
@@ -276,20 +280,46 @@ def _by_key(numbered: Sequence[Iterable[int]], table: TextTable) -> dict[tuple[s
 def _shortfall(boxes: Mapping[Box, int], points: Mapping[Point, int], sides: Sequence[Sequence[Side]]) -> int:
     if not points:
         return sum(boxes.values())
-    # Neighbours in the column with most values get neighbouring bits, so that the bits of a box lie close together.
-    widest = max(range(len(sides)), key=lambda column: len({point[column] for point in points}))
-    order = sorted(points, key=lambda point: point[widest])
-    return _Flow(_candidates(list(boxes), order, sides), list(boxes.values()), [points[p] for p in order]).shortfall()
+    spread = [
+        sum(column[box[c]][-1][1] - column[box[c]][0][0] for box in boxes if column[box[c]])
+        for c, column in enumerate(sides)
+    ]
+    narrow_first = sorted(range(len(sides)), key=spread.__getitem__)
+    order = sorted(points, key=lambda point: [point[c] for c in narrow_first])
+    candidates = _candidates(list(boxes), order, sides, narrow_first)
+    return _Flow(candidates, list(boxes.values()), [points[point] for point in order]).shortfall()
 
 
-def _candidates(boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]]) -> list[Run]:
-    """Return for each box the points inside, as a bit set shifted right by its trailing zeros, and that shift."""
-    if len(boxes) * len(points) <= 32:
-        found = [sum(1 << n for n, point in enumerate(points) if _inside(box, point, sides)) for box in boxes]
-    else:
-        found = list(_intersect(boxes, points, sides))
-    shifts = [max((mask & -mask).bit_length() - 1, 0) for mask in found]
-    return [(mask >> shift, shift) for mask, shift in zip(found, shifts, strict=True)]
+def _candidates(
+    boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]], narrow_first: Sequence[int]
+) -> list[Blocks]:
+    """Return for each box the points inside.
+
+    The points stand in the order of the columns where boxes are narrow, so that those of a box lie in few blocks.
+    """
+    if len(boxes) * len(points) <= FEW_PAIRS:
+        whole = [sum(1 << n for n, point in enumerate(points) if _inside(box, point, sides)) for box in boxes]
+        return [((0, mask),) if mask else () for mask in whole]
+    starts = range(0, len(points), BLOCK)
+    axes = [[_Axis(column) for column in zip(*points[start : start + BLOCK], strict=True)] for start in starts]
+    columns = [(c, _Blocked([block[c] for block in axes], sides[c])) for c in narrow_first]
+    everything = [(1 << min(BLOCK, len(points) - start)) - 1 for start in starts]
+    found: list[Blocks] = []
+    for box in boxes:
+        touched = (1 << len(starts)) - 1
+        for c, column in columns:
+            touched &= column.touched(box[c])
+        masks = []
+        for block in _members_of(touched):
+            mask = everything[block]
+            for c, column in columns:
+                mask &= column.mask(box[c], block)
+                if not mask:
+                    break
+            else:
+                masks.append((block, mask))
+        found.append(tuple(masks))
+    return found
 
 
 def _inside(box: Box, point: Point, sides: Sequence[Sequence[Side]]) -> bool:
@@ -299,36 +329,48 @@ def _inside(box: Box, point: Point, sides: Sequence[Sequence[Side]]) -> bool:
     )
 
 
-def _intersect(boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]]) -> Iterator[int]:
-    axes = [_Axis(column) for column in zip(*points, strict=True)]
-    everything = (1 << len(points)) - 1
-    most = 1 + MOST_MASK_BYTES // (len(points) // 8 + 32)
-    kept: dict[tuple[int, int], int] = {}
-    for box in boxes:
-        mask = everything
-        for pair in enumerate(box):
-            part = kept.get(pair)
-            if part is None:
-                if len(kept) >= most:
-                    kept.clear()
-                part = kept[pair] = axes[pair[0]].mask(sides[pair[0]][pair[1]])
-            mask &= part
-            if not mask:
-                break
-        yield mask
+class _Blocked:
+    """One column of all points, block by block; what was asked for before is kept."""
+
+    def __init__(self, axes: Sequence[_Axis], sides: Sequence[Side]) -> None:
+        self._axes = axes
+        self._sides = sides
+        self._touched: dict[int, int] = {}
+        self._masks: dict[tuple[int, int], int] = {}
+
+    def touched(self, side: int) -> int:
+        """Return the blocks that hold a value of the side, as bits; all of them where sides are too many to ask."""
+        if len(self._sides) > MOST_KEPT_MASKS // len(self._axes):
+            return -1
+        found = self._touched.get(side)
+        if found is None:
+            runs = self._sides[side]
+            found = self._touched[side] = _pack(
+                [n for n, axis in enumerate(self._axes) if axis.meets(runs)], len(self._axes)
+            )
+        return found
+
+    def mask(self, side: int, block: int) -> int:
+        """Return the points of a block whose value lies in the side."""
+        mask = self._masks.get((side, block))
+        if mask is None:
+            if len(self._masks) >= MOST_KEPT_MASKS:
+                self._masks.clear()
+            mask = self._masks[side, block] = self._axes[block].mask(self._sides[side])
+        return mask
 
 
 class _Axis:
-    """One column of the points: gives the bit set of the points whose value lies in a side.
+    """One column of a block of points: gives the bit set of the points whose value lies in a side.
 
-    The points in order of value are cut into blocks at changes of value, a frequent value being a block of its own;
-    for each cut the set of all points before it is kept, so that a run of whole blocks is one exclusive or.
+    The points in order of value are cut into parts at changes of value, a frequent value being a part of its own; for
+    each cut the set of all points before it is kept, so that a run of whole parts is one exclusive or.
     """
 
     def __init__(self, values: Sequence[int]) -> None:
         self._order = sorted(range(len(values)), key=values.__getitem__)
         self._values = [values[n] for n in self._order]
-        size = max(1, len(values) // N_BLOCKS)
+        size = max(1, len(values) // N_PARTS)
         changes = [0, *(n for n, (a, b) in enumerate(pairwise(self._values), 1) if a != b), len(values)]
         self._cuts = [0]
         for start, stop in pairwise(changes):
@@ -339,6 +381,12 @@ class _Axis:
         self._before = [0]
         for start, stop in pairwise(self._cuts):
             self._before.append(self._before[-1] | self._bits(start, stop))
+
+    def meets(self, side: Side) -> bool:
+        """Say whether a value lies in one of the runs."""
+        if not side or side[0][0] > self._values[-1] or side[-1][1] <= self._values[0]:
+            return False
+        return any(bisect_left(self._values, low) < bisect_left(self._values, high) for low, high in side)
 
     def mask(self, side: Side) -> int:
         """Return the set of the points whose value lies in one of the runs."""
@@ -363,38 +411,41 @@ class _Flow:
     A box passes any amount to each point inside it; a point full of other boxes' rows passes on to one of those boxes.
     """
 
-    def __init__(self, candidates: Sequence[Run], supply: list[int], capacity: list[int]) -> None:
+    def __init__(self, candidates: Sequence[Blocks], supply: list[int], capacity: list[int]) -> None:
         self._candidates = candidates
         self._supply = supply
         self._capacity = capacity
-        self._free = (1 << len(capacity)) - 1
+        self._sizes = [min(BLOCK, len(capacity) - start) for start in range(0, len(capacity), BLOCK)]
+        self._free = [(1 << size) - 1 for size in self._sizes]
         self._takers: list[dict[int, int]] = [{} for _ in capacity]  # by point: the boxes with rows there, how many
 
     def shortfall(self) -> int:
         """Assign as many rows as can be and count the others."""
-        for box in sorted(range(len(self._supply)), key=lambda n: self._candidates[n][0].bit_count()):
+        counts = [sum(mask.bit_count() for _, mask in blocks) for blocks in self._candidates]
+        for box in sorted(range(len(counts)), key=counts.__getitem__):
             self._fill(box)
         while layers := self._layers():
             self._augment(*layers)
         return sum(self._supply)
 
     def _fill(self, box: int) -> None:
-        mask, shift = self._candidates[box]
-        mask &= self._free >> shift
-        while mask and self._supply[box]:
-            top = mask.bit_length() - 1
-            mask ^= 1 << top
-            self._move([box], [top + shift])
+        for block, mask in self._candidates[box]:
+            mask &= self._free[block]
+            while mask and self._supply[box]:
+                top = mask.bit_length() - 1
+                mask ^= 1 << top
+                self._move([box], [block * BLOCK + top])
 
     def _move(self, boxes: list[int], points: list[int]) -> None:
         """Move as much as fits along box, point, box, point ..., each later box giving way at the point before it."""
-        amount = min(self._supply[boxes[0]], self._capacity[points[-1]])
+        last = points[-1]
+        amount = min(self._supply[boxes[0]], self._capacity[last])
         for point, box in zip(points, boxes[1:], strict=False):
             amount = min(amount, self._takers[point][box])
         self._supply[boxes[0]] -= amount
-        self._capacity[points[-1]] -= amount
-        if not self._capacity[points[-1]]:
-            self._free ^= 1 << points[-1]
+        self._capacity[last] -= amount
+        if not self._capacity[last]:
+            self._free[last // BLOCK] ^= 1 << last % BLOCK
         for point, box in zip(points, boxes, strict=True):
             self._takers[point][box] = self._takers[point].get(box, 0) + amount
         for point, box in zip(points, boxes[1:], strict=False):
@@ -402,68 +453,79 @@ class _Flow:
             if not self._takers[point][box]:
                 del self._takers[point][box]
 
-    def _layers(self) -> tuple[list[int], dict[int, int]] | None:
+    def _layers(self) -> tuple[list[list[int]], dict[int, int]] | None:
         """Return the points by distance from the boxes still short, up to the first free ones, and the boxes' depth."""
         frontier = [box for box, rows in enumerate(self._supply) if rows]
         depth = dict.fromkeys(frontier, 0)
-        unseen = (1 << len(self._capacity)) - 1
-        layers: list[int] = []
+        unseen = [(1 << size) - 1 for size in self._sizes]
+        layers: list[list[int]] = []
         while frontier:
-            layer = 0
+            layer = [0] * len(unseen)
             for box in frontier:
-                mask, shift = self._candidates[box]
-                if new := (mask & (unseen >> shift)) << shift:
-                    unseen ^= new
-                    layer |= new
+                for block, mask in self._candidates[box]:
+                    if new := mask & unseen[block]:
+                        unseen[block] ^= new
+                        layer[block] |= new
             layers.append(layer)
-            if layer & self._free:
-                layers[-1] &= self._free
+            free = list(map(operator.and_, layer, self._free))
+            if any(free):
+                layers[-1] = free
                 return self._prune(layers, depth), depth
             frontier = []
-            for point in _members_of(layer):
+            for point in _points_of(layer):
                 for box in self._takers[point]:
                     if box not in depth:
                         depth[box] = len(layers)
                         frontier.append(box)
         return None
 
-    def _prune(self, layers: list[int], depth: dict[int, int]) -> list[int]:
+    def _prune(self, layers: list[list[int]], depth: dict[int, int]) -> list[list[int]]:
         """Leave in each layer only the points from which a free one can be reached."""
         boxes: list[list[int]] = [[] for _ in layers]
         for box, level in depth.items():
             if level < len(layers):
                 boxes[level].append(box)
         for level in range(len(layers) - 1, 0, -1):
-            open_ = {b for b in boxes[level] if self._candidates[b][0] & (layers[level] >> self._candidates[b][1])}
-            kept = [n for n in _members_of(layers[level - 1]) if not open_.isdisjoint(self._takers[n])]
-            layers[level - 1] = _pack(kept, len(self._capacity))
+            layer, before = layers[level], layers[level - 1]
+            leading = {box for box in boxes[level] if any(mask & layer[block] for block, mask in self._candidates[box])}
+            for block, mask in enumerate(before):
+                if mask:
+                    takers = self._takers[block * BLOCK : (block + 1) * BLOCK]
+                    kept = [n for n in _members_of(mask) if not leading.isdisjoint(takers[n])]
+                    before[block] = _pack(kept, self._sizes[block])
         return layers
 
-    def _augment(self, layers: list[int], depth: dict[int, int]) -> None:
+    def _augment(self, layers: list[list[int]], depth: dict[int, int]) -> None:
         """Move rows along shortest paths until every one of them is blocked."""
         for start in [box for box, level in depth.items() if level == 0]:
             boxes, points = [start], list[int]()
             while boxes and self._supply[start]:
-                level = len(points)
-                mask, shift = self._candidates[boxes[-1]]
-                mask &= layers[level] >> shift
-                if not mask:  # a dead end: no path leads through this box any more
+                layer = layers[len(points)]
+                place = next(((n, m & layer[n]) for n, m in self._candidates[boxes[-1]] if m & layer[n]), None)
+                if place is None:  # a dead end: no path leads through this box any more
                     depth[boxes.pop()] = -1
                     if points:
                         points.pop()
                     continue
-                point = mask.bit_length() - 1 + shift
-                if level + 1 == len(layers):
+                block, top = place[0], place[1].bit_length() - 1
+                point = block * BLOCK + top
+                if len(points) + 1 == len(layers):
                     self._move(boxes, [*points, point])
-                    layers[level] &= self._free
+                    layer[block] &= self._free[block]
                     boxes, points = [start], []
                     continue
-                box = next((b for b in self._takers[point] if depth.get(b) == level + 1), None)
+                box = next((b for b in self._takers[point] if depth.get(b) == len(points) + 1), None)
                 if box is None:
-                    layers[level] ^= 1 << point
+                    layer[block] ^= 1 << top
                 else:
                     boxes.append(box)
                     points.append(point)
+
+
+def _points_of(blocks: Sequence[int]) -> Iterator[int]:
+    for block, mask in enumerate(blocks):
+        for n in _members_of(mask):
+            yield block * BLOCK + n
 
 
 def _pack(members: Sequence[int], size: int) -> int:

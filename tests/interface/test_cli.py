@@ -182,3 +182,30 @@ def test_help_and_version(shoal: Shoal) -> None:
     text = shoal("anonymize", "--help").out
     for option in ("--qi", "--sensitive", "--dry-run", "--threads", "--json", "--force"):
         assert option in text
+
+
+def test_standard_output_gets_the_verified_release_alone(data: Path, tmp_path: Path) -> None:
+    """O10: verified first, then streamed; a reader that goes away is no error."""
+    import subprocess
+    import sys
+
+    words = [
+        sys.executable,
+        "-c",
+        "from shoal.cli.main import run; run()",
+        "anonymize",
+        str(data),
+        "-o",
+        "-",
+        "-k",
+        "2",
+    ]
+    ended = subprocess.run([*words, *ROLES], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("age,sex,zip,disease\n")
+    assert len(ended.stdout.splitlines()) == 7
+    piped = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$@" | head -n 0', "bash", *words, *ROLES], capture_output=True, check=False
+    )
+    assert piped.returncode == 0, piped.stderr
+    assert b"Traceback" not in piped.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,12 +15,17 @@ from shoal.cli import options as opt
 from shoal.cli import render
 from shoal.config import Settings, read_config
 from shoal.errors import FileError, UsageError
-from shoal.target import Target
+from shoal.target import Stream, Target
 
 
 def anonymize(
-    data: Annotated[Path, typer.Argument(help="The table: a CSV file.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where the release goes: a CSV file.")] = None,
+    data: Annotated[Path, typer.Argument(help="The table: CSV (also .gz, .zst), Parquet, Arrow or Excel.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Where the release goes: .csv, .csv.gz, .parquet or .xlsx; - for standard output."
+        ),
+    ] = None,
     k: opt.K = None,
     qi: opt.Qi = None,
     sensitive: opt.Sensitive = None,
@@ -114,6 +121,9 @@ def anonymize(
     settings = given.over(saved)
     if output is None and not dry_run:
         raise UsageError("-o is not given. Name the file to write, or say --dry-run.")
+    streams = output == Path("-")
+    if streams and as_json:
+        raise UsageError("-o - and --json both print on standard output. Leave one out.")
     n_threads = opt.use_threads(threads)
     from shoal.drift import check_drift
     from shoal.formats import read_table
@@ -122,19 +132,31 @@ def anonymize(
 
     request, chosen, rules = make_request(settings, keep_order=keep_order), choose_method(settings), settings.rules()
     key = _read_key(key_file)
-    with (
-        Target(output, force=force, source=data) if output and not dry_run else nullcontext() as target,
-        render.progress() as (stage, progress),
-    ):
-        table = read_table(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+    place: Target | Stream | nullcontext[None] = nullcontext()
+    if output and not dry_run:
+        place = Stream() if streams else Target(output, force=force, source=data)
+    with place as target, render.progress() as (stage, progress):
+        table = read_table(
+            data,
+            delimiter=settings.delimiter,
+            encoding=settings.encoding,
+            header=settings.header,
+            sheet=settings.sheet,
+        )
         check_drift(table, saved)
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
         schema = settings.schema(table.names)
         release = anonymize_table(table, schema, request, chosen, (), run, rules)
         stage("writing and verifying")
-        manifest = release.write_to(target, key=key) if target is not None else None
+        try:
+            manifest = release.write_to(target, key=key) if target is not None else None
+        except BrokenPipeError:  # nobody reads any more, which is no fault; what is left in the buffer goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None
     render.say_notes(release.notes)
-    render.print_release(release, output if target else None, manifest, time.perf_counter() - began, as_json=as_json)
+    if not streams:
+        seconds = time.perf_counter() - began
+        render.print_release(release, output if target else None, manifest, seconds, as_json=as_json)
 
 
 def _read_key(path: Path | None) -> bytes | None:

@@ -89,10 +89,10 @@ def propose(
         _check_output(output, force, data)
     opt.use_threads(None)
     from shoal import hierarchy as hierarchies
-    from shoal.table import read_csv
+    from shoal.formats import read_table
 
     settings = opt.file_settings(delimiter, encoding, header)
-    table = read_csv(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+    table = read_table(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
     proposed = hierarchies.propose_for(
         table,
         column,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def init(
-    data: Annotated[Path, typer.Argument(help="The table: a CSV file.")],
+    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or Excel.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the proposal goes.")] = Path("shoal.toml"),
     delimiter: opt.Delimiter = None,
     encoding: opt.Encoding = None,
@@ -32,13 +32,13 @@ def init(
     Example: shoal init data.csv
     """
     opt.use_threads(threads)
+    from shoal.formats import read_table
     from shoal.profile import profile_table, write_document
     from shoal.profile.document import check_target
-    from shoal.table import read_csv
 
     given = opt.file_settings(delimiter, encoding, header)
     check_target(output, data, force=force)
-    table = read_csv(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header)
+    table = read_table(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header)
     profile = profile_table(table)
     write_document(profile, output, data, force=force)
     if as_json:

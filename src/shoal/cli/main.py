@@ -66,9 +66,6 @@ def run(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         typer.echo("shoal: interrupted; nothing was written.", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stdout = None  # nobody reads: nothing is left to flush
-        sys.exit(0)
     except MemoryError:
         typer.echo("shoal: not enough memory for this table. Use a machine with more, or fewer columns.", err=True)
         sys.exit(6)

@@ -15,8 +15,8 @@ from shoal.schema import check_k
 
 
 def measure(
-    original: Annotated[Path, typer.Argument(help="The original table: a CSV file.")],
-    released: Annotated[Path, typer.Argument(help="Its release, of whatever tool: a CSV file.")],
+    original: Annotated[Path, typer.Argument(help="The original table: CSV, Parquet, Arrow or Excel.")],
+    released: Annotated[Path, typer.Argument(help="Its release, of whatever tool.")],
     qi: Annotated[
         list[str], typer.Option("--qi", help="Quasi-identifiers, comma separated.", rich_help_panel=opt.ROLES)
     ],

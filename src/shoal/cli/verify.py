@@ -14,7 +14,7 @@ from shoal.errors import UsageError, VerificationError, join_problems
 
 
 def verify(
-    released: Annotated[Path, typer.Argument(help="The released file, of whatever tool: CSV.")],
+    released: Annotated[Path, typer.Argument(help="The released file, of whatever tool: CSV, Parquet or Excel.")],
     k: opt.K = None,
     qi: opt.Qi = None,
     sensitive: opt.Sensitive = None,
