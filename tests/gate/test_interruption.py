@@ -75,7 +75,8 @@ TRAPS = {
     "when the file is opened": "import shoal.release as r\nr.write_csv = lambda *a: die()",
     "half way through writing": (
         "import shoal.release as r\nw = r.write_csv\n"
-        "def cut(text, path):\n    w(text, path)\n    b = path.read_bytes()\n    path.write_bytes(b[:len(b)//2])\n    die()\n"
+        "def cut(text, path):\n    w(text, path)\n    b = path.read_bytes()\n    path.write_bytes(b[: len(b) // 2])\n"
+        "    die()\n"
         "r.write_csv = cut"
     ),
     "before the gate": "import shoal.verification as v\nv.gate = lambda *a, **o: die()",
