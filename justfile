@@ -40,7 +40,7 @@ bench *arguments:
 
 # the long runs: fuzz, kills, soak
 nightly:
-    pytest -m nightly
+    SHOAL_HYPOTHESIS_PROFILE=nightly SHOAL_KILLS=200 pytest -m ""
 
 demo:
     shoal demo

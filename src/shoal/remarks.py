@@ -17,12 +17,18 @@ from shoal.table import Table
 __all__ = ["about_release", "about_table"]
 
 SAMPLE_ROWS = 20_000
+NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column seems to name people
 FREQUENT = 0.01  # share of the rows from which a text such as "?" is worth a word
 
 
 def about_table(table: Table, schema: Schema) -> list[str]:
     """Return what is odd about a table: look-alike texts, undeclared markers, columns that give others away."""
-    return [*_look_alikes(table, schema), *_markers(table, schema), *_dependencies(table, schema)]
+    return [
+        *_look_alikes(table, schema),
+        *_markers(table, schema),
+        *_dependencies(table, schema),
+        *_repeated_identifiers(table, schema),
+    ]
 
 
 def _look_alikes(table: Table, schema: Schema) -> Iterator[str]:
@@ -57,6 +63,21 @@ def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
             yield (
                 f"column {found.column!r} gives quasi-identifier {found.target!r} away and leaves as it is; drop it or "
                 "make it a quasi-identifier"
+            )
+
+
+def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[str]:
+    """Name the dropped columns that are nearly unique but not quite: the same person may stand in several rows."""
+    if schema.names(Role.PERSON):
+        return
+    for name in schema.names(Role.IDENTIFIER):
+        ranks, texts = table.factor(name)
+        known = int((~texts.is_in(list(schema.missing))).to_numpy()[ranks].sum())
+        distinct = int((~texts.is_in(list(schema.missing))).sum())
+        if NEARLY_UNIQUE * known <= distinct < known:
+            yield (
+                f"column {name!r} repeats in {known - distinct} rows: one person may have several; if it tells whose a "
+                f"row is, say --person {name}"
             )
 
 

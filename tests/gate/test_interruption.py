@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,7 @@ def start(folder: Path, before: str = "") -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[bytes, bytes, float]]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes, float]:
     """What a run that nobody disturbs writes, its manifest, and the seconds it takes."""
     folder = tmp_path_factory.mktemp("finished")
     prepare(folder)
@@ -38,7 +37,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[bytes, 
     _, error = process.communicate()
     assert process.returncode == 0, error
     seconds = time.perf_counter() - began
-    yield (folder / "out.csv").read_bytes(), (folder / "out.csv.manifest.json").read_bytes(), seconds
+    return (folder / "out.csv").read_bytes(), (folder / "out.csv.manifest.json").read_bytes(), seconds
 
 
 def prepare(folder: Path) -> None:

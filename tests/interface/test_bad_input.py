@@ -1,4 +1,4 @@
-"""Bad input, one case each: the documented exit code, a text that helps, nothing left behind, no cell in any message."""
+"""Bad input, one case each: the documented exit code, a helpful text, nothing left behind, no cell in any message."""
 
 from __future__ import annotations
 

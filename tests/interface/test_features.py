@@ -60,7 +60,7 @@ def test_rare_insensitive_values_block_unless_accepted(shoal: Shoal, tmp_path: P
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--insensitive", "weight,flag")
     ended = shoal(*words)
     assert ended.code == 4
-    assert "'weight' (40 values)" in ended.err
+    assert "column 'weight' has 40 values in fewer than k=5 rows" in ended.err
     assert "flag" not in ended.err
     ended = shoal(*words, "--accept-unique", "weight")
     assert ended.code == 0, ended.err
@@ -233,3 +233,57 @@ def test_data_dictionary_stands_beside_the_release(shoal: Shoal, tmp_path: Path)
     assert "Canary" not in page + json.dumps(content)
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert set(manifest["beside"]) == {"out.csv.dictionary.json", "out.csv.dictionary.md"}
+
+
+def test_direct_identifiers_need_to_be_accepted(shoal: Shoal, tmp_path: Path) -> None:
+    """L11: what looks like e-mail addresses does not leave unnoticed, whatever role it was given."""
+    data = write(tmp_path, "age,contact", *[f"{20 + i % 4},canary{i}@example.org" for i in range(40)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--sensitive", "contact")
+    ended = shoal(*words)
+    assert ended.code == 4
+    assert "column 'contact' looks like" in ended.err
+    assert "canary" not in ended.err
+    assert shoal(*words, "--accept-unique", "contact").code == 0
+
+
+def test_repeated_identifiers_are_named(shoal: Shoal, tmp_path: Path) -> None:
+    """C19: one row is taken for one person, and a column that says otherwise is named."""
+    data = write(tmp_path, "email,age", *[f"p{i % 30}@x.org,{20 + i % 4}" for i in range(40)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 11, "--qi", "age", "--drop", "email")
+    ended = shoal(*words)
+    assert ended.code == 0, ended.err
+    assert "one row is taken for one person" in ended.err
+    assert "column 'email' repeats in 10 rows" in ended.err
+
+
+def test_identifiers_are_dropped_not_hashed(shoal: Shoal, tmp_path: Path) -> None:
+    """L12: no hash of an identifier is in any output, for a hash of a short number can be turned round."""
+    import hashlib
+
+    data = write(tmp_path, "phone,age", *[f"0{700000000 + i},{20 + i % 4}" for i in range(40)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--drop", "phone")
+    assert shoal(*words).code == 0
+    written = b"".join(path.read_bytes() for path in tmp_path.glob("out.csv*"))
+    for i in range(40):
+        phone = f"0{700000000 + i}".encode()
+        for name in ("md5", "sha1", "sha256", "blake2b"):
+            assert hashlib.new(name, phone).hexdigest().encode() not in written
+        assert phone not in written
+
+
+def test_few_suppressed_rows_are_not_counted_in_public(tmp_path: Path) -> None:
+    """C21: what is published says "<k", and gives no figure from which the number follows."""
+    from dataclasses import replace
+
+    import polars as pl
+
+    import shoal as library
+
+    made = library.anonymize(pl.DataFrame({"age": [str(20 + i % 9) for i in range(60)]}), qi=["age"], k=5)
+    hidden = replace(made, measures=replace(made.measures, suppressed_rows=3))
+    (tmp_path / "x").write_bytes(b"")
+    content = hidden.manifest("x", tmp_path / "x", None)
+    assert content["suppressed_rows"] == "<k"
+    assert not {"dm", "ncp", "utility", "modification_rate", "per_attribute"} & set(content["measures"])
+    many = replace(made, measures=replace(made.measures, suppressed_rows=7)).manifest("x", tmp_path / "x", None)
+    assert many["suppressed_rows"] == 7

@@ -151,7 +151,7 @@ def test_content_tells_the_format(tmp_path: Path, name: str) -> None:
     ("name", "content", "match"),
     [
         ("t.parquet", TEXT.encode(), "the name says Parquet, but the content is CSV text"),
-        ("t.csv", gzip.compress(TEXT.encode()), "the name says CSV text, but the content is gzip"),
+        ("t.csv", gzip.compress(TEXT.encode(), mtime=0), "the name says CSV text, but the content is gzip"),
         ("t.csv.gz", zstd(TEXT.encode()), "says gzip, but the content is Zstandard"),
         ("t.xlsx", TEXT.encode(), "says an Excel workbook, but the content is CSV text"),
         ("t.parquet", b"", "says Parquet, but the content is empty"),
@@ -161,8 +161,8 @@ def test_content_tells_the_format(tmp_path: Path, name: str) -> None:
         ("t.csv", b"BZh91AY", "bzip2"),
         ("t.db", b"SQLite format 3\0", "SQLite"),
         ("t.pkl", b"\x80\x05\x95" + b"\0" * 20, "pickle, which may run code"),
-        ("t.csv.gz", gzip.compress(b"PAR1 and more"), "what is compressed in it is not CSV text"),
-        ("t.csv.gz", gzip.compress(TEXT.encode())[:-12], "damaged or cut short"),
+        ("t.csv.gz", gzip.compress(b"PAR1 and more", mtime=0), "what is compressed in it is not CSV text"),
+        ("t.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-12], "damaged or cut short"),
         ("t.csv.zst", zstd(TEXT.encode() * 99)[:-9], "damaged or cut short"),
         ("t.parquet", b"PAR1\0\0\0\0" * 9, "cut short"),
         ("t.parquet", b"PAR1" + b"\0" * 99 + b"\x10\0\0\0PAR1", "cannot be read as Parquet"),
@@ -471,7 +471,7 @@ def test_a_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """B25: gzip, Zstandard and a workbook that expand beyond measure."""
     monkeypatch.setattr(memory, "FREE_EXPANSION", 10**6)
     zeros = b"0,0\n" * 2_000_000
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(zeros))
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(zeros, mtime=0))
     (tmp_path / "t.csv.zst").write_bytes(zstd(zeros))
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/workbook.xml", zeros)

@@ -2,5 +2,6 @@
 
 from shoal.methods.base import Method, Run, infos, named
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.shoaling import Shoaling
 
-__all__ = ["Method", "Mondrian", "Run", "infos", "named"]
+__all__ = ["Method", "Mondrian", "Run", "Shoaling", "infos", "named"]

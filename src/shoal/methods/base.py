@@ -53,6 +53,12 @@ class Info:
 
 METHODS = (
     Info(
+        "shoaling",
+        "grows groups of the nearest rows, then lets rows move and change places as long as that pays",
+        "shoal's own",
+        "shoal.methods.shoaling:Shoaling",
+    ),
+    Info(
         "mondrian",
         "cuts the table in two at the median of its widest attribute, again and again",
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",

@@ -1,0 +1,31 @@
+# distutils: language = c++
+"""Groups grown bottom-up inside a block. Twin: tests/naive/shoaling.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from shoal.kernels.block cimport Block, School, empty_school, load_block
+from shoal.kernels.clusters cimport grow_groups
+
+
+def agglomerate(
+    const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
+    const int32_t[::1] picks,       # IN  the tuples of the block
+    const int64_t[::1] rows,        # IN  rows of each of them
+    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
+    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
+    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    int64_t k,                      # IN  rows that a group must have
+    int32_t[::1] labels,            # OUT group of each picked tuple
+) -> int:
+    """Merge the nearest clusters until all are ripe; return the number of groups."""
+    cdef Block block
+    cdef School school
+    cdef Py_ssize_t e
+    with nogil:
+        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        empty_school(block, school)
+        grow_groups(block, school)
+        for e in range(block.n):
+            labels[e] = school.group[e]
+    return <int>school.price.size()

@@ -1,0 +1,225 @@
+# distutils: language = c++
+"""Rows move between the groups of a block and change places. Twin: tests/naive/shoaling.py."""
+
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.vector cimport vector
+
+from shoal.kernels.block cimport (
+    Block, School, Summary, cost_of, draw, draw_below, find_near, is_part, is_ripe, joined, load_block, load_school,
+    open_group, parted, price_exchanged, price_of_pair, price_with, put_in, share, split_entry, take_out,
+)
+
+# Nearest entries that a proposal may look to, members of a group that are tried in a swap, steps of the temperature.
+cdef enum:
+    N_NEAR = 12
+    N_TRIED = 8
+    N_STAGES = 40
+
+
+def anneal(
+    const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
+    int32_t[::1] picks,             # IN and OUT  the tuples of the block, with room for parts of them
+    int64_t[::1] rows,              # IN and OUT  rows of each of them
+    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
+    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
+    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    int64_t k,                      # IN  rows that a group must have
+    int32_t n,                      # IN  how many of the picks are filled
+    int32_t n_groups,               # IN  number of groups
+    int64_t proposals,              # IN  for each entry
+    double heat,                    # IN  first temperature, in mean prices of a row of the block times root k
+    uint64_t seed,                  # IN  of the block
+    int32_t[::1] labels,            # IN and OUT  group of each picked tuple
+) -> int:
+    """Propose moves and swaps under a falling temperature; return how many of the picks are filled then."""
+    cdef Block block
+    cdef School school
+    cdef vector[int32_t] near, origin
+    cdef int64_t before, after, stage, step, n_steps
+    cdef int64_t costly_rows = 0
+    cdef int32_t g
+    cdef double temperature
+    cdef Py_ssize_t i
+    with nogil:
+        load_block(codes, picks[:n], rows[:n], places, offsets, ordered, units, k, block)
+        load_school(block, labels[:n], n_groups, school)
+        before = total_cost(school)
+        for g in range(n_groups):
+            if school.price[g] > 0:
+                costly_rows += school.summary[g].rows
+        for i in range(n):
+            origin.push_back(<int32_t>i)
+        if n_groups > 1 and before > 0:
+            find_near(block, near, N_NEAR)
+            temperature = heat * sqrt(<double>k) * (<double>before / <double>costly_rows)
+            n_steps = proposals * block.n // N_STAGES
+            for stage in range(N_STAGES):
+                if stage * 100 >= N_STAGES * 85:
+                    temperature = 0
+                for step in range(n_steps):
+                    propose(block, school, near, origin, <int32_t>picks.shape[0], temperature, &seed)
+                temperature *= 0.935
+        after = total_cost(school)
+        if after < before:
+            for i in range(block.n):
+                labels[i] = school.group[i]
+                rows[i] = block.entries[i].rows
+                picks[i] = picks[origin[i]]
+    return block.n if after < before else n
+
+
+cdef int64_t total_cost(const School& school) noexcept nogil:
+    cdef int64_t cost = 0
+    cdef int32_t g
+    for g in range(<int32_t>school.price.size()):
+        cost += cost_of(school, g)
+    return cost
+
+
+cdef inline double threshold(double temperature, uint64_t* seed) noexcept nogil:
+    """Draw how much worse a proposal may make it: about exponential, by a chord of the logarithm between powers of two."""
+    cdef uint64_t word = draw(seed)
+    cdef int32_t halvings = 0
+    while word >> 63 == 0 and halvings < 40:
+        word <<= 1
+        halvings += 1
+    return temperature * 0.6931471805599453 * (halvings + 1 - <double>(word << 1 >> 12) / 4503599627370496.0)
+
+
+cdef void propose(
+    Block& block, School& school, vector[int32_t]& near, vector[int32_t]& origin, int32_t room, double temperature,
+    uint64_t* seed,
+) noexcept nogil:
+    """Draw an entry and one near to it, and try to bring the first to the other's group."""
+    cdef uint64_t word = draw(seed)
+    cdef int32_t e = <int32_t>(((word >> 32) * <uint64_t>block.n) >> 32), a = school.group[e], b, other
+    cdef int64_t stay, cost
+    cdef double bound
+    cdef Summary left
+    if school.price[a] == 0:
+        return
+    other = near[origin[e] * N_NEAR + <int32_t>(((word & <uint64_t>0xFFFFFFFF) * N_NEAR) >> 32)]
+    if other < 0 or school.group[other] == a:
+        return
+    b = school.group[other]
+    bound = threshold(temperature, seed)
+    stay = cost_of(school, a) + cost_of(school, b)
+    left = parted(school.summary[a], block.entries[e])
+    if not is_ripe(block.need, left):
+        if school.price[b] > 0 and word >> 24 & 3:
+            swap(block, school, e, b, <int64_t>(<double>stay + bound), seed)
+        elif block.n < room:
+            move_and_refill(block, school, near, origin, e, b, <int64_t>(<double>stay + bound), seed)
+        return
+    if school.price[b] == 0 and block.n < room and found_group(block, school, origin, e, other, bound):
+        return
+    cost = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
+    if cost > stay + bound:
+        return
+    cost += left.rows * price_exchanged(block, school, a, e, -1)
+    if cost <= stay + bound:
+        take_out(block, school, e)
+        put_in(block, school, b, e)
+
+
+cdef bint found_group(
+    Block& block, School& school, vector[int32_t]& origin, int32_t e, int32_t other, double bound,
+) noexcept nogil:
+    """Let e found a new group, alone or with as many rows of the other entry as it needs, if their group can spare them."""
+    cdef int32_t a = school.group[e], part
+    cdef int64_t cost
+    cdef Summary lent = share(block.need, block.entries[e], block.entries[other])
+    if is_ripe(block.need, block.entries[e]):
+        take_out(block, school, e)
+        put_in(block, school, open_group(block, school), e)
+        return True
+    if not (
+        is_part(lent, block.entries[other]) and is_ripe(block.need, joined(block.entries[e], lent))
+        and is_ripe(block.need, parted(school.summary[school.group[other]], lent))
+    ):
+        return False
+    cost = (
+        joined(block.entries[e], lent).rows * price_of_pair(block, e, other)
+        + parted(school.summary[a], block.entries[e]).rows * price_exchanged(block, school, a, e, -1)
+    )
+    if cost > cost_of(school, a) + bound:
+        return False
+    part = split_entry(block, school, other, lent)
+    origin.push_back(origin[other])
+    take_out(block, school, part)
+    take_out(block, school, e)
+    a = open_group(block, school)
+    put_in(block, school, a, e)
+    put_in(block, school, a, part)
+    return True
+
+
+cdef void move_and_refill(
+    Block& block, School& school, const vector[int32_t]& near, vector[int32_t]& origin, int32_t e, int32_t b,
+    int64_t limit, uint64_t* seed,
+) noexcept nogil:
+    """Move e to group b and fill its place with rows that another group near by can spare."""
+    cdef int32_t a = school.group[e], size = <int32_t>school.members[a].size(), f, filler, d
+    cdef Summary left = parted(school.summary[a], block.entries[e]), lent
+    cdef int64_t cost
+    if size < 2:
+        return
+    f = school.members[a][draw_below(seed, size)]
+    filler = near[origin[f] * N_NEAR + draw_below(seed, N_NEAR)]
+    if f == e or filler < 0 or school.group[filler] == a or school.group[filler] == b:
+        return
+    d = school.group[filler]
+    lent = share(block.need, left, block.entries[filler])
+    if not is_ripe(block.need, joined(left, lent)) or not is_ripe(block.need, parted(school.summary[d], lent)):
+        return
+    limit += cost_of(school, d)
+    cost = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
+    if cost > limit:
+        return
+    cost += joined(left, lent).rows * price_exchanged(block, school, a, e, filler)
+    if is_part(lent, block.entries[filler]):
+        cost += parted(school.summary[d], lent).rows * school.price[d]
+    else:
+        cost += parted(school.summary[d], lent).rows * price_exchanged(block, school, d, filler, -1)
+    if cost > limit:
+        return
+    if is_part(lent, block.entries[filler]):
+        origin.push_back(origin[filler])
+        filler = split_entry(block, school, filler, lent)
+    take_out(block, school, e)
+    take_out(block, school, filler)
+    put_in(block, school, a, filler)
+    put_in(block, school, b, e)
+
+
+cdef void swap(
+    const Block& block, School& school, int32_t e, int32_t b, int64_t limit, uint64_t* seed,
+) noexcept nogil:
+    """Let e change places with the best of some members of group b, if both groups then cost no more than the limit."""
+    cdef int32_t a = school.group[e], partner, i, size = <int32_t>school.members[b].size(), best = -1, at
+    cdef int32_t without = price_exchanged(block, school, a, e, -1) if school.members[a].size() > 1 else 0
+    cdef Summary left, right, left_rest = parted(school.summary[a], block.entries[e])
+    cdef int64_t cost
+    at = draw_below(seed, size)
+    for i in range(min(N_TRIED, size)):
+        partner = school.members[b][at]
+        at = at + 1 if at + 1 < size else 0
+        left = joined(left_rest, block.entries[partner])
+        right = joined(parted(school.summary[b], block.entries[partner]), block.entries[e])
+        if not is_ripe(block.need, left) or not is_ripe(block.need, right):
+            continue
+        # The partner can only raise the price of the group that e leaves.
+        cost = right.rows * price_exchanged(block, school, b, partner, e)
+        if cost + left.rows * without > limit:
+            continue
+        cost += left.rows * price_exchanged(block, school, a, e, partner)
+        if cost < limit or (cost == limit and best < 0):
+            limit = cost
+            best = partner
+    if best >= 0:
+        take_out(block, school, e)
+        take_out(block, school, best)
+        put_in(block, school, a, best)
+        put_in(block, school, b, e)

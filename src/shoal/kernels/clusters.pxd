@@ -1,0 +1,346 @@
+# Groups grown bottom-up inside a block: clusters of entries merge, the nearest first, until they are ripe.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.pair cimport pair
+from libcpp.queue cimport priority_queue
+from libcpp.vector cimport vector
+
+from shoal.kernels.block cimport (
+    Block, School, Summary, cost_of, is_ripe, joined, lay_columns, measure_entries, open_group, parted, price_exchanged, price_with,
+    put_in, range_price, set_price, take_out,
+)
+
+
+cdef extern from *:
+    """
+    namespace shoaling {
+    // A candidate for a merge: its key, its slot, and which cluster of that slot was meant.
+    struct Candidate { double key; int32_t slot; int32_t version; };
+    // The unripe clusters of a block. A cluster lives in the slot of one of its entries; every new one of a slot has
+    // a new version, so that a candidate whose cluster is gone is known for dead.
+    struct Clusters {
+        std::vector<int32_t> word_base;         // where the words of an attribute begin
+        std::vector<uint64_t> words;            // of each slot: bit masks of categories, both places of a range
+        std::vector<Summary> summary;
+        std::vector<int32_t> price, version;
+        std::vector<int32_t> alive, spot;       // slots in use; where a slot stands there, -1 where it does not
+        std::vector<std::vector<int32_t>> members;
+        std::vector<std::vector<Candidate>> near;   // nearest last
+        std::vector<uint8_t> all_near;          // near holds every cluster that there was
+        std::vector<int32_t> columns;           // attribute by attribute: code or place of each entry
+        std::vector<int32_t> distance;
+    };
+    }
+    """
+    cppclass Candidate "shoaling::Candidate":
+        double key
+        int32_t slot
+        int32_t version
+
+    cppclass Clusters "shoaling::Clusters":
+        vector[int32_t] word_base
+        vector[uint64_t] words
+        vector[Summary] summary
+        vector[int32_t] price
+        vector[int32_t] version
+        vector[int32_t] alive
+        vector[int32_t] spot
+        vector[vector[int32_t]] members
+        vector[vector[Candidate]] near
+        vector[uint8_t] all_near
+        vector[int32_t] columns
+        vector[int32_t] distance
+
+
+# (-key, (-slot, version)): the top of the queue is the least key, then the lowest slot.
+ctypedef pair[int32_t, int32_t] Owner
+ctypedef pair[double, Owner] Offer
+
+# Candidates kept of a scan.
+cdef enum:
+    KEPT = 6
+
+
+cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
+    """Put every entry of the block in a group. Two clusters are the nearer, the less a row of both loses by the merge."""
+    cdef Clusters clusters
+    cdef priority_queue[Offer] queue
+    cdef Offer offer
+    cdef Candidate best
+    cdef int32_t e, slot
+    cdef vector[int32_t] back
+    start_clusters(block, clusters)
+    for e in range(block.n):
+        if is_ripe(block.need, block.entries[e]):
+            put_in(block, school, open_group(block, school), e)
+        else:
+            enter(clusters, e)
+    first_scans(block, clusters)
+    for e in range(<int32_t>clusters.alive.size()):
+        offer_nearest(clusters, clusters.alive[e], queue)
+    while not queue.empty():
+        offer = queue.top()
+        queue.pop()
+        slot = -offer.second.first
+        if clusters.spot[slot] < 0 or clusters.version[slot] != offer.second.second:
+            continue
+        best = clusters.near[slot].back()
+        if clusters.spot[best.slot] < 0 or clusters.version[best.slot] != best.version:
+            drop_dead(clusters, slot)
+            if clusters.near[slot].empty() and not clusters.all_near[slot]:
+                scan(block, clusters, slot)
+            offer_nearest(clusters, slot, queue)
+            continue
+        slot = merge(block, clusters, min(slot, best.slot), max(slot, best.slot))
+        if not is_ripe(block.need, clusters.summary[slot]):
+            scan(block, clusters, slot)
+            offer_nearest(clusters, slot, queue)
+            continue
+        back.clear()
+        close(block, clusters, slot, school, back)
+        for e in range(<int32_t>back.size()):
+            scan(block, clusters, back[e])
+            enter(clusters, back[e])
+            offer_nearest(clusters, back[e], queue)
+    while not clusters.alive.empty():
+        slot = clusters.alive.back()
+        leave(clusters, slot)
+        place_singly(block, school, clusters.members[slot])
+
+
+cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept nogil:
+    """Lay out the words of each attribute, and make each entry a cluster of its own, not yet entered."""
+    cdef int32_t a, e, q = block.q, width
+    cdef vector[Candidate] none
+    cdef vector[int32_t] alone
+    clusters.word_base.assign(q + 1, 0)
+    for a in range(q):
+        width = 1 if block.ordered[a] else (block.base[a + 1] - block.base[a] + 63) // 64
+        clusters.word_base[a + 1] = clusters.word_base[a] + width
+    clusters.words.assign(<size_t>clusters.word_base[q] * block.n, 0)
+    lay_columns(block, clusters.columns)
+    clusters.distance.resize(block.n)
+    clusters.price.assign(block.n, 0)
+    clusters.version.assign(block.n, -1)
+    clusters.spot.assign(block.n, -1)
+    clusters.all_near.assign(block.n, 0)
+    clusters.near.resize(block.n)
+    clusters.members.resize(block.n)
+    clusters.summary.resize(block.n)
+    for e in range(block.n):
+        make_single(block, clusters, e)
+
+
+cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) noexcept nogil:
+    cdef int32_t a, c, w, q = block.q
+    cdef uint64_t place
+    cdef uint64_t* words = &clusters.words[<Py_ssize_t>e * clusters.word_base[q]]
+    for w in range(clusters.word_base[q]):
+        words[w] = 0
+    for a in range(q):
+        c = block.codes[e * q + a]
+        if block.ordered[a]:
+            place = <uint64_t>block.place[block.base[a] + c]
+            words[clusters.word_base[a]] = place << 32 | place
+        else:
+            words[clusters.word_base[a] + (c >> 6)] |= <uint64_t>1 << (c & 63)
+    clusters.price[e] = 0
+    clusters.summary[e] = block.entries[e]
+    clusters.version[e] += 1
+    clusters.members[e].assign(1, e)
+    clusters.near[e].clear()
+
+
+cdef inline void enter(Clusters& clusters, int32_t slot) noexcept nogil:
+    clusters.spot[slot] = <int32_t>clusters.alive.size()
+    clusters.alive.push_back(slot)
+
+
+cdef inline void leave(Clusters& clusters, int32_t slot) noexcept nogil:
+    cdef int32_t last = clusters.alive.back()
+    clusters.alive[clusters.spot[slot]] = last
+    clusters.spot[last] = clusters.spot[slot]
+    clusters.alive.pop_back()
+    clusters.spot[slot] = -1
+
+
+cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
+    word -= (word >> 1) & <uint64_t>0x5555555555555555
+    word = (word & <uint64_t>0x3333333333333333) + ((word >> 2) & <uint64_t>0x3333333333333333)
+    word = (word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
+    return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
+
+
+cdef inline int32_t union_price(
+    const Block& block, const Clusters& clusters, const uint64_t* x, const uint64_t* y, double limit,
+) noexcept nogil:
+    """Price of a row of two clusters together, or, once it is past the limit, some price past it."""
+    cdef int32_t a, w, n, price = 0
+    cdef uint64_t low, high
+    for a in range(block.q):
+        w = clusters.word_base[a]
+        if block.ordered[a]:
+            low = min(x[w] >> 32, y[w] >> 32)
+            high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
+            price += range_price(block.unit[a], <int32_t>low, <int32_t>high)
+        else:
+            n = 0
+            while w < clusters.word_base[a + 1]:
+                n += count_bits(x[w] | y[w])
+                w += 1
+            price += set_price(block.unit[a], n)
+        if price > limit:
+            break
+    return price
+
+
+cdef inline void keep_near(vector[Candidate]& near, double key, int32_t slot, int32_t version) noexcept nogil:
+    """Insert a candidate; the list falls by (key, slot) and is as long as KEPT at most."""
+    cdef size_t i
+    cdef Candidate candidate
+    candidate.key = key
+    candidate.slot = slot
+    candidate.version = version
+    if near.size() < KEPT:
+        near.insert(near.begin(), candidate)
+    i = 0
+    while i + 1 < near.size() and (near[i + 1].key > key or (near[i + 1].key == key and near[i + 1].slot > slot)):
+        near[i] = near[i + 1]
+        i += 1
+    near[i] = candidate
+
+
+cdef inline void first_scans(const Block& block, Clusters& clusters) noexcept nogil:
+    """Find the nearest of every single entry, all of which are alive: plain loops that compilers turn into vector code."""
+    cdef int32_t i, slot
+    for i in range(<int32_t>clusters.alive.size()):
+        slot = clusters.alive[i]
+        measure_entries(block, clusters.columns, slot, clusters.distance)
+        pick_singles(clusters, slot)
+
+
+cdef inline void pick_singles(Clusters& clusters, int32_t e) noexcept nogil:
+    cdef int32_t i, j
+    cdef double worst = 1e300
+    cdef vector[Candidate]* near = &clusters.near[e]
+    for i in range(<int32_t>clusters.alive.size()):
+        j = clusters.alive[i]
+        if clusters.distance[j] < worst and j != e:
+            keep_near(near[0], clusters.distance[j], j, clusters.version[j])
+            if near.size() == KEPT:
+                worst = near.front().key
+    clusters.all_near[e] = near.size() < KEPT
+
+
+cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
+    """Find the nearest of a cluster among those alive."""
+    cdef int32_t i, j, price, width = clusters.word_base[block.q]
+    cdef double mean, worst = 1e300, key
+    cdef const uint64_t* own = &clusters.words[<Py_ssize_t>slot * width]
+    cdef int64_t rows = clusters.summary[slot].rows, cost = rows * clusters.price[slot]
+    cdef vector[Candidate]* near = &clusters.near[slot]
+    near.clear()
+    for i in range(<int32_t>clusters.alive.size()):
+        j = clusters.alive[i]
+        if j == slot:
+            continue
+        mean = <double>(cost + clusters.summary[j].rows * clusters.price[j]) / <double>(rows + clusters.summary[j].rows)
+        price = union_price(block, clusters, own, &clusters.words[<Py_ssize_t>j * width], worst + mean)
+        key = price - mean
+        if key < worst or (key == worst and j < near.front().slot):
+            keep_near(near[0], key, j, clusters.version[j])
+            if near.size() == KEPT:
+                worst = near.front().key
+    clusters.all_near[slot] = near.size() < KEPT
+
+
+cdef inline void drop_dead(Clusters& clusters, int32_t slot) noexcept nogil:
+    """Forget candidates from the nearest on, up to the first that still lives."""
+    cdef vector[Candidate]* near = &clusters.near[slot]
+    cdef Candidate candidate
+    while not near.empty():
+        candidate = near.back()
+        if clusters.spot[candidate.slot] >= 0 and clusters.version[candidate.slot] == candidate.version:
+            break
+        near.pop_back()
+
+
+cdef inline void offer_nearest(Clusters& clusters, int32_t slot, priority_queue[Offer]& queue) noexcept nogil:
+    if not clusters.near[slot].empty():
+        queue.push(Offer(-clusters.near[slot].back().key, Owner(-slot, clusters.version[slot])))
+
+
+cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, int32_t other) noexcept nogil:
+    """Join two clusters in the slot of the first, as a new cluster."""
+    cdef int32_t a, w, width = clusters.word_base[block.q]
+    cdef uint64_t low, high
+    cdef uint64_t* x = &clusters.words[<Py_ssize_t>slot * width]
+    cdef const uint64_t* y = &clusters.words[<Py_ssize_t>other * width]
+    clusters.price[slot] = union_price(block, clusters, x, y, 1e300)
+    for a in range(block.q):
+        w = clusters.word_base[a]
+        if block.ordered[a]:
+            low = min(x[w] >> 32, y[w] >> 32)
+            high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
+            x[w] = low << 32 | high
+            continue
+        while w < clusters.word_base[a + 1]:
+            x[w] |= y[w]
+            w += 1
+    clusters.summary[slot] = joined(clusters.summary[slot], clusters.summary[other])
+    clusters.members[slot].insert(
+        clusters.members[slot].end(), clusters.members[other].begin(), clusters.members[other].end()
+    )
+    clusters.version[slot] += 1
+    leave(clusters, other)
+    return slot
+
+
+cdef inline void close(
+    const Block& block, Clusters& clusters, int32_t slot, School& school,
+    vector[int32_t]& back,          # OUT entries given back
+) noexcept nogil:
+    """Make a group of a ripe cluster, without the entries whose departure lowers its price and that it can spare."""
+    cdef int32_t i, e, best, price, least, g = open_group(block, school)
+    leave(clusters, slot)
+    for i in range(<int32_t>clusters.members[slot].size()):
+        put_in(block, school, g, clusters.members[slot][i])
+    while True:
+        best = -1
+        least = school.price[g] + 1
+        for i in range(<int32_t>school.members[g].size()):
+            e = school.members[g][i]
+            if not is_ripe(block.need, parted(school.summary[g], block.entries[e])):
+                continue
+            price = price_exchanged(block, school, g, e, -1)
+            if price < least or (price == least and best >= 0 and e < best):
+                best = e
+                least = price
+        if best < 0:
+            break
+        take_out(block, school, best)
+        back.push_back(best)
+    for i in range(<int32_t>back.size()):
+        make_single(block, clusters, back[i])
+
+
+cdef inline void place_singly(const Block& block, School& school, const vector[int32_t]& entries) noexcept nogil:
+    """Put entries, one after the other, in the group where they add least; without any group, all in a new one."""
+    cdef int32_t i, e, g, best
+    cdef int64_t added, least
+    cdef int32_t n_groups = <int32_t>school.price.size()
+    if n_groups == 0:
+        g = open_group(block, school)
+        for i in range(<int32_t>entries.size()):
+            put_in(block, school, g, entries[i])
+        return
+    for i in range(<int32_t>entries.size()):
+        e = entries[i]
+        best = -1
+        least = 0
+        for g in range(n_groups):
+            added = joined(school.summary[g], block.entries[e]).rows * price_with(block, school, g, e) - cost_of(school, g)
+            if best < 0 or added < least:
+                best = g
+                least = added
+        put_in(block, school, best, e)

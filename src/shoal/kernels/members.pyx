@@ -1,0 +1,113 @@
+# distutils: language = c++
+"""Greedy k-member groups inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/shoaling.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.vector cimport vector
+
+from shoal.kernels.block cimport (
+    Block, School, Summary, cost_of, empty_school, is_part, is_ripe, joined, lay_columns, load_block, measure_entries,
+    nothing, open_group, parted, price_with, put_in, share, split_entry,
+)
+
+
+def gather_members(
+    const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
+    int32_t[::1] picks,             # IN and OUT  the tuples of the block, with room for parts of them
+    int64_t[::1] rows,              # IN and OUT  rows of each of them
+    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
+    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
+    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    int64_t k,                      # IN  rows that a group must have
+    int32_t n,                      # IN  how many of the picks are filled
+    int32_t[::1] labels,            # OUT group of each picked tuple
+) -> int:
+    """Begin each group far from the one before and add what costs least until it is ripe; return how many picks there are.
+
+    Rows that a group does not need stay behind for the next.
+    """
+    cdef Block block
+    cdef School school
+    cdef vector[int32_t] origin
+    cdef Py_ssize_t i
+    with nogil:
+        load_block(codes, picks[:n], rows[:n], places, offsets, ordered, units, k, block)
+        empty_school(block, school)
+        for i in range(n):
+            origin.push_back(<int32_t>i)
+        gather(block, school, origin, <int32_t>picks.shape[0])
+        for i in range(block.n):
+            labels[i] = school.group[i]
+            rows[i] = block.entries[i].rows
+            picks[i] = picks[origin[i]]
+    return block.n
+
+
+cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t room) noexcept nogil:
+    cdef vector[int32_t] columns, distance, added
+    cdef Summary left = nothing(), part
+    cdef int32_t n = block.n, e, g, last = 0, best
+    lay_columns(block, columns)
+    distance.resize(n)
+    for e in range(n):
+        left = joined(left, block.entries[e])
+    while is_ripe(block.need, left) or school.price.empty():
+        measure_entries(block, columns, last, distance)
+        best = -1
+        for e in range(n):
+            if school.group[e] < 0 and (best < 0 or distance[e] > distance[best]):
+                best = e
+        if best < 0:
+            break
+        g = open_group(block, school)
+        added.assign(n, 0)
+        while best >= 0:
+            part = share(block.need, school.summary[g], block.entries[best])
+            left = parted(left, part)
+            last = best
+            if is_part(part, block.entries[best]) and block.n < room:
+                origin.push_back(origin[best])
+                take_part(block, school, g, best, part)
+            else:
+                left = parted(left, parted(block.entries[best], part))
+                put_in(block, school, g, best)
+            best = cheapest(block, school, n, g) if not is_ripe(block.need, school.summary[g]) else -1
+    for e in range(n):
+        if school.group[e] < 0:
+            put_in(block, school, cheapest_group(block, school, e), e)
+
+
+cdef void take_part(Block& block, School& school, int32_t g, int32_t e, Summary part) noexcept nogil:
+    """Put some rows of an entry that is in no group into a group."""
+    cdef int32_t a, new = block.n
+    block.n += 1
+    for a in range(block.q):
+        block.codes.push_back(block.codes[e * block.q + a])
+    block.entries[e] = parted(block.entries[e], part)
+    block.entries.push_back(part)
+    school.group.push_back(-1)
+    school.spot.push_back(0)
+    put_in(block, school, g, new)
+
+
+cdef int32_t cheapest(const Block& block, const School& school, int32_t n, int32_t g) noexcept nogil:
+    """Return the entry of none that raises the price of a group least, -1 where there is none."""
+    cdef int32_t e, price, best = -1, least = 0
+    for e in range(n):
+        if school.group[e] < 0:
+            price = price_with(block, school, g, e)
+            if best < 0 or price < least:
+                best = e
+                least = price
+    return best
+
+
+cdef int32_t cheapest_group(const Block& block, const School& school, int32_t e) noexcept nogil:
+    cdef int32_t g, best = 0
+    cdef int64_t added, least = -1
+    for g in range(<int32_t>school.price.size()):
+        added = joined(school.summary[g], block.entries[e]).rows * price_with(block, school, g, e) - cost_of(school, g)
+        if least < 0 or added < least:
+            best = g
+            least = added
+    return best

@@ -1,0 +1,134 @@
+# distutils: language = c++
+"""Neighbouring groups are pooled and grown again. Twin: tests/naive/shoaling.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.algorithm cimport sort as cpp_sort
+from libcpp.pair cimport pair
+from libcpp.vector cimport vector
+
+from shoal.kernels.block cimport (
+    Block, School, cost_of, empty_school, find_near, load_block, load_school, open_group, put_in, take_out,
+)
+from shoal.kernels.clusters cimport grow_groups
+
+# (-votes, group)
+ctypedef pair[int32_t, int32_t] Voted
+
+# Nearest entries of each member that vote for their groups.
+cdef enum:
+    N_NEAR = 8
+
+
+def rebuild(
+    const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
+    const int32_t[::1] picks,       # IN  the tuples of the block
+    const int64_t[::1] rows,        # IN  rows of each of them
+    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
+    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
+    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    int64_t k,                      # IN  rows that a group must have
+    int32_t n_groups,               # IN  number of groups
+    int32_t partners,               # IN  how many groups are pooled with each
+    int32_t[::1] labels,            # IN and OUT  group of each picked tuple
+) -> int:
+    """Pool each group with its nearest ones and grow groups of the pool, kept if cheaper; return the number of groups."""
+    cdef Block block
+    cdef School school
+    cdef vector[int32_t] near, chosen
+    cdef int32_t g
+    cdef Py_ssize_t e
+    with nogil:
+        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        load_school(block, labels, n_groups, school)
+        find_near(block, near, N_NEAR)
+        g = 0
+        while g < <int32_t>school.price.size() and <int32_t>school.price.size() < 4 * n_groups + 4:
+            if school.price[g] > 0:
+                nearest_groups(school, near, N_NEAR, g, partners, chosen)
+                grow_again(block, school, chosen)
+            g += 1
+        for e in range(block.n):
+            labels[e] = school.group[e]
+    return <int>school.price.size()
+
+
+cdef void grow_again(const Block& block, School& school, const vector[int32_t]& chosen) noexcept nogil:
+    """Grow groups of the members of some groups, and keep those if they cost less."""
+    cdef Block pool
+    cdef School grown
+    cdef vector[int32_t] entries
+    cdef int32_t i, j, new
+    cdef int64_t cost = 0
+    for i in range(<int32_t>chosen.size()):
+        cost += cost_of(school, chosen[i])
+        entries.insert(entries.end(), school.members[chosen[i]].begin(), school.members[chosen[i]].end())
+    cpp_sort(entries.begin(), entries.end())
+    pool_entries(block, entries, pool)
+    empty_school(pool, grown)
+    grow_groups(pool, grown)
+    for i in range(<int32_t>grown.price.size()):
+        cost -= cost_of(grown, i)
+    if cost <= 0:
+        return
+    for j in range(<int32_t>entries.size()):
+        take_out(block, school, entries[j])
+    for i in range(<int32_t>grown.price.size()):
+        new = chosen[i] if i < <int32_t>chosen.size() else open_group(block, school)
+        for j in range(<int32_t>grown.members[i].size()):
+            put_in(block, school, new, entries[grown.members[i][j]])
+
+
+cdef void nearest_groups(
+    const School& school, const vector[int32_t]& near, int32_t width, int32_t g, int32_t partners,
+    vector[int32_t]& chosen,        # OUT the group and those that most of its members are near to
+) noexcept nogil:
+    cdef vector[int32_t] seen
+    cdef vector[Voted] votes
+    cdef Py_ssize_t i, j
+    cdef int32_t other
+    for i in range(<Py_ssize_t>school.members[g].size()):
+        for j in range(width):
+            other = near[school.members[g][i] * width + j]
+            if other >= 0 and school.group[other] != g:
+                seen.push_back(school.group[other])
+    cpp_sort(seen.begin(), seen.end())
+    for i in range(<Py_ssize_t>seen.size()):
+        if i == 0 or seen[i] != seen[i - 1]:
+            votes.push_back(Voted(0, seen[i]))
+        votes.back().first -= 1
+    cpp_sort(votes.begin(), votes.end())
+    chosen.assign(1, g)
+    for i in range(min(<Py_ssize_t>votes.size(), partners)):
+        chosen.push_back(votes[i].second)
+
+
+cdef void pool_entries(const Block& block, const vector[int32_t]& entries, Block& pool) noexcept nogil:
+    """Make a block of some entries of a block, again with codes of its own."""
+    cdef Py_ssize_t i, a, c, q = block.q, n = <Py_ssize_t>entries.size()
+    cdef vector[int32_t] local
+    cdef int32_t code
+    pool.n = <int32_t>n
+    pool.q = block.q
+    pool.need = block.need
+    pool.ordered = block.ordered
+    pool.unit = block.unit
+    pool.base.assign(q + 1, 0)
+    pool.codes.resize(n * q)
+    pool.entries.clear()
+    pool.source.clear()
+    pool.place.clear()
+    for i in range(n):
+        pool.entries.push_back(block.entries[entries[i]])
+    for a in range(q):
+        local.assign(block.base[a + 1] - block.base[a], -1)
+        for i in range(n):
+            local[block.codes[entries[i] * q + a]] = 0
+        for c in range(<Py_ssize_t>local.size()):
+            if local[c] == 0:
+                local[c] = <int32_t>pool.source.size() - pool.base[a]
+                pool.source.push_back(block.source[block.base[a] + c])
+                pool.place.push_back(block.place[block.base[a] + c])
+        for i in range(n):
+            pool.codes[i * q + a] = local[block.codes[entries[i] * q + a]]
+        pool.base[a + 1] = <int32_t>pool.source.size()

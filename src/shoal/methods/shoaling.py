@@ -1,0 +1,240 @@
+"""Shoaling: grow groups of the rows that are nearest to each other, then let rows change places as long as that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding import Encoded
+from shoal.errors import UsageError
+from shoal.methods.base import Run, check_models
+from shoal.methods.grouping import Grouping, Problem, prepare
+from shoal.methods.mondrian import Mondrian
+from shoal.models import PrivacyModel
+from shoal.partition import Partition, tight_partition
+
+__all__ = ["Shoaling"]
+
+Labels = NDArray[np.int32]
+# What a kernel makes of a block: tuples, rows and groups of its entries.
+Part = tuple[NDArray[np.int32], NDArray[np.int64], Labels]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is tried. Budgets are steps, never time, so that a run can be repeated anywhere."""
+
+    cycles: int
+    proposals: int
+    with_members: bool
+
+
+EFFORTS = {
+    "fast": Effort(cycles=0, proposals=0, with_members=False),
+    "normal": Effort(cycles=1, proposals=100, with_members=True),
+    "high": Effort(cycles=12, proposals=200, with_members=True),
+}
+BLOCK_TUPLES = 1000  # of a block in which groups grow
+CHUNK_GROUPS = 400  # of a block in which groups are given up
+FIRST_HEAT = 0.2
+PARTNERS = 3  # groups that are pooled with another
+LARGEST_K_TO_REBUILD = 20
+
+
+@dataclass(frozen=True)
+class Shoaling:
+    """Our own method: agglomeration in blocks, then moves and swaps between groups.
+
+    effort: "fast", "normal" or "high": how long it looks for something better.
+
+    Cost: about O(q m) for m distinct tuples and q attributes, with a large constant that grows with k: tuples meet only
+    inside their block. The result does not depend on the number of threads.
+
+    >>> Shoaling(effort="fast").name
+    'shoaling'
+    """
+
+    effort: str = "normal"
+
+    name: ClassVar[str] = "shoaling"
+
+    def __post_init__(self) -> None:
+        if self.effort not in EFFORTS:
+            raise UsageError(f"shoaling: effort {self.effort!r} is not known. Use {', '.join(EFFORTS)}.")
+
+    def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+        """Form groups of at least k rows."""
+        k = check_models(self.name, encoded, models, size_only=True)
+        problem = prepare(encoded, k)
+        with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
+            search = Search(problem, EFFORTS[self.effort], run, pool)
+            grouping = search.grow(Grouping.of_tuples(problem))
+            grouping = search.eject(grouping)
+            cuts = Grouping.from_rows(encoded.row_tuple, Mondrian().partition(encoded, models, run).labels)
+            if cuts.cost(problem) < grouping.cost(problem):
+                grouping = cuts
+            for cycle in range(search.effort.cycles):
+                grouping = search.improve(grouping, cycle)
+        run.progress(1.0)
+        return tight_partition(encoded, grouping.labels())
+
+
+@dataclass(frozen=True)
+class Search:
+    """The steps of the search: each takes groups, cuts them into blocks and gives back groups that cost no more."""
+
+    problem: Problem
+    effort: Effort
+    run: Run
+    pool: Executor
+
+    def grow(self, singles: Grouping) -> Grouping:
+        """Merge the tuples that are not ripe alone; where they are too few for a group, with the ripe ones near them."""
+        from shoal.kernels.agglomerate import agglomerate
+
+        problem = self.problem
+        chosen = singles.rows < problem.k
+        if 0 < singles.rows[chosen].sum() < problem.k:
+            chosen |= problem.near(singles, chosen)
+
+        def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
+            agglomerate(problem.codes, tuples, rows, *problem.prices, problem.k, labels)
+            part = (tuples, rows, labels)
+            if self.effort.with_members:
+                return problem.cheaper(part, self._gather(tuples, rows))
+            return part
+
+        return self._in_blocks(singles, chosen, work, limit=BLOCK_TUPLES, least=problem.k, stage=0)
+
+    def _gather(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> Part:
+        from shoal.kernels.members import gather_members
+
+        problem, n = self.problem, len(tuples)
+        picks, counts, labels = with_room(tuples, n), with_room(rows, n), with_room(np.zeros(n, np.int32), n)
+        n = gather_members(problem.codes, picks, counts, *problem.prices, problem.k, n, labels)
+        return picks[:n], counts[:n], labels[:n]
+
+    def eject(self, grouping: Grouping) -> Grouping:
+        """Give up groups whose members cost less elsewhere."""
+        from shoal.kernels.eject import eject
+
+        problem = self.problem
+
+        def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
+            eject(problem.codes, tuples, rows, *problem.prices, problem.k, int(labels[-1]) + 1, labels)
+            return tuples, rows, labels
+
+        costly = grouping.prices(problem) > 0
+        return self._in_blocks(grouping, costly, work, limit=CHUNK_GROUPS, by_groups=True, stage=1)
+
+    def improve(self, grouping: Grouping, cycle: int) -> Grouping:
+        """Rebuild neighbouring groups, then let rows move and change places; the blocks are cut anew each time."""
+        from shoal.kernels.anneal import anneal
+        from shoal.kernels.rebuild import rebuild
+
+        problem, k = self.problem, self.problem.k
+        limit = max(1024, 40 * k)
+
+        def grow_again(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
+            rebuild(problem.codes, tuples, rows, *problem.prices, k, int(labels[-1]) + 1, PARTNERS, labels)
+            return tuples, rows, labels
+
+        def exchange(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
+            n = len(tuples)
+            picks, counts, groups = with_room(tuples, n // 2), with_room(rows, n // 2), with_room(labels, n // 2)
+            budget = self.effort.proposals, FIRST_HEAT, mix(self.run.seed, cycle, number)
+            n = anneal(
+                *(problem.codes, picks, counts, *problem.prices, k, n, int(labels[-1]) + 1, *budget, groups),
+            )
+            return picks[:n], counts[:n], groups[:n]
+
+        if k <= LARGEST_K_TO_REBUILD:
+            costly = grouping.prices(problem) > 0
+            grouping = self._in_blocks(grouping, costly, grow_again, limit=limit, stage=2 + 3 * cycle)
+        can_lend = grouping.sizes() > k
+        costly = grouping.prices(problem) > 0
+        grouping = self._in_blocks(grouping, costly | can_lend, exchange, limit=limit, stage=3 + 3 * cycle)
+        return grouping
+
+    def _in_blocks(
+        self,
+        grouping: Grouping,
+        chosen: NDArray[np.bool_],
+        work: Callable[[NDArray[np.int32], NDArray[np.int64], Labels, int], Part],
+        *,
+        limit: int,
+        stage: int,
+        least: int = 1,
+        by_groups: bool = False,
+    ) -> Grouping:
+        """Cut the chosen groups into blocks around a random member each, and put together what comes of the blocks."""
+        blocks = list(self._cut(grouping, chosen, limit, stage, least, by_groups))
+
+        def task(numbered: tuple[int, NDArray[np.int64]]) -> Part | None:
+            if self.run.cancelled():
+                return None
+            number, groups = numbered
+            entries, labels = grouping.entries_of(groups)
+            return work(grouping.tuples[entries], grouping.rows[entries], labels, mix(stage, number))
+
+        parts = []
+        for part in self.pool.map(task, enumerate(blocks)):
+            if part is not None:
+                parts.append(part)
+        if self.run.cancelled():
+            raise KeyboardInterrupt
+        entries, labels = grouping.entries_of(np.flatnonzero(~chosen))
+        parts.append((grouping.tuples[entries], grouping.rows[entries], labels))
+        return Grouping.joined(parts)
+
+    def _cut(
+        self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, stage: int, least: int, by_groups: bool
+    ) -> Iterator[NDArray[np.int64]]:
+        from shoal.kernels.blocks import cut_blocks
+
+        problem, groups = self.problem, np.flatnonzero(chosen)
+        members = grouping.members()[groups]
+        picked = draws(mix(self.run.seed, stage), groups) % members.astype(np.uint64)
+        tuples = grouping.tuples[grouping.starts[groups] + picked.astype(np.int64)]
+        order = np.arange(len(groups), dtype=np.int32)
+        marks = np.zeros(len(groups), dtype=np.uint8)
+        cut_blocks(
+            np.ascontiguousarray(problem.codes[tuples]),
+            np.ones(len(groups), dtype=np.int64) if by_groups else members,
+            grouping.sizes()[groups],
+            *problem.prices,
+            np.ones(problem.codes.shape[1]),
+            limit,
+            least,
+            order,
+            marks,
+        )
+        begins = np.flatnonzero(marks)
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(groups)], strict=False):
+            yield groups[order[begin:end]]
+
+
+def with_room(array: NDArray[np.generic], n: int) -> NDArray[np.generic]:
+    """Return a copy with n free places and a few more behind it."""
+    return np.concatenate([array, np.zeros(n + 16, dtype=array.dtype)])
+
+
+def mix(*numbers: int) -> int:
+    """Hash numbers to 64 bits (SplitMix64 after each)."""
+    state = 0
+    for number in numbers:
+        state = int(draws((state + number) & (2**64 - 1), np.array([0]))[0])
+    return state
+
+
+def draws(key: int, counters: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the random numbers of a key at these counters: SplitMix64 (Steele, Lea, Flood 2014)."""
+    z = np.uint64(key) + (counters.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
