@@ -11,6 +11,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from setuptools import Extension, setup
 from setuptools.command.build import build
@@ -22,8 +23,11 @@ from shoal_build import compiler_command
 
 CHECKED = os.environ.get("SHOAL_CHECKED", "") not in ("", "0")
 COMPILER = compiler_command()
-KERNELS = sorted(Path("src/shoal/kernels").glob("*.pyx"))
-SHARED = sorted(map(str, [*Path("src/shoal/kernels").glob("*.pxd"), *Path("src/shoal/kernels").glob("*.h*")]))
+KERNELS = Path("src/shoal/kernels")
+NAMES = sorted(path.stem for path in KERNELS.glob("*.pyx"))
+DECLARATIONS = sorted(map(str, [*KERNELS.glob("*.pxd"), *KERNELS.glob("*.h*")]))
+# Cython's memoryviews, compiled once and not into each kernel, where they would be most of the code and of the time.
+MEMORYVIEWS = "_cyutility"
 
 DIRECTIVES = {
     "language_level": 3,
@@ -54,7 +58,7 @@ if CHECKED:
 
 def build_folder() -> str:
     """Name a folder that only builds with these very settings share, so that nothing stale is ever linked or packed."""
-    settings = [COMPILER, COMPILE, LINK, MACROS, DIRECTIVES, importlib.metadata.version("Cython")]
+    settings = [COMPILER, COMPILE, LINK, MACROS, DIRECTIVES, MEMORYVIEWS, importlib.metadata.version("Cython")]
     key = hashlib.sha256(repr(settings).encode()).hexdigest()[:8]
     return f"build/{'checked' if CHECKED else 'release'}-{key}"
 
@@ -63,9 +67,8 @@ class Build(build):
     """The build, without what an earlier one left behind and the tree no longer has."""
 
     def run(self) -> None:
-        names = {kernel.stem for kernel in KERNELS}
         for path in Path(self.build_lib).rglob("*.*"):
-            if path.is_file() and not (path.suffix == ".so" and path.name.partition(".")[0] in names):
+            if path.is_file() and not (path.suffix == ".so" and path.name.partition(".")[0] in (*NAMES, MEMORYVIEWS)):
                 path.unlink()
         super().run()
 
@@ -78,12 +81,19 @@ class BuildKernels(build_ext):
 
         # Cython's own test of age looks at its .pxd files too, which are new in each isolated environment of pip.
         every = self.extensions
-        self.extensions = [kernel for kernel in every if self.is_stale(kernel)]
+        self.extensions = [module for module in every if self.is_stale(module)]
+        for module in self.extensions:
+            module.sources = module.sources or [str(KERNELS / f"{MEMORYVIEWS}.c")]
         translated = cythonize(
-            self.extensions, force=True, build_dir=f"{self.build_temp}/cpp", compiler_directives=DIRECTIVES, quiet=True
+            self.extensions,
+            force=True,
+            quiet=True,
+            build_dir=f"{self.build_temp}/cpp",
+            compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=f"shoal.kernels.{MEMORYVIEWS}",
         )
-        for kernel, source in zip(self.extensions, translated, strict=True):
-            kernel.sources = source.sources
+        for module, source in zip(self.extensions, translated, strict=True):
+            module.sources = source.sources
         compiler, linker = [*COMPILER, *COMPILE], [*COMPILER, *LINK]
         self.compiler.set_executables(
             compiler=COMPILER,
@@ -98,22 +108,20 @@ class BuildKernels(build_ext):
         super().build_extensions()
         self.extensions = every
 
-    def is_stale(self, kernel: Extension) -> bool:
-        return self.force or newer_group([*kernel.sources, *kernel.depends], self.get_ext_fullpath(kernel.name))
+    def is_stale(self, module: Extension) -> bool:
+        return self.force or newer_group([*module.sources, *module.depends], self.get_ext_fullpath(module.name))
+
+
+def extension(name: str, **options: Any) -> Extension:
+    """Describe one module, without its language: of the shared one, Cython wants to choose that itself."""
+    return Extension(f"shoal.kernels.{name}", define_macros=MACROS, py_limited_api=True, **options)
 
 
 setup(
     cmdclass={"build": Build, "build_ext": BuildKernels},
     ext_modules=[
-        Extension(
-            f"shoal.kernels.{kernel.stem}",
-            [str(kernel)],
-            language="c++",
-            define_macros=MACROS,
-            depends=SHARED,
-            py_limited_api=True,
-        )
-        for kernel in KERNELS
+        extension(MEMORYVIEWS, sources=[]),
+        *(extension(name, sources=[f"{KERNELS}/{name}.pyx"], depends=DECLARATIONS, language="c++") for name in NAMES),
     ],
     options={
         "build": {"build_base": build_folder()},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from shoal.errors import InfeasibleError, UsageError
@@ -12,6 +14,9 @@ from shoal.table import Table
 __all__ = ["check_rare"]
 
 SAMPLE = 1000  # distinct values looked at
+MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}\b|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}\b"
+)  # no phone number, for all its digits
 
 
 def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) -> list[str]:
@@ -41,8 +46,9 @@ def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) 
 def _reason(table: Table, name: str, k: int) -> str:
     """Say why a column singles people out; empty where it does not."""
     ranks, texts = table.factor(name)
-    shape = identifying_shape(texts.head(SAMPLE).to_list(), len(texts) / len(ranks))
-    if shape is not None:
+    sample = texts.head(SAMPLE).to_list()
+    shape = identifying_shape(sample, len(texts) / len(ranks))
+    if shape is not None and not all(map(MOMENT.match, filter(None, sample))):
         return f"looks like {shape.label}"
     rare = int((np.bincount(ranks) < k).sum())
     return f"has {rare} values in fewer than k={k} rows" if rare else ""

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal import assignment
-from shoal.assignment import Cells
 from shoal.schema import Column, Kind, Role, Schema
-from shoal.verification import Verdict, check, gate
+from shoal.verification import Verdict, assignment, check, gate
+from shoal.verification.cells import Cells
 from tests.naive import assignment as naive
 from tests.naive.cover import covers
 

@@ -32,7 +32,7 @@ class Built:
             return archive.read(f"{'-'.join(self.wheel.name.split('-')[:2])}.dist-info/{name}").decode()
 
     def compilations(self) -> list[list[str]]:
-        return [line.split() for line in self.log.splitlines() if " -c " in line and ".cpp -o " in line]
+        return [line.split() for line in self.log.splitlines() if " -c build/" in line and " -o " in line]
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -49,6 +49,10 @@ def environment(folder: Path, *, compiler: bool) -> dict[str, str]:
         (folder / "no-programs").mkdir()
         env["PATH"] = str(folder / "no-programs")
     return env
+
+
+def kernels(tree: Path) -> list[str]:
+    return sorted(path.stem for path in tree.glob("src/shoal/kernels/*.pyx"))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +104,7 @@ def test_wheel_is_one_for_every_python_from_311(built: Built) -> None:
 def test_wheel_holds_the_package_and_nothing_else(built: Built, tree: Path) -> None:
     source = tree / "src"
     expected = {str(path.relative_to(source)) for path in source.rglob("*.py")}
-    expected |= {f"shoal/kernels/{path.stem}.abi3.so" for path in source.glob("shoal/kernels/*.pyx")}
+    expected |= {f"shoal/kernels/{name}.abi3.so" for name in ("_cyutility", *kernels(tree))}
     expected |= {str(path.relative_to(source)) for path in source.glob("shoal/datasets/*.csv")}
     expected |= {str(path.relative_to(source)) for path in source.glob("shoal/report/templates/*")}
     expected |= {"shoal/py.typed"}
@@ -121,7 +125,7 @@ def test_wheel_states_licence_version_and_command(built: Built) -> None:
 @pytest.mark.slow
 def test_kernels_are_compiled_to_give_the_same_bytes_everywhere(built: Built, tree: Path) -> None:
     commands = built.compilations()
-    assert len(commands) == len(list(tree.glob("src/shoal/kernels/*.pyx")))
+    assert len(commands) == 1 + len(kernels(tree))
     for command in commands:
         assert {"-std=c++17", "-O3", "-ffp-contract=off", "-DPy_LIMITED_API=0x030B0000"} <= set(command)
         assert not [option for option in command if option.startswith(("-march", "-mtune", "-ffast-math", "-Ofast"))]
@@ -137,8 +141,7 @@ def test_wheel_built_without_a_compiler_is_importable_without_one(
     pip = [sys.executable, "-m", "pip", "--python", bare_python]
     installed = run(*pip, "install", "--no-deps", "--no-index", built.wheel, cwd=tmp_path, env=env)
     assert installed.returncode == 0, installed.stderr
-    kernels = sorted(path.stem for path in tree.glob("src/shoal/kernels/*.pyx"))
-    code = f"from shoal.kernels import {', '.join(kernels)}; print(build_info.COMPILER, build_info.CHECKED)"
+    code = f"from shoal.kernels import {', '.join(kernels(tree))}; print(build_info.COMPILER, build_info.CHECKED)"
     imported = run(bare_python, "-c", code, cwd=tmp_path, env=env)
     assert imported.returncode == 0, imported.stderr
     # zig is clang; what it leaves in the module is the proof that no other compiler was found.

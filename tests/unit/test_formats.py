@@ -24,11 +24,11 @@ from shoal.errors import FileError, InputError, UsageError
 from shoal.formats import memory, read_table
 from shoal.formats.compressed import zstd_size
 from shoal.formats.sniffing import Format, output_format, sniff
-from shoal.readers import cell_text as verifier_text
 from shoal.schema import Dialect
 from shoal.table import from_frame
 from shoal.texts import cell_text
 from shoal.verification import can_read, read_original
+from shoal.verification.readers import cell_text as verifier_text
 
 TEXT = "age,sex,zip\n30,F,02139\n31,M,02140\n30,F,\n"
 MOMENT = dt.datetime(2020, 1, 31, 12, 30, 15, 250000)

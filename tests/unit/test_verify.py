@@ -15,10 +15,11 @@ import polars
 import pyarrow
 import pytest
 
-from shoal.assignment import Cells, count_unmatched
 from shoal.errors import FileError, InputError, UsageError, VerificationError
 from shoal.schema import Column, Dialect, Kind, Role, Schema
 from shoal.verification import Verdict, check, gate, read_original, verify
+from shoal.verification.assignment import count_unmatched
+from shoal.verification.cells import Cells
 
 # ---- what a released cell covers
 
@@ -317,11 +318,11 @@ def test_gate_stops(fault: str, tmp_path: Path) -> None:
 def test_gate_says_the_same_in_chunks_of_any_size(
     fault: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shoal import verification
+    from shoal.verification import tables
 
     content, changes, _ = FAULTS[fault]
     whole = run_gate(tmp_path, content, **changes)
-    monkeypatch.setattr(verification._chunks, "__defaults__", (size,))
+    monkeypatch.setattr(tables.chunks, "__defaults__", (size,))
     chunked = run_gate(tmp_path, content, **changes)
     if "quote" not in fault and fault != "undecodable":  # then it depends on the chunk how much was counted before
         assert chunked == whole
@@ -397,12 +398,12 @@ def test_read_original_keeps_text_as_it_is(tmp_path: Path) -> None:
 
 
 def test_read_original_holds_equal_texts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal import verification
+    from shoal.verification import tables
 
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "value\n" * 5000)
     assert len(set(map(id, read_original(path, Dialect())["a"]))) == 1
-    monkeypatch.setattr(verification, "MOST_KEPT", 2)
+    monkeypatch.setattr(tables, "MOST_KEPT", 2)
     path.write_text("a\n" + "".join(f"{n % 7}\n" for n in range(5000)))
     assert read_original(path, Dialect())["a"] == [str(n % 7) for n in range(5000)]
 

@@ -143,9 +143,7 @@ class Grouping:
         rows = np.concatenate([rows for _, rows, _ in parts])[order]
         groups = groups[order][starts]
         dense = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
-        return cls(
-            tuples[order][starts].astype(np.int32), np.add.reduceat(rows, starts), dense.astype(np.int32)
-        )
+        return cls(tuples[order][starts].astype(np.int32), np.add.reduceat(rows, starts), dense.astype(np.int32))
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
