@@ -1,0 +1,45 @@
+"""A release in Python: what a notebook shows, and what its text may not do."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import UsageError
+
+
+def made(**columns: list[str]) -> shoal.Release:
+    return shoal.anonymize(pl.DataFrame(columns), qi=["age"], others="insensitive", k=2)
+
+
+def test_notebook_shows_the_verdict_and_the_first_rows() -> None:
+    shown = made(age=[str(20 + i // 3) for i in range(30)])._repr_html_()
+    assert "30 rows in 10 groups, the smallest of 3 (k = 2)" in shown
+    assert shown.count("<tr>") == 1 + 8
+    assert "22 more rows" in shown
+
+
+def test_notebook_escapes_names_and_cells() -> None:
+    """W07: a cell is text, never markup."""
+    frame = pl.DataFrame({"age": ["<script>x</script>"] * 3, "<b>": ["<i>"] * 3})
+    shown = shoal.anonymize(frame, qi=["age"], others="insensitive", k=2)._repr_html_()
+    assert "<script>" not in shown
+    assert "<i>" not in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_a_text_in_place_of_a_list_of_names_is_refused() -> None:
+    with pytest.raises(UsageError, match="Give a list of column names"):
+        shoal.anonymize(pl.DataFrame({"age": ["1"] * 3}), qi="age", k=2)
+
+
+def test_release_is_written_verified_and_found_true(tmp_path: object) -> None:
+    from pathlib import Path
+
+    frame = pl.DataFrame({"age": [str(i) for i in range(20)], "disease": [f"d{i % 3}" for i in range(20)]})
+    release = shoal.anonymize(frame, qi=["age"], sensitive=["disease"], k=4)
+    path = Path(str(tmp_path)) / "out.csv"
+    assert release.write(path).exists()
+    assert shoal.verify(path, qi=["age"], k=4, original=frame, sensitive=["disease"]).ok
+    assert shoal.measure(frame, path, qi=["age"], k=4) == release.measures
