@@ -83,7 +83,7 @@ class BuildKernels(build_ext):
         every = self.extensions
         self.extensions = [module for module in every if self.is_stale(module)]
         for module in self.extensions:
-            module.sources = module.sources or [str(KERNELS / f"{MEMORYVIEWS}.c")]
+            module.sources = module.sources or [str(KERNELS / f"{MEMORYVIEWS}.cpp")]
         translated = cythonize(
             self.extensions,
             force=True,

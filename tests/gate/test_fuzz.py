@@ -5,6 +5,7 @@ The sample in CI is small; `just nightly` draws many more and other ones.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -31,6 +32,8 @@ CELLS = (
     b"x,y,z\n",
 )
 PIECES = st.sampled_from((*SIGNS, *CELLS))
+# CI takes a sample, the nightly run sets 100,000.
+FILES_TRIED = int(os.environ.get("SHOAL_FUZZ", "2000"))
 FILES = st.one_of(
     st.lists(PIECES, max_size=60).map(b"".join),
     st.lists(PIECES, max_size=40).map(lambda pieces: b"a,b\n1,x\n2,y\n" + b"".join(pieces)),
@@ -38,7 +41,7 @@ FILES = st.one_of(
 )
 
 
-@settings(max_examples=settings.default.max_examples * 5)
+@settings(max_examples=FILES_TRIED)
 @given(content=FILES, suffix=st.sampled_from([".csv", ".csv", ".csv", ".csv.gz", ".parquet", ".xlsx", ".arrow"]))
 def test_random_files_end_with_a_known_code(content: bytes, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as name:
