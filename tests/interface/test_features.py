@@ -46,6 +46,14 @@ def test_a_method_that_forgets_people_is_stopped(shoal: Shoal, tmp_path: Path, m
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_a_method_that_cannot_count_people_says_so(shoal: Shoal, tmp_path: Path) -> None:
+    data = write(tmp_path, "id,age", *[f"p{i},{i}" for i in range(20)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--person", "id")
+    ended = shoal(*words, "--option", "variant=single-dimensional")
+    assert ended.code == 2
+    assert "cannot count people" in ended.err
+
+
 def test_fewer_people_than_k(shoal: Shoal, tmp_path: Path) -> None:
     """B03: people, not rows, must reach k."""
     data = write(tmp_path, "id,age", *[f"p{i % 3},{i}" for i in range(30)])

@@ -96,8 +96,17 @@ def named(name: str, **options: object) -> Method:
     raise UsageError(f"method {name!r} is not known. {hint}Methods: {', '.join(known)}.")
 
 
-def check_models(method: str, encoded: Encoded, models: tuple[PrivacyModel, ...], *, size_only: bool) -> int:
+def check_models(
+    method: str,
+    encoded: Encoded,
+    models: tuple[PrivacyModel, ...],
+    *,
+    size_only: bool,
+    counts_people: bool = False,
+) -> int:
     """Return the least group size, or refuse models that the method cannot honour or the table cannot meet."""
+    if encoded.people is not None and not counts_people:
+        raise UsageError(f"method {method!r} cannot count people. Use mondrian, strict or relaxed, with --person.")
     for model in models:
         if size_only and not model.size_only:
             raise UsageError(f"method {method!r} cannot honour {model.describe()}. Choose another method.")

@@ -59,12 +59,12 @@ class Mondrian:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, size_only=True)
-        if self.variant == "single-dimensional":
-            if encoded.people is not None or any(attribute.tree is not None for attribute in encoded.attributes):
+        by_parts = self.variant != "single-dimensional"
+        k = check_models(self.name, encoded, models, size_only=True, counts_people=by_parts)
+        if not by_parts:
+            if any(attribute.tree is not None for attribute in encoded.attributes):
                 raise UsageError(
-                    "mondrian: the single-dimensional variant takes no hierarchies and counts no people. Use variant "
-                    "strict or relaxed."
+                    "mondrian: the single-dimensional variant takes no hierarchies. Use strict or relaxed."
                 )
             return _single_dimensional(encoded, k, run)
         relaxed = self.variant == "relaxed"
