@@ -8,6 +8,7 @@ from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
 from shoal import encoding, methods, metrics
+from shoal.bound import lower_bound
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
@@ -45,6 +46,7 @@ def anonymize(
     seed: int | None = None,
     threads: int | None = None,
     keep_order: bool = False,
+    bound: bool = False,
     config: str | os.PathLike[str] | None = None,
     person: str | None = None,
     accept_unique: Sequence[str] = (),
@@ -64,7 +66,8 @@ def anonymize(
     error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier where it
     should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
     missing value beside the empty one. method: a name from shoal.methods or an instance with its options. keep_order:
-    rows as in the frame in place of sorted. config: a shoal.toml whose settings hold where an argument is left out.
+    rows as in the frame in place of sorted. bound: also give release.lower_bound, what any
+    release of the table must lose. config: a shoal.toml whose settings hold where an argument is left out.
     person: the column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
     that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
     file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
@@ -109,7 +112,7 @@ def anonymize(
     saved = read_config(config) if config is not None else Settings()
     settings = given.over(saved)
     chosen = choose_method(settings) if method is None or isinstance(method, str) else method
-    request = make_request(settings, keep_order=keep_order)
+    request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
     run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
@@ -117,7 +120,7 @@ def anonymize(
     return anonymize_table(table, schema, request, chosen, tuple(models), run, settings.rules())
 
 
-def make_request(settings: Settings, *, keep_order: bool) -> Request:
+def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -> Request:
     """Return what the settings ask for; k must be among it."""
     if settings.k is None:
         raise UsageError(
@@ -131,6 +134,7 @@ def make_request(settings: Settings, *, keep_order: bool) -> Request:
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
+        bound=bound,
     )
 
 
@@ -191,6 +195,7 @@ def anonymize_table(
         tuple(notes),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
+        lower_bound=lower_bound(encoded, k) if request.bound else None,
     )
 
 

@@ -39,7 +39,7 @@ class Request:
 
     cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
-    hierarchy lacks, "error" or "top".
+    hierarchy lacks, "error" or "top". bound: also work out what any release of the table must lose.
     """
 
     k: int
@@ -53,6 +53,7 @@ class Request:
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     unknown: str = "error"
+    bound: bool = False
 
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
@@ -64,7 +65,8 @@ class Release:
     """The released table, its groups and measures.
 
     text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
-    process. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and dates, the
+    process. lower_bound: what any k-anonymous local recoding of the table must lose, where that was asked for and could
+    be worked out. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and dates, the
     least and the greatest value that each cell stands for.
     """
 
@@ -77,6 +79,7 @@ class Release:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
+    lower_bound: float | None = None
 
     @cached_property
     def frame(self) -> Any:

@@ -295,3 +295,11 @@ def test_few_suppressed_rows_are_not_counted_in_public(tmp_path: Path) -> None:
     assert not {"dm", "ncp", "utility", "modification_rate", "per_attribute"} & set(content["measures"])
     many = replace(made, measures=replace(made.measures, suppressed_rows=7)).manifest("x", tmp_path / "x", None)
     assert many["suppressed_rows"] == 7
+
+
+def test_lower_bound_is_printed_where_it_is_asked_for(shoal: Shoal, tmp_path: Path) -> None:
+    data = write(tmp_path, "age", *[str(i * i) for i in range(30)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "age", "--bound")
+    content = json.loads(shoal(*words, "--json").out)
+    assert 0 < content["lower_bound"] <= content["measures"]["ncp"]
+    assert "no k-anonymous local recoding of this table can lose less" in shoal(*words, "--force").out

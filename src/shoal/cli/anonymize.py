@@ -60,6 +60,10 @@ def anonymize(
             "--keep-order", help="Rows as in the input, not sorted. Can tell people apart.", rich_help_panel=opt.OUTPUT
         ),
     ] = False,
+    bound: Annotated[
+        bool,
+        typer.Option("--bound", help="Also say what any release of the table must lose.", rich_help_panel=opt.OUTPUT),
+    ] = False,
     snap: Annotated[
         bool, typer.Option("--snap", help="Widen ranges to a round grid.", rich_help_panel=opt.OUTPUT)
     ] = False,
@@ -130,7 +134,11 @@ def anonymize(
     from shoal.methods import Run
     from shoal.pipeline import anonymize_table, choose_method, make_request
 
-    request, chosen, rules = make_request(settings, keep_order=keep_order), choose_method(settings), settings.rules()
+    request, chosen, rules = (
+        make_request(settings, keep_order=keep_order, bound=bound),
+        choose_method(settings),
+        settings.rules(),
+    )
     key = _read_key(key_file)
     place: Target | Stream | nullcontext[None] = nullcontext()
     if output and not dry_run:

@@ -91,10 +91,15 @@ def print_release(
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
         places = {"output": output and str(output), "manifest": manifest and str(manifest)}
+        if request.bound:
+            content["lower_bound"] = release.lower_bound
         print_json(content | places)
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if request.bound:
+        least = "not computed" if release.lower_bound is None else f"{release.lower_bound:.4f}"
+        facts.append(("lower bound", f"{least}: no k-anonymous local recoding of this table can lose less"))
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
