@@ -66,8 +66,8 @@ class Release:
 
     text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
     process. lower_bound: what any k-anonymous local recoding of the table must lose, where that was asked for and could
-    be worked out. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and dates, the
-    least and the greatest value that each cell stands for.
+    be worked out. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and
+    dates, the least and the greatest value that each cell stands for.
     """
 
     text: pl.DataFrame = field(repr=False)
