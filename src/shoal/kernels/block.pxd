@@ -4,13 +4,8 @@
 # about 2^29, so that a price fits 32 bits and a price times rows fits 64, and no sum depends on its order.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libcpp.algorithm cimport lower_bound, partial_sort, sort as cpp_sort, unique as cpp_unique
-from libcpp.pair cimport pair
+from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique
 from libcpp.vector cimport vector
-
-
-# (distance, entry)
-ctypedef pair[int32_t, int32_t] Near
 
 
 cdef extern from *:
@@ -22,7 +17,8 @@ cdef extern from *:
     // sensitive values): joined, parted and is_ripe are then all that has to follow.
     struct Summary { int64_t rows; };
     struct Need { int64_t rows; };
-    // The entries of a block under local codes: only values that occur in the block are counted.
+    // The entries of a block under local codes: only the values that occur in the block, and only the attributes that
+    // are not the same everywhere in it.
     struct Block {
         int32_t n = 0, q = 0;
         Need need;
@@ -32,7 +28,6 @@ cdef extern from *:
         std::vector<int32_t> unit;      // q: price of a value of a category; price of the whole range
         std::vector<int32_t> base;      // q + 1: where the local codes of an attribute begin among all
         std::vector<int32_t> place;     // of each local code of a number or date: where it lies in the range
-        std::vector<int32_t> source;    // of each local code: its global code
     };
     // Groups of a block, ready to take in and give away entries.
     struct School {
@@ -62,7 +57,6 @@ cdef extern from *:
         vector[int32_t] unit
         vector[int32_t] base
         vector[int32_t] place
-        vector[int32_t] source
 
     cppclass School "shoaling::School":
         vector[int32_t] counts
@@ -130,54 +124,78 @@ cdef inline void load_block(
     const int32_t[:, ::1] codes, const int32_t[::1] picks, const int64_t[::1] rows, const int32_t[::1] places,
     const int64_t[::1] offsets, const uint8_t[::1] ordered, const int32_t[::1] units, int64_t k, Block& block,
 ) noexcept nogil:
-    """Give the picked tuples local codes, which keep the order of the global ones."""
-    cdef Py_ssize_t i, a, c
-    cdef Py_ssize_t n = picks.shape[0], q = codes.shape[1]
-    cdef vector[int32_t] seen
+    """Make a block of the picked tuples."""
+    cdef Py_ssize_t i, a, n = picks.shape[0]
+    cdef vector[int32_t] column, columns
     cdef Summary summary
-    block.n = <int32_t>n
-    block.q = <int32_t>q
     block.need.rows = k
-    block.codes.resize(n * q)
-    block.entries.clear()
-    block.source.clear()
-    block.ordered.assign(q, 0)
-    block.unit.assign(q, 0)
-    block.base.assign(q + 1, 0)
+    start_block(block, <int32_t>n)
     for i in range(n):
         summary.rows = rows[i]
         block.entries.push_back(summary)
+    column.resize(n)
+    for a in range(codes.shape[1]):
+        for i in range(n):
+            column[i] = codes[picks[i], a]
+        add_attribute(block, column, offsets[a + 1] - offsets[a], ordered[a], units[a], &places[offsets[a]], columns)
+    finish_block(block, columns)
+
+
+cdef inline void start_block(Block& block, int32_t n) noexcept nogil:
+    block.n = n
+    block.q = 0
+    block.entries.clear()
+    block.ordered.clear()
+    block.unit.clear()
+    block.place.clear()
+    block.base.assign(1, 0)
+
+
+cdef inline void add_attribute(
+    Block& block,
+    vector[int32_t]& column,        # IN  code of each entry; left in any state
+    int64_t n_values,               # IN  codes that there can be
+    uint8_t ordered, int32_t unit,
+    const int32_t* places,          # IN  place of each code, where they are ordered
+    vector[int32_t]& columns,       # OUT local codes, attribute by attribute
+) noexcept nogil:
+    """Give the values of an attribute local codes in the same order; one that is the same everywhere is left out."""
+    cdef Py_ssize_t i, n = <Py_ssize_t>column.size()
+    cdef vector[int32_t] known, local
+    cdef int64_t c
+    if n_values <= 4 * n:
+        local.assign(n_values, -1)
+        for i in range(n):
+            local[column[i]] = 0
+        for c in range(n_values):
+            if local[c] == 0:
+                local[c] = <int32_t>known.size()
+                known.push_back(<int32_t>c)
+        for i in range(n):
+            column[i] = local[column[i]]
+    else:
+        known = column
+        cpp_sort(known.begin(), known.end())
+        known.erase(cpp_unique(known.begin(), known.end()), known.end())
+        for i in range(n):
+            column[i] = <int32_t>(lower_bound(known.begin(), known.end(), column[i]) - known.begin())
+    if known.size() < 2:
+        return
+    block.q += 1
+    block.ordered.push_back(ordered)
+    block.unit.push_back(unit)
+    for i in range(<Py_ssize_t>known.size()):
+        block.place.push_back(places[known[i]] if ordered else 0)
+    block.base.push_back(<int32_t>block.place.size())
+    columns.insert(columns.end(), column.begin(), column.end())
+
+
+cdef inline void finish_block(Block& block, const vector[int32_t]& columns) noexcept nogil:
+    cdef Py_ssize_t i, a, n = block.n, q = block.q
+    block.codes.resize(n * q)
     for a in range(q):
-        block.ordered[a] = ordered[a]
-        block.unit[a] = units[a]
-        seen.clear()
-        if offsets[a + 1] - offsets[a] <= 4 * n:
-            seen.assign(offsets[a + 1] - offsets[a], -1)
-            for i in range(n):
-                seen[codes[picks[i], a]] = 0
-            for c in range(<Py_ssize_t>seen.size()):
-                if seen[c] == 0:
-                    seen[c] = <int32_t>block.source.size() - block.base[a]
-                    block.source.push_back(<int32_t>c)
-            for i in range(n):
-                block.codes[i * q + a] = seen[codes[picks[i], a]]
-        else:
-            for i in range(n):
-                seen.push_back(codes[picks[i], a])
-            cpp_sort(seen.begin(), seen.end())
-            seen.erase(cpp_unique(seen.begin(), seen.end()), seen.end())
-            for c in range(<Py_ssize_t>seen.size()):
-                block.source.push_back(seen[c])
-            for i in range(n):
-                block.codes[i * q + a] = <int32_t>(
-                    lower_bound(seen.begin(), seen.end(), codes[picks[i], a]) - seen.begin()
-                )
-        block.base[a + 1] = <int32_t>block.source.size()
-    block.place.assign(block.source.size(), 0)
-    for a in range(q):
-        if ordered[a]:
-            for c in range(block.base[a], block.base[a + 1]):
-                block.place[c] = places[offsets[a] + block.source[c]]
+        for i in range(n):
+            block.codes[i * q + a] = columns[a * n + i]
 
 
 # --- prices ---
@@ -416,19 +434,28 @@ cdef inline void measure_entries(
 
 
 cdef inline void find_near(const Block& block, vector[int32_t]& near, int32_t width) noexcept nogil:
-    """Write the nearest entries of each, nearest first; -1 where there are not as many."""
-    cdef vector[int32_t] columns, distance
-    cdef vector[Near] all
-    cdef int32_t e, j, found = min(width, block.n - 1)
+    """Write the nearest entries of each, nearest first, of equals the lower; -1 where there are not as many."""
+    cdef vector[int32_t] columns, distance, kept
+    cdef int32_t e, j, at, worst, n = block.n
+    cdef int32_t* own
     lay_columns(block, columns)
-    distance.resize(block.n)
-    all.resize(block.n)
-    near.assign(<size_t>block.n * width, -1)
-    for e in range(block.n):
+    distance.resize(n)
+    kept.resize(width)
+    near.assign(<size_t>n * width, -1)
+    for e in range(n):
         measure_entries(block, columns, e, distance)
         distance[e] = 2147483647
-        for j in range(block.n):
-            all[j] = Near(distance[j], j)
-        partial_sort(all.begin(), all.begin() + found, all.end())
-        for j in range(found):
-            near[e * width + j] = all[j].second
+        kept.assign(width, 2147483647)
+        own = near.data() + <Py_ssize_t>e * width
+        worst = 2147483647
+        for j in range(n):
+            if distance[j] >= worst:
+                continue
+            at = width - 1
+            while at > 0 and kept[at - 1] > distance[j]:
+                kept[at] = kept[at - 1]
+                own[at] = own[at - 1]
+                at -= 1
+            kept[at] = distance[j]
+            own[at] = j
+            worst = kept[width - 1]

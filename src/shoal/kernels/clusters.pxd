@@ -16,11 +16,18 @@ cdef extern from *:
     namespace shoaling {
     // A candidate for a merge: its key, its slot, and which cluster of that slot was meant.
     struct Candidate { double key; int32_t slot; int32_t version; };
+    // A stretch of the words of a cluster, and how its price is found: by table (bit masks of few values in all, of one
+    // or more categories), as a range (both places), or by counting bits (a category of many values).
+    struct Piece { int32_t kind, word, end, unit; int64_t table; };
     // The unripe clusters of a block. A cluster lives in the slot of one of its entries; every new one of a slot has
     // a new version, so that a candidate whose cluster is gone is known for dead.
     struct Clusters {
-        std::vector<int32_t> word_base;         // where the words of an attribute begin
-        std::vector<uint64_t> words;            // of each slot: bit masks of categories, both places of a range
+        std::vector<Piece> pieces;              // the cheapest to price first
+        std::vector<int32_t> tables;            // price of every bit mask of a piece with a table
+        std::vector<int32_t> first_word;        // of each attribute
+        std::vector<int32_t> first_bit;         // of each category in its words
+        int32_t width;                          // words of a slot
+        std::vector<uint64_t> words;
         std::vector<Summary> summary;
         std::vector<int32_t> price, version;
         std::vector<int32_t> alive, spot;       // slots in use; where a slot stands there, -1 where it does not
@@ -37,8 +44,19 @@ cdef extern from *:
         int32_t slot
         int32_t version
 
+    cppclass Piece "shoaling::Piece":
+        int32_t kind
+        int32_t word
+        int32_t end
+        int32_t unit
+        int64_t table
+
     cppclass Clusters "shoaling::Clusters":
-        vector[int32_t] word_base
+        vector[Piece] pieces
+        vector[int32_t] tables
+        vector[int32_t] first_word
+        vector[int32_t] first_bit
+        int32_t width
         vector[uint64_t] words
         vector[Summary] summary
         vector[int32_t] price
@@ -59,6 +77,10 @@ ctypedef pair[double, Owner] Offer
 # Candidates kept of a scan.
 cdef enum:
     KEPT = 6
+    NEVER = 1 << 30  # a price that there is not
+    BY_TABLE = 0
+    BY_RANGE = 1
+    BY_BITS = 2
 
 
 cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
@@ -108,16 +130,18 @@ cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
         place_singly(block, school, clusters.members[slot])
 
 
+cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
+    word -= (word >> 1) & <uint64_t>0x5555555555555555
+    word = (word & <uint64_t>0x3333333333333333) + ((word >> 2) & <uint64_t>0x3333333333333333)
+    word = (word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
+    return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
+
+
 cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept nogil:
-    """Lay out the words of each attribute, and make each entry a cluster of its own, not yet entered."""
-    cdef int32_t a, e, q = block.q, width
-    cdef vector[Candidate] none
-    cdef vector[int32_t] alone
-    clusters.word_base.assign(q + 1, 0)
-    for a in range(q):
-        width = 1 if block.ordered[a] else (block.base[a + 1] - block.base[a] + 63) // 64
-        clusters.word_base[a + 1] = clusters.word_base[a] + width
-    clusters.words.assign(<size_t>clusters.word_base[q] * block.n, 0)
+    """Make each entry a cluster of its own, not yet entered."""
+    cdef int32_t e
+    lay_pieces(block, clusters)
+    clusters.words.assign(<size_t>clusters.width * block.n, 0)
     lay_columns(block, clusters.columns)
     clusters.distance.resize(block.n)
     clusters.price.assign(block.n, 0)
@@ -131,19 +155,79 @@ cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept
         make_single(block, clusters, e)
 
 
+cdef inline void lay_pieces(const Block& block, Clusters& clusters) noexcept nogil:
+    """Lay out the words of a cluster. Tables of a block have no more places than it has entries, so that they pay."""
+    cdef int32_t a, n_values, kind
+    cdef bint is_open = False       # the last piece has a table and may take in another category
+    clusters.first_word.assign(block.q, 0)
+    clusters.first_bit.assign(block.q, 0)
+    clusters.width = 0
+    for kind in range(3):
+        for a in range(block.q):
+            n_values = block.base[a + 1] - block.base[a]
+            if kind_of(block, a) != kind:
+                continue
+            if kind == BY_TABLE and is_open and table_fits(block, clusters.pieces.back().end + n_values):
+                widen_table(clusters, n_values, block.unit[a])
+                clusters.first_word[a] = clusters.pieces.back().word
+                clusters.first_bit[a] = clusters.pieces.back().end - n_values
+                continue
+            clusters.first_word[a] = clusters.width
+            add_piece(clusters, kind, n_values, block.unit[a])
+            is_open = kind == BY_TABLE
+
+
+cdef inline int32_t kind_of(const Block& block, int32_t a) noexcept nogil:
+    if block.ordered[a]:
+        return BY_RANGE
+    return BY_TABLE if table_fits(block, block.base[a + 1] - block.base[a]) else BY_BITS
+
+
+cdef inline bint table_fits(const Block& block, int32_t n_bits) noexcept nogil:
+    return n_bits <= 12 and 1 << n_bits <= 4 * block.n
+
+
+cdef inline void add_piece(Clusters& clusters, int32_t kind, int32_t n_values, int32_t unit) noexcept nogil:
+    """Add words for an attribute; of a table, `end` tells how many bits are in use."""
+    cdef Piece piece
+    piece.kind = kind
+    piece.word = clusters.width
+    piece.unit = unit
+    piece.table = <int64_t>clusters.tables.size()
+    clusters.width += (n_values + 63) // 64 if kind == BY_BITS else 1
+    piece.end = clusters.width if kind == BY_BITS else 0
+    clusters.pieces.push_back(piece)
+    if kind == BY_TABLE:
+        clusters.tables.push_back(0)
+        widen_table(clusters, n_values, unit)
+
+
+cdef inline void widen_table(Clusters& clusters, int32_t n_values, int32_t unit) noexcept nogil:
+    """Let the last table tell the price of another category too, whose bits stand above the others."""
+    cdef Piece* piece = &clusters.pieces.back()
+    cdef int32_t mask, i, size = 1 << piece.end, price
+    for mask in range(1, 1 << n_values):
+        price = set_price(unit, count_bits(<uint64_t>mask))
+        for i in range(size):
+            clusters.tables.push_back(clusters.tables[piece.table + i] + price)
+    piece.end += n_values
+
+
 cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) noexcept nogil:
     cdef int32_t a, c, w, q = block.q
     cdef uint64_t place
-    cdef uint64_t* words = &clusters.words[<Py_ssize_t>e * clusters.word_base[q]]
-    for w in range(clusters.word_base[q]):
+    cdef uint64_t* words = clusters.words.data() + <Py_ssize_t>e * clusters.width
+    for w in range(clusters.width):
         words[w] = 0
     for a in range(q):
+        w = clusters.first_word[a]
         c = block.codes[e * q + a]
         if block.ordered[a]:
             place = <uint64_t>block.place[block.base[a] + c]
-            words[clusters.word_base[a]] = place << 32 | place
+            words[w] = place << 32 | place
         else:
-            words[clusters.word_base[a] + (c >> 6)] |= <uint64_t>1 << (c & 63)
+            c += clusters.first_bit[a]
+            words[w + (c >> 6)] |= <uint64_t>1 << (c & 63)
     clusters.price[e] = 0
     clusters.summary[e] = block.entries[e]
     clusters.version[e] += 1
@@ -164,33 +248,32 @@ cdef inline void leave(Clusters& clusters, int32_t slot) noexcept nogil:
     clusters.spot[slot] = -1
 
 
-cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
-    word -= (word >> 1) & <uint64_t>0x5555555555555555
-    word = (word & <uint64_t>0x3333333333333333) + ((word >> 2) & <uint64_t>0x3333333333333333)
-    word = (word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
-    return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
-
-
 cdef inline int32_t union_price(
-    const Block& block, const Clusters& clusters, const uint64_t* x, const uint64_t* y, double limit,
+    const Clusters& clusters, const uint64_t* x, const uint64_t* y, int32_t limit,
 ) noexcept nogil:
     """Price of a row of two clusters together, or, once it is past the limit, some price past it."""
-    cdef int32_t a, w, n, price = 0
-    cdef uint64_t low, high
-    for a in range(block.q):
-        w = clusters.word_base[a]
-        if block.ordered[a]:
-            low = min(x[w] >> 32, y[w] >> 32)
-            high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
-            price += range_price(block.unit[a], <int32_t>low, <int32_t>high)
+    cdef const Piece* piece = clusters.pieces.data()
+    cdef const Piece* end = piece + clusters.pieces.size()
+    cdef const int32_t* tables = clusters.tables.data()
+    cdef int32_t w, n, price = 0
+    while piece != end:
+        w = piece.word
+        if piece.kind == BY_TABLE:
+            price += tables[piece.table + <int64_t>(x[w] | y[w])]
+        elif piece.kind == BY_RANGE:
+            price += range_price(
+                piece.unit, min(<int32_t>(x[w] >> 32), <int32_t>(y[w] >> 32)), max(<int32_t>x[w], <int32_t>y[w])
+            )
         else:
-            n = 0
-            while w < clusters.word_base[a + 1]:
+            n = count_bits(x[w] | y[w])
+            w += 1
+            while w < piece.end:
                 n += count_bits(x[w] | y[w])
                 w += 1
-            price += set_price(block.unit[a], n)
+            price += set_price(piece.unit, n)
         if price > limit:
             break
+        piece += 1
     return price
 
 
@@ -221,7 +304,7 @@ cdef inline void first_scans(const Block& block, Clusters& clusters) noexcept no
 
 cdef inline void pick_singles(Clusters& clusters, int32_t e) noexcept nogil:
     cdef int32_t i, j
-    cdef double worst = 1e300
+    cdef double worst = NEVER
     cdef vector[Candidate]* near = &clusters.near[e]
     for i in range(<int32_t>clusters.alive.size()):
         j = clusters.alive[i]
@@ -234,18 +317,23 @@ cdef inline void pick_singles(Clusters& clusters, int32_t e) noexcept nogil:
 
 cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
     """Find the nearest of a cluster among those alive."""
-    cdef int32_t i, j, price, width = clusters.word_base[block.q]
-    cdef double mean, worst = 1e300, key
-    cdef const uint64_t* own = &clusters.words[<Py_ssize_t>slot * width]
-    cdef int64_t rows = clusters.summary[slot].rows, cost = rows * clusters.price[slot]
+    cdef int32_t i, j, price, limit, width = clusters.width, n = <int32_t>clusters.alive.size()
+    cdef double mean, worst = NEVER, key
+    cdef const int32_t* prices = clusters.price.data()
+    cdef const Summary* summary = clusters.summary.data()
+    cdef const uint64_t* words = clusters.words.data()
+    cdef const uint64_t* own = words + <Py_ssize_t>slot * width
+    cdef int64_t rows = summary[slot].rows, cost = rows * prices[slot]
     cdef vector[Candidate]* near = &clusters.near[slot]
     near.clear()
-    for i in range(<int32_t>clusters.alive.size()):
+    for i in range(n):
         j = clusters.alive[i]
-        if j == slot:
+        # The mean price of both, which the key leaves out, is no more than the greater one.
+        limit = <int32_t>worst + max(prices[slot], prices[j])
+        price = union_price(clusters, own, words + <Py_ssize_t>j * width, limit)
+        if price > limit or j == slot:
             continue
-        mean = <double>(cost + clusters.summary[j].rows * clusters.price[j]) / <double>(rows + clusters.summary[j].rows)
-        price = union_price(block, clusters, own, &clusters.words[<Py_ssize_t>j * width], worst + mean)
+        mean = <double>(cost + summary[j].rows * prices[j]) / <double>(rows + summary[j].rows)
         key = price - mean
         if key < worst or (key == worst and j < near.front().slot):
             keep_near(near[0], key, j, clusters.version[j])
@@ -272,21 +360,22 @@ cdef inline void offer_nearest(Clusters& clusters, int32_t slot, priority_queue[
 
 cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, int32_t other) noexcept nogil:
     """Join two clusters in the slot of the first, as a new cluster."""
-    cdef int32_t a, w, width = clusters.word_base[block.q]
+    cdef int32_t i, w
     cdef uint64_t low, high
-    cdef uint64_t* x = &clusters.words[<Py_ssize_t>slot * width]
-    cdef const uint64_t* y = &clusters.words[<Py_ssize_t>other * width]
-    clusters.price[slot] = union_price(block, clusters, x, y, 1e300)
-    for a in range(block.q):
-        w = clusters.word_base[a]
-        if block.ordered[a]:
+    cdef uint64_t* x = clusters.words.data() + <Py_ssize_t>slot * clusters.width
+    cdef const uint64_t* y = clusters.words.data() + <Py_ssize_t>other * clusters.width
+    clusters.price[slot] = union_price(clusters, x, y, 2147483647)
+    for i in range(<int32_t>clusters.pieces.size()):
+        w = clusters.pieces[i].word
+        if clusters.pieces[i].kind == BY_RANGE:
             low = min(x[w] >> 32, y[w] >> 32)
             high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
             x[w] = low << 32 | high
             continue
-        while w < clusters.word_base[a + 1]:
-            x[w] |= y[w]
-            w += 1
+        x[w] |= y[w]
+        if clusters.pieces[i].kind == BY_BITS:
+            for w in range(w + 1, clusters.pieces[i].end):
+                x[w] |= y[w]
     clusters.summary[slot] = joined(clusters.summary[slot], clusters.summary[other])
     clusters.members[slot].insert(
         clusters.members[slot].end(), clusters.members[other].begin(), clusters.members[other].end()

@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
     Block, School, Summary, cost_of, empty_school, is_part, is_ripe, joined, lay_columns, load_block, measure_entries,
-    nothing, open_group, parted, price_with, put_in, share, split_entry,
+    nothing, open_group, parted, price_with, put_in, range_price, set_price, share,
 )
 
 
@@ -44,11 +44,12 @@ def gather_members(
 
 
 cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t room) noexcept nogil:
-    cdef vector[int32_t] columns, distance, added
+    cdef vector[int32_t] columns, distance, shares, prices
     cdef Summary left = nothing(), part
     cdef int32_t n = block.n, e, g, last = 0, best
     lay_columns(block, columns)
     distance.resize(n)
+    shares.resize(<size_t>n * block.q)
     for e in range(n):
         left = joined(left, block.entries[e])
     while is_ripe(block.need, left) or school.price.empty():
@@ -60,21 +61,63 @@ cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t 
         if best < 0:
             break
         g = open_group(block, school)
-        added.assign(n, 0)
+        prices.assign(n, 0)
         while best >= 0:
             part = share(block.need, school.summary[g], block.entries[best])
-            left = parted(left, part)
             last = best
             if is_part(part, block.entries[best]) and block.n < room:
+                left = parted(left, part)
                 origin.push_back(origin[best])
                 take_part(block, school, g, best, part)
             else:
-                left = parted(left, parted(block.entries[best], part))
+                left = parted(left, block.entries[best])
                 put_in(block, school, g, best)
-            best = cheapest(block, school, n, g) if not is_ripe(block.need, school.summary[g]) else -1
+            if is_ripe(block.need, school.summary[g]):
+                break
+            price_all(block, school, g, last, columns, shares, prices)
+            best = cheapest(school, prices)
     for e in range(n):
         if school.group[e] < 0:
             put_in(block, school, cheapest_group(block, school, e), e)
+
+
+cdef void price_all(
+    const Block& block, const School& school, int32_t g, int32_t last, const vector[int32_t]& columns,
+    vector[int32_t]& shares,        # IN and OUT  what each entry would make a row cost, attribute by attribute
+    vector[int32_t]& prices,        # IN and OUT  their sums
+) noexcept nogil:
+    """Price the group with each entry, after `last` has joined it: only the attributes that it changed are new."""
+    cdef int32_t a, c, e, low, high, unit, new, n = <int32_t>prices.size(), q = block.q
+    cdef const int32_t* count
+    cdef const int32_t* column
+    cdef int32_t* own
+    cdef int32_t* price = prices.data()
+    cdef vector[int32_t] by_code
+    if school.members[g].size() == 1:
+        shares.assign(shares.size(), 0)
+    for a in range(q):
+        c = block.codes[last * q + a]
+        count = &school.counts[<Py_ssize_t>g * block.base[q] + block.base[a]]
+        if count[c] > 1 and school.members[g].size() > 1:
+            continue
+        column = columns.data() + <Py_ssize_t>a * n
+        own = shares.data() + <Py_ssize_t>a * n
+        unit = block.unit[a]
+        if block.ordered[a]:
+            low = block.place[block.base[a] + school.low[g * q + a]]
+            high = block.place[block.base[a] + school.high[g * q + a]]
+            for e in range(n):
+                new = range_price(unit, min(low, column[e]), max(high, column[e]))
+                price[e] += new - own[e]
+                own[e] = new
+            continue
+        by_code.clear()
+        for c in range(block.base[a + 1] - block.base[a]):
+            by_code.push_back(set_price(unit, school.low[g * q + a] + (count[c] == 0)))
+        for e in range(n):
+            new = by_code[column[e]]
+            price[e] += new - own[e]
+            own[e] = new
 
 
 cdef void take_part(Block& block, School& school, int32_t g, int32_t e, Summary part) noexcept nogil:
@@ -90,15 +133,13 @@ cdef void take_part(Block& block, School& school, int32_t g, int32_t e, Summary 
     put_in(block, school, g, new)
 
 
-cdef int32_t cheapest(const Block& block, const School& school, int32_t n, int32_t g) noexcept nogil:
-    """Return the entry of none that raises the price of a group least, -1 where there is none."""
-    cdef int32_t e, price, best = -1, least = 0
-    for e in range(n):
-        if school.group[e] < 0:
-            price = price_with(block, school, g, e)
-            if best < 0 or price < least:
-                best = e
-                least = price
+cdef int32_t cheapest(const School& school, const vector[int32_t]& prices) noexcept nogil:
+    """Return the entry of no group at the least price, -1 where there is none."""
+    cdef int32_t e, best = -1, least = 2147483647
+    for e in range(<int32_t>prices.size()):
+        if prices[e] < least and school.group[e] < 0:
+            best = e
+            least = prices[e]
     return best
 
 

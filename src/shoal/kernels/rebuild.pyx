@@ -7,7 +7,8 @@ from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
-    Block, School, cost_of, empty_school, find_near, load_block, load_school, open_group, put_in, take_out,
+    Block, School, add_attribute, cost_of, empty_school, find_near, finish_block, load_block, load_school, open_group,
+    put_in, start_block, take_out,
 )
 from shoal.kernels.clusters cimport grow_groups
 
@@ -104,31 +105,19 @@ cdef void nearest_groups(
 
 
 cdef void pool_entries(const Block& block, const vector[int32_t]& entries, Block& pool) noexcept nogil:
-    """Make a block of some entries of a block, again with codes of its own."""
-    cdef Py_ssize_t i, a, c, q = block.q, n = <Py_ssize_t>entries.size()
-    cdef vector[int32_t] local
-    cdef int32_t code
-    pool.n = <int32_t>n
-    pool.q = block.q
+    """Make a block of some entries of a block."""
+    cdef Py_ssize_t i, a, q = block.q, n = <Py_ssize_t>entries.size()
+    cdef vector[int32_t] column, columns
     pool.need = block.need
-    pool.ordered = block.ordered
-    pool.unit = block.unit
-    pool.base.assign(q + 1, 0)
-    pool.codes.resize(n * q)
-    pool.entries.clear()
-    pool.source.clear()
-    pool.place.clear()
+    start_block(pool, <int32_t>n)
     for i in range(n):
         pool.entries.push_back(block.entries[entries[i]])
+    column.resize(n)
     for a in range(q):
-        local.assign(block.base[a + 1] - block.base[a], -1)
         for i in range(n):
-            local[block.codes[entries[i] * q + a]] = 0
-        for c in range(<Py_ssize_t>local.size()):
-            if local[c] == 0:
-                local[c] = <int32_t>pool.source.size() - pool.base[a]
-                pool.source.push_back(block.source[block.base[a] + c])
-                pool.place.push_back(block.place[block.base[a] + c])
-        for i in range(n):
-            pool.codes[i * q + a] = local[block.codes[entries[i] * q + a]]
-        pool.base[a + 1] = <int32_t>pool.source.size()
+            column[i] = block.codes[entries[i] * q + a]
+        add_attribute(
+            pool, column, block.base[a + 1] - block.base[a], block.ordered[a], block.unit[a],
+            block.place.data() + block.base[a], columns,
+        )
+    finish_block(pool, columns)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
+from shoal.partition import NODE, RANGE, SET, SUPPRESSED, Cells, Partition
 
-__all__ = ["Grouping", "Problem", "prepare"]
+__all__ = ["Grouping", "Problem", "prepare", "total_loss"]
 
 # Price of a row that has lost everything: twice of it fits 32 bits, and prices times rows 64.
 FULL_PRICE = 2**29
@@ -181,3 +182,22 @@ class Grouping:
         """Return the group of each canonical row: the rows of a tuple go to its groups in their order."""
         order = np.lexsort((self.groups, self.tuples))
         return np.repeat(self.groups[order], self.rows[order])
+
+
+def total_loss(encoded: Encoded, partition: Partition) -> float:
+    """Return the NCP of all rows and attributes, with hierarchies as they are."""
+    rows = np.bincount(partition.labels, minlength=partition.n_groups)
+    losses = (_losses(a, cells)[cells.index] for a, cells in zip(encoded.attributes, partition.cells, strict=True))
+    return float(sum((loss * rows).sum() for loss in losses))
+
+
+def _losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
+    """Return the loss of each distinct cell."""
+    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
+    if attribute.tree is not None:
+        sizes = attribute.tree.sizes[cells.low]
+        return np.where((cells.form == NODE) & (sizes > 1), sizes / len(attribute.texts), loss)
+    if attribute.ordered and attribute.span > 0:
+        widths = attribute.values[cells.high] - attribute.values[cells.low]
+        return np.where(cells.form == RANGE, widths / attribute.span, loss)
+    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)

@@ -1,11 +1,11 @@
-"""Shoaling: grow groups of the rows that are nearest to each other, then let rows change places as long as that pays."""
+"""Shoaling: grow groups of the rows nearest to each other, then let rows change places as long as that pays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.encoding import Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
-from shoal.methods.grouping import Grouping, Problem, prepare
+from shoal.methods.grouping import Grouping, Problem, prepare, total_loss
 from shoal.methods.mondrian import Mondrian
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
@@ -21,6 +21,7 @@ from shoal.partition import Partition, tight_partition
 __all__ = ["Shoaling"]
 
 Labels = NDArray[np.int32]
+Whole = TypeVar("Whole", np.int32, np.int64)
 # What a kernel makes of a block: tuples, rows and groups of its entries.
 Part = tuple[NDArray[np.int32], NDArray[np.int64], Labels]
 
@@ -30,18 +31,21 @@ class Effort:
     """How much is tried. Budgets are steps, never time, so that a run can be repeated anywhere."""
 
     cycles: int
-    proposals: int
+    proposals: int  # for each entry and cycle
+    heat: float  # the first temperature, in mean prices of a row times root k
+    exchange: int  # entries of a block in which rows change places, and as many times k at least
+    exchange_per_k: int
     with_members: bool
 
 
 EFFORTS = {
-    "fast": Effort(cycles=0, proposals=0, with_members=False),
-    "normal": Effort(cycles=1, proposals=100, with_members=True),
-    "high": Effort(cycles=12, proposals=200, with_members=True),
+    "fast": Effort(cycles=1, proposals=6, heat=0.0, exchange=512, exchange_per_k=10, with_members=False),
+    "normal": Effort(cycles=1, proposals=100, heat=0.2, exchange=2048, exchange_per_k=40, with_members=True),
+    "high": Effort(cycles=12, proposals=200, heat=0.2, exchange=2048, exchange_per_k=40, with_members=True),
 }
-BLOCK_TUPLES = 1000  # of a block in which groups grow
+BLOCK_TUPLES = 1200  # of a block in which groups grow
+PAIRS_BLOCK_TUPLES = 800  # the same where k is small
 CHUNK_GROUPS = 400  # of a block in which groups are given up
-FIRST_HEAT = 0.2
 PARTNERS = 3  # groups that are pooled with another
 LARGEST_K_TO_REBUILD = 20
 
@@ -71,17 +75,21 @@ class Shoaling:
         """Form groups of at least k rows."""
         k = check_models(self.name, encoded, models, size_only=True)
         problem = prepare(encoded, k)
+        cuts = Mondrian().partition(encoded, models, replace(run, progress=lambda share: None))
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, EFFORTS[self.effort], run, pool)
-            grouping = search.grow(Grouping.of_tuples(problem))
-            grouping = search.eject(grouping)
-            cuts = Grouping.from_rows(encoded.row_tuple, Mondrian().partition(encoded, models, run).labels)
-            if cuts.cost(problem) < grouping.cost(problem):
-                grouping = cuts
+            grouping = search.eject(search.grow(Grouping.of_tuples(problem)))
+            first_cuts = Grouping.from_rows(encoded.row_tuple, cuts.labels)
+            if first_cuts.cost(problem) < grouping.cost(problem):
+                grouping = first_cuts
             for cycle in range(search.effort.cycles):
                 grouping = search.improve(grouping, cycle)
         run.progress(1.0)
-        return tight_partition(encoded, grouping.labels())
+        made = tight_partition(encoded, grouping.labels())
+        # Prices know no hierarchies: with one, what was cheaper may lose more.
+        if any(attribute.tree is not None for attribute in encoded.attributes):
+            return min(made, cuts, key=lambda partition: total_loss(encoded, partition))
+        return made
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,7 @@ class Search:
     pool: Executor
 
     def grow(self, singles: Grouping) -> Grouping:
-        """Merge the tuples that are not ripe alone; where they are too few for a group, with the ripe ones near them."""
+        """Merge the tuples that are not ripe alone; where these are too few for a group, with ripe ones near them."""
         from shoal.kernels.agglomerate import agglomerate
 
         problem = self.problem
@@ -109,7 +117,8 @@ class Search:
                 return problem.cheaper(part, self._gather(tuples, rows))
             return part
 
-        return self._in_blocks(singles, chosen, work, limit=BLOCK_TUPLES, least=problem.k, stage=0)
+        limit = PAIRS_BLOCK_TUPLES if problem.k < 4 else BLOCK_TUPLES
+        return self._in_blocks(singles, chosen, work, limit=limit, least=problem.k, step=0)
 
     def _gather(self, tuples: NDArray[np.int32], rows: NDArray[np.int64]) -> Part:
         from shoal.kernels.members import gather_members
@@ -130,7 +139,7 @@ class Search:
             return tuples, rows, labels
 
         costly = grouping.prices(problem) > 0
-        return self._in_blocks(grouping, costly, work, limit=CHUNK_GROUPS, by_groups=True, stage=1)
+        return self._in_blocks(grouping, costly, work, limit=CHUNK_GROUPS, by_groups=True, step=1)
 
     def improve(self, grouping: Grouping, cycle: int) -> Grouping:
         """Rebuild neighbouring groups, then let rows move and change places; the blocks are cut anew each time."""
@@ -138,7 +147,7 @@ class Search:
         from shoal.kernels.rebuild import rebuild
 
         problem, k = self.problem, self.problem.k
-        limit = max(1024, 40 * k)
+        limit = max(self.effort.exchange, self.effort.exchange_per_k * k)
 
         def grow_again(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
             rebuild(problem.codes, tuples, rows, *problem.prices, k, int(labels[-1]) + 1, PARTNERS, labels)
@@ -147,19 +156,18 @@ class Search:
         def exchange(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
             n = len(tuples)
             picks, counts, groups = with_room(tuples, n // 2), with_room(rows, n // 2), with_room(labels, n // 2)
-            budget = self.effort.proposals, FIRST_HEAT, mix(self.run.seed, cycle, number)
+            budget = self.effort.proposals, self.effort.heat, mix(self.run.seed, cycle, number)
             n = anneal(
                 *(problem.codes, picks, counts, *problem.prices, k, n, int(labels[-1]) + 1, *budget, groups),
             )
             return picks[:n], counts[:n], groups[:n]
 
-        if k <= LARGEST_K_TO_REBUILD:
+        if cycle > 0 and k <= LARGEST_K_TO_REBUILD:
             costly = grouping.prices(problem) > 0
-            grouping = self._in_blocks(grouping, costly, grow_again, limit=limit, stage=2 + 3 * cycle)
+            grouping = self._in_blocks(grouping, costly, grow_again, limit=limit, step=2 + 2 * cycle)
         can_lend = grouping.sizes() > k
         costly = grouping.prices(problem) > 0
-        grouping = self._in_blocks(grouping, costly | can_lend, exchange, limit=limit, stage=3 + 3 * cycle)
-        return grouping
+        return self._in_blocks(grouping, costly | can_lend, exchange, limit=limit, step=3 + 2 * cycle)
 
     def _in_blocks(
         self,
@@ -168,24 +176,26 @@ class Search:
         work: Callable[[NDArray[np.int32], NDArray[np.int64], Labels, int], Part],
         *,
         limit: int,
-        stage: int,
+        step: int,
         least: int = 1,
         by_groups: bool = False,
     ) -> Grouping:
         """Cut the chosen groups into blocks around a random member each, and put together what comes of the blocks."""
-        blocks = list(self._cut(grouping, chosen, limit, stage, least, by_groups))
+        blocks = list(self._cut(grouping, chosen, limit, step, least, by_groups))
 
         def task(numbered: tuple[int, NDArray[np.int64]]) -> Part | None:
             if self.run.cancelled():
                 return None
             number, groups = numbered
             entries, labels = grouping.entries_of(groups)
-            return work(grouping.tuples[entries], grouping.rows[entries], labels, mix(stage, number))
+            return work(grouping.tuples[entries], grouping.rows[entries], labels, mix(step, number))
 
         parts = []
+        n_steps = 2 + 2 * self.effort.cycles
         for part in self.pool.map(task, enumerate(blocks)):
             if part is not None:
                 parts.append(part)
+                self.run.progress((step + len(parts) / len(blocks)) / n_steps)
         if self.run.cancelled():
             raise KeyboardInterrupt
         entries, labels = grouping.entries_of(np.flatnonzero(~chosen))
@@ -193,13 +203,13 @@ class Search:
         return Grouping.joined(parts)
 
     def _cut(
-        self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, stage: int, least: int, by_groups: bool
+        self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, step: int, least: int, by_groups: bool
     ) -> Iterator[NDArray[np.int64]]:
         from shoal.kernels.blocks import cut_blocks
 
         problem, groups = self.problem, np.flatnonzero(chosen)
         members = grouping.members()[groups]
-        picked = draws(mix(self.run.seed, stage), groups) % members.astype(np.uint64)
+        picked = draws(mix(self.run.seed, step), groups) % members.astype(np.uint64)
         tuples = grouping.tuples[grouping.starts[groups] + picked.astype(np.int64)]
         order = np.arange(len(groups), dtype=np.int32)
         marks = np.zeros(len(groups), dtype=np.uint8)
@@ -219,7 +229,7 @@ class Search:
             yield groups[order[begin:end]]
 
 
-def with_room(array: NDArray[np.generic], n: int) -> NDArray[np.generic]:
+def with_room(array: NDArray[Whole], n: int) -> NDArray[Whole]:
     """Return a copy with n free places and a few more behind it."""
     return np.concatenate([array, np.zeros(n + 16, dtype=array.dtype)])
 
