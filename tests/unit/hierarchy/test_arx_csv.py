@@ -13,7 +13,7 @@ from shoal.hierarchy import Hierarchy, read_arx_csv, write_arx_csv
 
 def adult_folder() -> Path:
     """Where ARX's hierarchies for Adult are, or skip."""
-    data = Path(os.environ.get("SHOAL_DATA", "nowhere"))
+    data = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[4] / "shared" / "data"))
     for folder in (data / "hierarchies", data / "adult" / "hierarchies"):
         if folder.is_dir():
             return folder
