@@ -58,12 +58,12 @@ def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
         ranks, texts = table.factor(column.name)
         coded[column.name] = Coded(ranks[::step].astype(np.int64), len(texts))
     names = [column.name for column in schema.qi]
-    for found in find_dependencies(coded, names):
-        if found.column not in names:
-            yield (
-                f"column {found.column!r} gives quasi-identifier {found.target!r} away and leaves as it is; drop it or "
-                "make it a quasi-identifier"
-            )
+    untouched = [name for name in coded if name not in names]
+    for found in find_dependencies(coded, names, untouched):
+        yield (
+            f"column {found.column!r} gives quasi-identifier {found.target!r} away and leaves as it is; drop it or "
+            "make it a quasi-identifier"
+        )
 
 
 def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[str]:

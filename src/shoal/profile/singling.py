@@ -78,8 +78,10 @@ def _adds(chosen: tuple[str, ...], shares: dict[tuple[str, ...], float]) -> bool
     return all(shares.get(part, 0.0) + WORTH_MORE <= shares[chosen] for part in parts)
 
 
-def find_dependencies(columns: Mapping[str, Coded], targets: Sequence[str]) -> list[Dependency]:
-    """Return the columns that give a target, one of them, away: H(target | column) / H(target) < 0.05.
+def find_dependencies(
+    columns: Mapping[str, Coded], targets: Sequence[str], asked: Sequence[str] | None = None
+) -> list[Dependency]:
+    """Return the columns (of those asked about) that give a target away: H(target | column) / H(target) < 0.05.
 
     Values of the column that stand in one row alone determine everything and prove nothing: such rows are left out. Two
     rows that share a value by chance leave one bit, which is enough to tell.
@@ -87,7 +89,8 @@ def find_dependencies(columns: Mapping[str, Coded], targets: Sequence[str]) -> l
     import numpy as np
 
     found: dict[tuple[str, str], float] = {}
-    for name, (codes, n_values) in columns.items():
+    for name in columns if asked is None else asked:
+        codes, n_values = columns[name]
         repeated = np.bincount(codes, minlength=n_values)[codes] > 1
         if repeated.sum() < max(20, 0.01 * len(codes)):
             continue
