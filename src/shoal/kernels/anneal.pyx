@@ -15,6 +15,7 @@ cdef enum:
     N_NEAR = 12
     N_TRIED = 8
     N_STAGES = 40
+    GIVE_UP = 16  # of how many proposals for each member of a group one tries to give it up
 
 
 def anneal(
@@ -36,7 +37,7 @@ def anneal(
     """Propose moves and swaps under a falling temperature; return how many of the picks are filled then."""
     cdef Block block
     cdef School school
-    cdef vector[int32_t] near, origin
+    cdef vector[int32_t] near, origin, vacant
     cdef int64_t before, after, stage, step, n_steps
     cdef int64_t costly_rows = 0
     cdef int32_t g
@@ -52,14 +53,14 @@ def anneal(
         for i in range(n):
             origin.push_back(<int32_t>i)
         if n_groups > 1 and before > 0:
-            find_near(block, near, N_NEAR)
+            find_near(block, school, near, N_NEAR)
             temperature = heat * sqrt(<double>k) * (<double>before / <double>costly_rows)
             n_steps = proposals * block.n // N_STAGES
             for stage in range(N_STAGES):
                 if stage * 100 >= N_STAGES * 85:
                     temperature = 0
                 for step in range(n_steps):
-                    propose(block, school, near, origin, <int32_t>picks.shape[0], temperature, &seed)
+                    propose(block, school, near, origin, vacant, <int32_t>picks.shape[0], temperature, &seed)
                 temperature *= 0.935
         after = total_cost(school)
         if after < before:
@@ -89,8 +90,8 @@ cdef inline double threshold(double temperature, uint64_t* seed) noexcept nogil:
 
 
 cdef void propose(
-    Block& block, School& school, vector[int32_t]& near, vector[int32_t]& origin, int32_t room, double temperature,
-    uint64_t* seed,
+    Block& block, School& school, vector[int32_t]& near, vector[int32_t]& origin, vector[int32_t]& vacant, int32_t room,
+    double temperature, uint64_t* seed,
 ) noexcept nogil:
     """Draw an entry and one near to it, and try to bring the first to the other's group."""
     cdef uint64_t word = draw(seed)
@@ -108,12 +109,15 @@ cdef void propose(
     stay = cost_of(school, a) + cost_of(school, b)
     left = parted(school.summary[a], block.entries[e])
     if not is_ripe(block.need, left):
-        if school.price[b] > 0 and word >> 24 & 3:
+        # The lowest bits tell what is tried: giving up a group takes as long as swaps for all of its members.
+        if (word & 255) * GIVE_UP * school.members[a].size() < 256:
+            give_up(block, school, near, origin, vacant, a, bound)
+        elif school.price[b] > 0 and word >> 8 & 3:
             swap(block, school, e, b, <int64_t>(<double>stay + bound), seed)
         elif block.n < room:
             move_and_refill(block, school, near, origin, e, b, <int64_t>(<double>stay + bound), seed)
         return
-    if school.price[b] == 0 and block.n < room and found_group(block, school, origin, e, other, bound):
+    if block.n < room and found_group(block, school, origin, vacant, e, other, bound):
         return
     cost = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
     if cost > stay + bound:
@@ -125,35 +129,86 @@ cdef void propose(
 
 
 cdef bint found_group(
-    Block& block, School& school, vector[int32_t]& origin, int32_t e, int32_t other, double bound,
+    Block& block, School& school, vector[int32_t]& origin, vector[int32_t]& vacant, int32_t e, int32_t other,
+    double bound,
 ) noexcept nogil:
-    """Let e found a new group, alone or with as many rows of the other entry as it needs, if their group can spare them."""
-    cdef int32_t a = school.group[e], part
+    """Let e found a new group, alone or with rows of the other entry that its group can spare."""
+    cdef int32_t a = school.group[e], b = school.group[other], part = other
     cdef int64_t cost
-    cdef Summary lent = share(block.need, block.entries[e], block.entries[other])
+    cdef Summary lent = share(block.need, block.entries[e], block.entries[other]), rest
     if is_ripe(block.need, block.entries[e]):
         take_out(block, school, e)
-        put_in(block, school, open_group(block, school), e)
+        put_in(block, school, new_group(block, school, vacant), e)
         return True
-    if not (
-        is_part(lent, block.entries[other]) and is_ripe(block.need, joined(block.entries[e], lent))
-        and is_ripe(block.need, parted(school.summary[school.group[other]], lent))
-    ):
+    rest = parted(school.summary[b], lent)
+    if not is_ripe(block.need, joined(block.entries[e], lent)) or not is_ripe(block.need, rest):
         return False
-    cost = (
-        joined(block.entries[e], lent).rows * price_of_pair(block, e, other)
-        + parted(school.summary[a], block.entries[e]).rows * price_exchanged(block, school, a, e, -1)
-    )
-    if cost > cost_of(school, a) + bound:
+    cost = joined(block.entries[e], lent).rows * price_of_pair(block, e, other)
+    cost += parted(school.summary[a], block.entries[e]).rows * price_exchanged(block, school, a, e, -1)
+    if is_part(lent, block.entries[other]):
+        cost += rest.rows * school.price[b]
+    else:
+        cost += rest.rows * price_exchanged(block, school, b, other, -1)
+    if cost > cost_of(school, a) + cost_of(school, b) + bound:
         return False
-    part = split_entry(block, school, other, lent)
-    origin.push_back(origin[other])
+    if is_part(lent, block.entries[other]):
+        part = split_entry(block, school, other, lent)
+        origin.push_back(origin[other])
     take_out(block, school, part)
     take_out(block, school, e)
-    a = open_group(block, school)
+    a = new_group(block, school, vacant)
     put_in(block, school, a, e)
     put_in(block, school, a, part)
     return True
+
+
+cdef int32_t new_group(const Block& block, School& school, vector[int32_t]& vacant) noexcept nogil:
+    cdef int32_t g
+    if vacant.empty():
+        return open_group(block, school)
+    g = vacant.back()
+    vacant.pop_back()
+    return g
+
+
+cdef void give_up(
+    const Block& block, School& school, const vector[int32_t]& near, const vector[int32_t]& origin,
+    vector[int32_t]& vacant, int32_t g, double bound,
+) noexcept nogil:
+    """Place the members of a group one by one in groups near by, if that costs no more than the bound allows."""
+    cdef vector[int32_t] members = school.members[g]
+    cdef double limit = <double>cost_of(school, g) + bound
+    cdef int64_t added, least, total = 0
+    cdef int32_t j, b, best, e
+    cdef size_t i, placed = 0
+    for i in range(members.size()):
+        take_out(block, school, members[i])
+    while placed < members.size():
+        e = members[placed]
+        best = -1
+        least = 0
+        for j in range(N_NEAR):
+            b = near[origin[e] * N_NEAR + j]
+            b = school.group[b] if b >= 0 else -1
+            if b < 0 or b == best:
+                continue
+            added = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
+            added -= cost_of(school, b)
+            if best < 0 or added < least:
+                best = b
+                least = added
+        total += least
+        if best < 0 or total > limit:
+            break
+        put_in(block, school, best, e)
+        placed += 1
+    if placed == members.size():
+        vacant.push_back(g)
+        return
+    for i in range(placed):
+        take_out(block, school, members[placed - 1 - i])
+    for i in range(members.size()):
+        put_in(block, school, g, members[i])
 
 
 cdef void move_and_refill(

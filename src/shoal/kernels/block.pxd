@@ -433,8 +433,13 @@ cdef inline void measure_entries(
                 distance[j] += unit if column[j] != own else 0
 
 
-cdef inline void find_near(const Block& block, vector[int32_t]& near, int32_t width) noexcept nogil:
-    """Write the nearest entries of each, nearest first, of equals the lower; -1 where there are not as many."""
+cdef inline void find_near(
+    const Block& block, const School& school, vector[int32_t]& near, int32_t width,
+) noexcept nogil:
+    """Write the nearest entries of each, nearest first, of equals the lower; -1 where there are not as many.
+
+    Entries of groups that cost nothing have no cause to look around and get none.
+    """
     cdef vector[int32_t] columns, distance, kept
     cdef int32_t e, j, at, worst, n = block.n
     cdef int32_t* own
@@ -443,6 +448,8 @@ cdef inline void find_near(const Block& block, vector[int32_t]& near, int32_t wi
     kept.resize(width)
     near.assign(<size_t>n * width, -1)
     for e in range(n):
+        if school.price[school.group[e]] == 0:
+            continue
         measure_entries(block, columns, e, distance)
         distance[e] = 2147483647
         kept.assign(width, 2147483647)

@@ -42,7 +42,7 @@ def rebuild(
     with nogil:
         load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
         load_school(block, labels, n_groups, school)
-        find_near(block, near, N_NEAR)
+        find_near(block, school, near, N_NEAR)
         g = 0
         while g < <int32_t>school.price.size() and <int32_t>school.price.size() < 4 * n_groups + 4:
             if school.price[g] > 0:

@@ -179,9 +179,15 @@ class Grouping:
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
 
     def labels(self) -> Ints:
-        """Return the group of each canonical row: the rows of a tuple go to its groups in their order."""
-        order = np.lexsort((self.groups, self.tuples))
-        return np.repeat(self.groups[order], self.rows[order])
+        """Return the group of each canonical row: the rows of a tuple go to its groups in their order.
+
+        Groups of one tuple alone that is the same become one, which costs nothing.
+        """
+        alone = (self.members() == 1)[self.groups]
+        same = np.where(alone, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
+        _, groups = np.unique(same, return_inverse=True)
+        order = np.lexsort((groups, self.tuples))
+        return np.repeat(groups[order].astype(np.int32), self.rows[order])
 
 
 def total_loss(encoded: Encoded, partition: Partition) -> float:

@@ -14,7 +14,8 @@ from shoal.encoding import Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.grouping import Grouping, Problem, prepare, total_loss
-from shoal.methods.mondrian import Mondrian
+from shoal.methods.mondrian import _split as split_all
+from shoal.methods.mondrian import prepare as prepare_cuts
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -31,7 +32,9 @@ class Effort:
     """How much is tried. Budgets are steps, never time, so that a run can be repeated anywhere."""
 
     cycles: int
-    proposals: int  # for each entry and cycle
+    proposals: int  # for each entry and cycle, and as many more for each row of k
+    proposals_per_k: int
+    least_steps: int  # proposals for a block and cycle at least
     heat: float  # the first temperature, in mean prices of a row times root k
     exchange: int  # entries of a block in which rows change places, and as many times k at least
     exchange_per_k: int
@@ -39,13 +42,41 @@ class Effort:
 
 
 EFFORTS = {
-    "fast": Effort(cycles=1, proposals=6, heat=0.0, exchange=512, exchange_per_k=10, with_members=False),
-    "normal": Effort(cycles=1, proposals=100, heat=0.2, exchange=2048, exchange_per_k=40, with_members=True),
-    "high": Effort(cycles=12, proposals=200, heat=0.2, exchange=2048, exchange_per_k=40, with_members=True),
+    "fast": Effort(
+        cycles=1,
+        proposals=6,
+        proposals_per_k=0,
+        least_steps=1_000,
+        heat=0.0,
+        exchange=512,
+        exchange_per_k=10,
+        with_members=False,
+    ),
+    "normal": Effort(
+        cycles=1,
+        proposals=80,
+        proposals_per_k=4,
+        least_steps=20_000,
+        heat=0.2,
+        exchange=2048,
+        exchange_per_k=40,
+        with_members=True,
+    ),
+    "high": Effort(
+        cycles=12,
+        proposals=200,
+        proposals_per_k=4,
+        least_steps=200_000,
+        heat=0.2,
+        exchange=2048,
+        exchange_per_k=40,
+        with_members=True,
+    ),
 }
 BLOCK_TUPLES = 1200  # of a block in which groups grow
 PAIRS_BLOCK_TUPLES = 800  # the same where k is small
-CHUNK_GROUPS = 400  # of a block in which groups are given up
+CHUNK_GROUPS = 200  # of a block in which groups are given up
+HEATS = (1.0, 0.5, 1.0, 2.0)  # times the first temperature, cycle after cycle
 PARTNERS = 3  # groups that are pooled with another
 LARGEST_K_TO_REBUILD = 20
 
@@ -75,21 +106,27 @@ class Shoaling:
         """Form groups of at least k rows."""
         k = check_models(self.name, encoded, models, size_only=True)
         problem = prepare(encoded, k)
-        cuts = Mondrian().partition(encoded, models, replace(run, progress=lambda share: None))
+        cuts = self._cuts(encoded, k, run)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, EFFORTS[self.effort], run, pool)
-            grouping = search.eject(search.grow(Grouping.of_tuples(problem)))
-            first_cuts = Grouping.from_rows(encoded.row_tuple, cuts.labels)
-            if first_cuts.cost(problem) < grouping.cost(problem):
-                grouping = first_cuts
+            grouping = search.eject(search.grow(Grouping.of_tuples(problem)), 0)
+            by_cuts = Grouping.joined([(np.arange(len(cuts), dtype=np.int32), encoded.counts, cuts)])
+            if by_cuts.cost(problem) < grouping.cost(problem):
+                grouping = by_cuts
             for cycle in range(search.effort.cycles):
                 grouping = search.improve(grouping, cycle)
         run.progress(1.0)
         made = tight_partition(encoded, grouping.labels())
         # Prices know no hierarchies: with one, what was cheaper may lose more.
         if any(attribute.tree is not None for attribute in encoded.attributes):
-            return min(made, cuts, key=lambda partition: total_loss(encoded, partition))
+            other = tight_partition(encoded, cuts[encoded.row_tuple])
+            return min(made, other, key=lambda partition: total_loss(encoded, partition))
         return made
+
+    def _cuts(self, encoded: Encoded, k: int, run: Run) -> Labels:
+        """Return the group of each tuple by Mondrian's strict cuts."""
+        cuts = prepare_cuts(encoded.tuples, encoded.counts, encoded.attributes)
+        return split_all(cuts, len(encoded.tuples), k, False, replace(run, progress=lambda share: None))
 
 
 @dataclass(frozen=True)
@@ -128,7 +165,7 @@ class Search:
         n = gather_members(problem.codes, picks, counts, *problem.prices, problem.k, n, labels)
         return picks[:n], counts[:n], labels[:n]
 
-    def eject(self, grouping: Grouping) -> Grouping:
+    def eject(self, grouping: Grouping, cycle: int) -> Grouping:
         """Give up groups whose members cost less elsewhere."""
         from shoal.kernels.eject import eject
 
@@ -139,7 +176,7 @@ class Search:
             return tuples, rows, labels
 
         costly = grouping.prices(problem) > 0
-        return self._in_blocks(grouping, costly, work, limit=CHUNK_GROUPS, by_groups=True, step=1)
+        return self._in_blocks(grouping, costly, work, limit=CHUNK_GROUPS, by_groups=True, step=3 * cycle + 1)
 
     def improve(self, grouping: Grouping, cycle: int) -> Grouping:
         """Rebuild neighbouring groups, then let rows move and change places; the blocks are cut anew each time."""
@@ -156,18 +193,20 @@ class Search:
         def exchange(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
             n = len(tuples)
             picks, counts, groups = with_room(tuples, n // 2), with_room(rows, n // 2), with_room(labels, n // 2)
-            budget = self.effort.proposals, self.effort.heat, mix(self.run.seed, cycle, number)
+            proposals = max(self.effort.proposals + self.effort.proposals_per_k * k, self.effort.least_steps // n)
+            budget = proposals, self.effort.heat * HEATS[cycle % len(HEATS)], mix(self.run.seed, cycle, number)
             n = anneal(
                 *(problem.codes, picks, counts, *problem.prices, k, n, int(labels[-1]) + 1, *budget, groups),
             )
             return picks[:n], counts[:n], groups[:n]
 
+        if cycle > 0:
+            grouping = self.eject(grouping, cycle)
         if cycle > 0 and k <= LARGEST_K_TO_REBUILD:
             costly = grouping.prices(problem) > 0
-            grouping = self._in_blocks(grouping, costly, grow_again, limit=limit, step=2 + 2 * cycle)
-        can_lend = grouping.sizes() > k
-        costly = grouping.prices(problem) > 0
-        return self._in_blocks(grouping, costly | can_lend, exchange, limit=limit, step=3 + 2 * cycle)
+            grouping = self._in_blocks(grouping, costly, grow_again, limit=limit, step=3 * cycle + 2)
+        every = np.ones(len(grouping.starts) - 1, dtype=bool)
+        return self._in_blocks(grouping, every, exchange, limit=limit, step=3 * cycle + 3)
 
     def _in_blocks(
         self,
@@ -191,7 +230,7 @@ class Search:
             return work(grouping.tuples[entries], grouping.rows[entries], labels, mix(step, number))
 
         parts = []
-        n_steps = 2 + 2 * self.effort.cycles
+        n_steps = 3 * self.effort.cycles + 1
         for part in self.pool.map(task, enumerate(blocks)):
             if part is not None:
                 parts.append(part)

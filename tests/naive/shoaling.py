@@ -1,0 +1,122 @@
+"""Shoaling's steps on lists of entries: what a set costs, groups grown in a block, members given back, groups given up.
+
+An entry is a row of codes with a number of rows. Prices are those of the kernels, which are whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Number:
+    """places: of each code; whole: the price of the whole range, which nothing exceeds."""
+
+    places: Sequence[int]
+    whole: int
+
+
+@dataclass(frozen=True)
+class Category:
+    """unit: the price of a value."""
+
+    unit: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """rows: of each entry; k: what a group must have."""
+
+    codes: Sequence[Sequence[int]]
+    rows: Sequence[int]
+    attributes: Sequence[Number | Category]
+    k: int
+
+    def price(self, entries: Sequence[int]) -> int:
+        """What a row of a group of these entries costs."""
+        total = 0
+        for a, attribute in enumerate(self.attributes):
+            codes = {self.codes[e][a] for e in entries}
+            if isinstance(attribute, Category):
+                total += attribute.unit * len(codes) if len(codes) > 1 else 0
+            else:
+                places = [attribute.places[code] for code in codes]
+                total += min(max(places) - min(places), attribute.whole)
+        return total
+
+    def size(self, entries: Sequence[int]) -> int:
+        return sum(self.rows[e] for e in entries)
+
+    def cost(self, entries: Sequence[int]) -> int:
+        return self.size(entries) * self.price(entries)
+
+    def is_ripe(self, entries: Sequence[int]) -> bool:
+        return self.size(entries) >= self.k
+
+    def added(self, entries: Sequence[int], e: int) -> int:
+        """What the entry adds to the cost of a group."""
+        return self.cost([*entries, e]) - self.cost(entries)
+
+
+def key(block: Block, left: Sequence[int], right: Sequence[int]) -> Fraction:
+    """What a row of both loses by the merge."""
+    both = [*left, *right]
+    return block.price(both) - Fraction(block.cost(left) + block.cost(right), block.size(both))
+
+
+def agglomerate(block: Block) -> list[list[int]]:
+    """Merge the nearest pair until every cluster is ripe; the rest joins groups, one entry after the other."""
+    every = range(len(block.rows))
+    groups = [[e] for e in every if block.is_ripe([e])]
+    clusters = {e: [e] for e in every if not block.is_ripe([e])}
+    while len(clusters) > 1:
+        pairs = [(i, j) for i in clusters for j in clusters if i < j]
+        i, j = min(pairs, key=lambda pair: (key(block, clusters[pair[0]], clusters[pair[1]]), pair))
+        merged = clusters[i] + clusters.pop(j)
+        clusters[i] = merged
+        if block.is_ripe(merged):
+            del clusters[i]
+            kept, back = trim(block, merged)
+            groups.append(kept)
+            clusters |= {e: [e] for e in back}
+    for rest in clusters.values():
+        if not groups:
+            return [rest]
+        for e in rest:
+            cheapest = min(range(len(groups)), key=lambda g: (block.added(groups[g], e), g))
+            groups[cheapest].append(e)
+    return groups
+
+
+def trim(block: Block, cluster: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Give back, one after the other, the entry whose departure lowers the price most, while the rest is ripe."""
+    kept, back = list(cluster), []
+    while True:
+        can_go = [e for e in kept if block.is_ripe([other for other in kept if other != e])]
+        if not can_go:
+            return kept, back
+        gone = min(can_go, key=lambda e: (block.price([other for other in kept if other != e]), e))
+        kept.remove(gone)
+        back.append(gone)
+
+
+def eject(block: Block, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Give up groups, the dearest first, whose members cost less elsewhere; a group given up is left empty."""
+    state = [list(group) for group in groups]
+    for g in sorted(range(len(state)), key=lambda g: (-block.cost(groups[g]), g)):
+        trial = [list(group) for group in state]
+        trial[g] = []
+        total = 0
+        for e in state[g]:
+            hosts = [h for h in range(len(trial)) if trial[h]]
+            if not hosts:
+                break
+            cheapest = min(hosts, key=lambda h: (block.added(trial[h], e), h))
+            total += block.added(trial[cheapest], e)
+            trial[cheapest].append(e)
+        else:
+            if total < block.cost(state[g]):
+                state = trial
+    return state
