@@ -3,7 +3,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from shoal.kernels.block cimport Block, School, empty_school, load_block
+from shoal.kernels.block cimport Block, load_block
+from shoal.kernels.school cimport School, empty_school
 from shoal.kernels.clusters cimport grow_groups
 
 

@@ -5,9 +5,10 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport (
-    Block, School, Summary, cost_of, draw, draw_below, find_near, is_part, is_ripe, joined, load_block, load_school,
-    open_group, parted, price_exchanged, price_of_pair, price_with, put_in, share, split_entry, take_out,
+from shoal.kernels.block cimport Block, Summary, draw, draw_below, is_part, is_ripe, joined, load_block, parted, share
+from shoal.kernels.school cimport (
+    School, cost_of, find_near, load_school, open_group, price_exchanged, price_of_pair, price_with, put_in,
+    split_entry, take_out,
 )
 
 # Nearest entries that a proposal may look to, members of a group that are tried in a swap, steps of the temperature.

@@ -5,10 +5,9 @@ from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport (
-    Block, School, Summary, cost_of, is_ripe, joined, lay_columns, measure_entries, open_group, parted, price_exchanged, price_with,
-    put_in, range_price, set_price, take_out,
-)
+from shoal.kernels.block cimport Block, Summary, is_ripe, joined, lay_columns, measure_entries, parted
+from shoal.kernels.layout cimport BY_BITS, BY_RANGE, Layout, lay_pieces, union_price
+from shoal.kernels.school cimport School, cost_of, open_group, price_exchanged, price_with, put_in, take_out
 
 
 cdef extern from *:
@@ -16,17 +15,10 @@ cdef extern from *:
     namespace shoaling {
     // A candidate for a merge: its key, its slot, and which cluster of that slot was meant.
     struct Candidate { double key; int32_t slot; int32_t version; };
-    // A stretch of the words of a cluster, and how its price is found: by table (bit masks of few values in all, of one
-    // or more categories), as a range (both places), or by counting bits (a category of many values).
-    struct Piece { int32_t kind, word, end, unit; int64_t table; };
     // The unripe clusters of a block. A cluster lives in the slot of one of its entries; every new one of a slot has
     // a new version, so that a candidate whose cluster is gone is known for dead.
     struct Clusters {
-        std::vector<Piece> pieces;              // the cheapest to price first
-        std::vector<int32_t> tables;            // price of every bit mask of a piece with a table
-        std::vector<int32_t> first_word;        // of each attribute
-        std::vector<int32_t> first_bit;         // of each category in its words
-        int32_t width;                          // words of a slot
+        Layout layout;
         std::vector<uint64_t> words;
         std::vector<Summary> summary;
         std::vector<int32_t> price, version;
@@ -44,19 +36,8 @@ cdef extern from *:
         int32_t slot
         int32_t version
 
-    cppclass Piece "shoaling::Piece":
-        int32_t kind
-        int32_t word
-        int32_t end
-        int32_t unit
-        int64_t table
-
     cppclass Clusters "shoaling::Clusters":
-        vector[Piece] pieces
-        vector[int32_t] tables
-        vector[int32_t] first_word
-        vector[int32_t] first_bit
-        int32_t width
+        Layout layout
         vector[uint64_t] words
         vector[Summary] summary
         vector[int32_t] price
@@ -78,9 +59,6 @@ ctypedef pair[double, Owner] Offer
 cdef enum:
     KEPT = 6
     NEVER = 1 << 30  # a price that there is not
-    BY_TABLE = 0
-    BY_RANGE = 1
-    BY_BITS = 2
 
 
 cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
@@ -130,18 +108,11 @@ cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
         place_singly(block, school, clusters.members[slot])
 
 
-cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
-    word -= (word >> 1) & <uint64_t>0x5555555555555555
-    word = (word & <uint64_t>0x3333333333333333) + ((word >> 2) & <uint64_t>0x3333333333333333)
-    word = (word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
-    return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
-
-
 cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept nogil:
     """Make each entry a cluster of its own, not yet entered."""
     cdef int32_t e
-    lay_pieces(block, clusters)
-    clusters.words.assign(<size_t>clusters.width * block.n, 0)
+    lay_pieces(block, clusters.layout)
+    clusters.words.assign(<size_t>clusters.layout.width * block.n, 0)
     lay_columns(block, clusters.columns)
     clusters.distance.resize(block.n)
     clusters.price.assign(block.n, 0)
@@ -155,78 +126,20 @@ cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept
         make_single(block, clusters, e)
 
 
-cdef inline void lay_pieces(const Block& block, Clusters& clusters) noexcept nogil:
-    """Lay out the words of a cluster. Tables of a block have no more places than it has entries, so that they pay."""
-    cdef int32_t a, n_values, kind
-    cdef bint is_open = False       # the last piece has a table and may take in another category
-    clusters.first_word.assign(block.q, 0)
-    clusters.first_bit.assign(block.q, 0)
-    clusters.width = 0
-    for kind in range(3):
-        for a in range(block.q):
-            n_values = block.base[a + 1] - block.base[a]
-            if kind_of(block, a) != kind:
-                continue
-            if kind == BY_TABLE and is_open and table_fits(block, clusters.pieces.back().end + n_values):
-                widen_table(clusters, n_values, block.unit[a])
-                clusters.first_word[a] = clusters.pieces.back().word
-                clusters.first_bit[a] = clusters.pieces.back().end - n_values
-                continue
-            clusters.first_word[a] = clusters.width
-            add_piece(clusters, kind, n_values, block.unit[a])
-            is_open = kind == BY_TABLE
-
-
-cdef inline int32_t kind_of(const Block& block, int32_t a) noexcept nogil:
-    if block.ordered[a]:
-        return BY_RANGE
-    return BY_TABLE if table_fits(block, block.base[a + 1] - block.base[a]) else BY_BITS
-
-
-cdef inline bint table_fits(const Block& block, int32_t n_bits) noexcept nogil:
-    return n_bits <= 12 and 1 << n_bits <= 4 * block.n
-
-
-cdef inline void add_piece(Clusters& clusters, int32_t kind, int32_t n_values, int32_t unit) noexcept nogil:
-    """Add words for an attribute; of a table, `end` tells how many bits are in use."""
-    cdef Piece piece
-    piece.kind = kind
-    piece.word = clusters.width
-    piece.unit = unit
-    piece.table = <int64_t>clusters.tables.size()
-    clusters.width += (n_values + 63) // 64 if kind == BY_BITS else 1
-    piece.end = clusters.width if kind == BY_BITS else 0
-    clusters.pieces.push_back(piece)
-    if kind == BY_TABLE:
-        clusters.tables.push_back(0)
-        widen_table(clusters, n_values, unit)
-
-
-cdef inline void widen_table(Clusters& clusters, int32_t n_values, int32_t unit) noexcept nogil:
-    """Let the last table tell the price of another category too, whose bits stand above the others."""
-    cdef Piece* piece = &clusters.pieces.back()
-    cdef int32_t mask, i, size = 1 << piece.end, price
-    for mask in range(1, 1 << n_values):
-        price = set_price(unit, count_bits(<uint64_t>mask))
-        for i in range(size):
-            clusters.tables.push_back(clusters.tables[piece.table + i] + price)
-    piece.end += n_values
-
-
 cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) noexcept nogil:
     cdef int32_t a, c, w, q = block.q
     cdef uint64_t place
-    cdef uint64_t* words = clusters.words.data() + <Py_ssize_t>e * clusters.width
-    for w in range(clusters.width):
+    cdef uint64_t* words = clusters.words.data() + <Py_ssize_t>e * clusters.layout.width
+    for w in range(clusters.layout.width):
         words[w] = 0
     for a in range(q):
-        w = clusters.first_word[a]
+        w = clusters.layout.first_word[a]
         c = block.codes[e * q + a]
         if block.ordered[a]:
             place = <uint64_t>block.place[block.base[a] + c]
             words[w] = place << 32 | place
         else:
-            c += clusters.first_bit[a]
+            c += clusters.layout.first_bit[a]
             words[w + (c >> 6)] |= <uint64_t>1 << (c & 63)
     clusters.price[e] = 0
     clusters.summary[e] = block.entries[e]
@@ -246,35 +159,6 @@ cdef inline void leave(Clusters& clusters, int32_t slot) noexcept nogil:
     clusters.spot[last] = clusters.spot[slot]
     clusters.alive.pop_back()
     clusters.spot[slot] = -1
-
-
-cdef inline int32_t union_price(
-    const Clusters& clusters, const uint64_t* x, const uint64_t* y, int32_t limit,
-) noexcept nogil:
-    """Price of a row of two clusters together, or, once it is past the limit, some price past it."""
-    cdef const Piece* piece = clusters.pieces.data()
-    cdef const Piece* end = piece + clusters.pieces.size()
-    cdef const int32_t* tables = clusters.tables.data()
-    cdef int32_t w, n, price = 0
-    while piece != end:
-        w = piece.word
-        if piece.kind == BY_TABLE:
-            price += tables[piece.table + <int64_t>(x[w] | y[w])]
-        elif piece.kind == BY_RANGE:
-            price += range_price(
-                piece.unit, min(<int32_t>(x[w] >> 32), <int32_t>(y[w] >> 32)), max(<int32_t>x[w], <int32_t>y[w])
-            )
-        else:
-            n = count_bits(x[w] | y[w])
-            w += 1
-            while w < piece.end:
-                n += count_bits(x[w] | y[w])
-                w += 1
-            price += set_price(piece.unit, n)
-        if price > limit:
-            break
-        piece += 1
-    return price
 
 
 cdef inline void keep_near(vector[Candidate]& near, double key, int32_t slot, int32_t version) noexcept nogil:
@@ -317,7 +201,7 @@ cdef inline void pick_singles(Clusters& clusters, int32_t e) noexcept nogil:
 
 cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
     """Find the nearest of a cluster among those alive."""
-    cdef int32_t i, j, price, limit, width = clusters.width, n = <int32_t>clusters.alive.size()
+    cdef int32_t i, j, price, limit, width = clusters.layout.width, n = <int32_t>clusters.alive.size()
     cdef double mean, worst = NEVER, key
     cdef const int32_t* prices = clusters.price.data()
     cdef const Summary* summary = clusters.summary.data()
@@ -330,7 +214,7 @@ cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noex
         j = clusters.alive[i]
         # The mean price of both, which the key leaves out, is no more than the greater one.
         limit = <int32_t>worst + max(prices[slot], prices[j])
-        price = union_price(clusters, own, words + <Py_ssize_t>j * width, limit)
+        price = union_price(clusters.layout, own, words + <Py_ssize_t>j * width, limit)
         if price > limit or j == slot:
             continue
         mean = <double>(cost + summary[j].rows * prices[j]) / <double>(rows + summary[j].rows)
@@ -362,19 +246,19 @@ cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, 
     """Join two clusters in the slot of the first, as a new cluster."""
     cdef int32_t i, w
     cdef uint64_t low, high
-    cdef uint64_t* x = clusters.words.data() + <Py_ssize_t>slot * clusters.width
-    cdef const uint64_t* y = clusters.words.data() + <Py_ssize_t>other * clusters.width
-    clusters.price[slot] = union_price(clusters, x, y, 2147483647)
-    for i in range(<int32_t>clusters.pieces.size()):
-        w = clusters.pieces[i].word
-        if clusters.pieces[i].kind == BY_RANGE:
+    cdef uint64_t* x = clusters.words.data() + <Py_ssize_t>slot * clusters.layout.width
+    cdef const uint64_t* y = clusters.words.data() + <Py_ssize_t>other * clusters.layout.width
+    clusters.price[slot] = union_price(clusters.layout, x, y, 2147483647)
+    for i in range(<int32_t>clusters.layout.pieces.size()):
+        w = clusters.layout.pieces[i].word
+        if clusters.layout.pieces[i].kind == BY_RANGE:
             low = min(x[w] >> 32, y[w] >> 32)
             high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
             x[w] = low << 32 | high
             continue
         x[w] |= y[w]
-        if clusters.pieces[i].kind == BY_BITS:
-            for w in range(w + 1, clusters.pieces[i].end):
+        if clusters.layout.pieces[i].kind == BY_BITS:
+            for w in range(w + 1, clusters.layout.pieces[i].end):
                 x[w] |= y[w]
     clusters.summary[slot] = joined(clusters.summary[slot], clusters.summary[other])
     clusters.members[slot].insert(

@@ -6,9 +6,8 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport (
-    Block, School, cost_of, joined, load_block, load_school, price_with, put_in, take_out,
-)
+from shoal.kernels.block cimport Block, joined, load_block
+from shoal.kernels.school cimport School, cost_of, load_school, price_with, put_in, take_out
 
 ctypedef pair[int64_t, int32_t] Costly
 

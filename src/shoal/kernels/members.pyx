@@ -5,9 +5,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
-    Block, School, Summary, cost_of, empty_school, is_part, is_ripe, joined, lay_columns, load_block, measure_entries,
-    nothing, open_group, parted, price_with, put_in, range_price, set_price, share,
+    Block, Summary, is_part, is_ripe, joined, lay_columns, load_block, measure_entries, nothing, parted, range_price,
+    set_price, share,
 )
+from shoal.kernels.school cimport School, cost_of, empty_school, open_group, price_with, put_in
 
 
 def gather_members(

@@ -6,10 +6,8 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport (
-    Block, School, add_attribute, cost_of, empty_school, find_near, finish_block, load_block, load_school, open_group,
-    put_in, start_block, take_out,
-)
+from shoal.kernels.block cimport Block, add_attribute, finish_block, load_block, start_block
+from shoal.kernels.school cimport School, cost_of, empty_school, find_near, load_school, open_group, put_in, take_out
 from shoal.kernels.clusters cimport grow_groups
 
 # (-votes, group)

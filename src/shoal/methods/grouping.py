@@ -151,8 +151,9 @@ class Grouping:
         """Where the entries of each group begin, and one more at the end."""
         return np.append(np.flatnonzero(np.diff(self.groups, prepend=-1)), len(self.groups)).astype(np.int64)
 
+    @cached_property
     def members(self) -> NDArray[np.int64]:
-        """Return the number of entries of each group."""
+        """The number of entries of each group."""
         return np.diff(self.starts)
 
     def sizes(self) -> NDArray[np.int64]:
@@ -173,7 +174,7 @@ class Grouping:
 
     def entries_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
         """Return the entries of some groups, group after group, and for each the place of its group among them."""
-        members = self.members()[groups]
+        members = self.members[groups]
         first = np.cumsum(members) - members
         entries = np.repeat(self.starts[groups] - first, members) + np.arange(members.sum())
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
@@ -183,7 +184,7 @@ class Grouping:
 
         Groups of one tuple alone that is the same become one, which costs nothing.
         """
-        alone = (self.members() == 1)[self.groups]
+        alone = (self.members == 1)[self.groups]
         same = np.where(alone, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
         _, groups = np.unique(same, return_inverse=True)
         order = np.lexsort((groups, self.tuples))

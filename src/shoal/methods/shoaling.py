@@ -54,8 +54,8 @@ EFFORTS = {
     ),
     "normal": Effort(
         cycles=1,
-        proposals=80,
-        proposals_per_k=4,
+        proposals=95,
+        proposals_per_k=3,
         least_steps=20_000,
         heat=0.2,
         exchange=2048,
@@ -247,7 +247,7 @@ class Search:
         from shoal.kernels.blocks import cut_blocks
 
         problem, groups = self.problem, np.flatnonzero(chosen)
-        members = grouping.members()[groups]
+        members = grouping.members[groups]
         picked = draws(mix(self.run.seed, step), groups) % members.astype(np.uint64)
         tuples = grouping.tuples[grouping.starts[groups] + picked.astype(np.int64)]
         order = np.arange(len(groups), dtype=np.int32)
@@ -274,10 +274,13 @@ def with_room(array: NDArray[Whole], n: int) -> NDArray[Whole]:
 
 
 def mix(*numbers: int) -> int:
-    """Hash numbers to 64 bits (SplitMix64 after each)."""
+    """Hash numbers to 64 bits: SplitMix64 after each."""
     state = 0
     for number in numbers:
-        state = int(draws((state + number) & (2**64 - 1), np.array([0]))[0])
+        z = (state + number + 0x9E3779B97F4A7C15) % 2**64
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        state = z ^ (z >> 31)
     return state
 
 
