@@ -2,6 +2,7 @@
 
 from shoal.methods.base import Method, Run, infos, named
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.sbca import SBCA
 from shoal.methods.shoaling import Shoaling
 
-__all__ = ["Method", "Mondrian", "Run", "Shoaling", "infos", "named"]
+__all__ = ["SBCA", "Method", "Mondrian", "Run", "Shoaling", "infos", "named"]

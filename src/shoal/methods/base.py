@@ -64,6 +64,12 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
         "shoal.methods.mondrian:Mondrian",
     ),
+    Info(
+        "sbca",
+        "takes the first row that is left and the k-1 nearest to it; categories are near by how often they occur",
+        "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
+        "shoal.methods.sbca:SBCA",
+    ),
 )
 
 
