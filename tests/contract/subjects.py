@@ -21,6 +21,7 @@ from tests.strategies import Sheet
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "mondrian": [{"variant": "strict"}, {"variant": "relaxed"}, {"variant": "single-dimensional"}],
+    "kaca": [{}, {"weighting": "height"}],
     "sbca": [{}, {"remainder": "nearest"}],
 }
 # Methods that may leave rows out; all others have to place every row.

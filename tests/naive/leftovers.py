@@ -45,7 +45,7 @@ def group_ncp(members: Sequence[Row], attributes: Sequence[Attribute]) -> Fracti
 def join_nearest(
     rows: Sequence[Row], attributes: Sequence[Attribute], groups: Sequence[Sequence[int]], rest: Sequence[int]
 ) -> list[list[int]]:
-    """The groups after each row of the rest, in order, has joined the one that it adds least to, the first of equals."""
+    """The groups after each row of the rest has joined the one that it adds least to, the first of equals."""
     made = [list(group) for group in groups]
 
     def cost(group: Sequence[int]) -> Fraction:

@@ -70,6 +70,12 @@ METHODS = (
         "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
         "shoal.methods.sbca:SBCA",
     ),
+    Info(
+        "kaca",
+        "merges classes of equal rows with the nearest class in the attributes' hierarchies",
+        "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
+        "shoal.methods.kaca:KACA",
+    ),
 )
 
 

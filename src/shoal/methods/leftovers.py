@@ -9,7 +9,7 @@ from shoal.encoding import Encoded
 from shoal.errors import InfeasibleError, UsageError
 from shoal.methods.exact import lay_forms
 
-__all__ = ["check_limit", "check_suppressed", "deal_rows", "join_nearest"]
+__all__ = ["check_suppressed", "deal_rows", "join_nearest", "read_number", "read_share"]
 
 
 def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -18,10 +18,23 @@ def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArra
     return np.repeat(groups[order], rows[order])
 
 
-def check_limit(method: str, limit: float) -> None:
-    """Refuse a limit on suppressed rows that is no share."""
-    if not 0 <= limit <= 1:
+def read_number(method: str, option: str, given: float | str) -> float:
+    """Return an option that is a number from 0 on; the command line gives it as text."""
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise UsageError(f"{method}: {option}={given!r} is not a number from 0 on.")
+    return number
+
+
+def read_share(method: str, limit: float | str) -> float:
+    """Return the limit on suppressed rows, a share of all."""
+    share = read_number(method, "suppression_limit", limit)
+    if share > 1:
         raise UsageError(f"{method}: suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
+    return share
 
 
 def check_suppressed(method: str, labels: NDArray[np.int32], limit: float) -> None:

@@ -12,7 +12,7 @@ from shoal.encoding import Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.exact import is_number, whole_places
-from shoal.methods.leftovers import check_limit, check_suppressed, deal_rows, join_nearest
+from shoal.methods.leftovers import check_suppressed, deal_rows, join_nearest, read_share
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -55,7 +55,7 @@ class SBCA:
     def __post_init__(self) -> None:
         if self.remainder not in REMAINDERS:
             raise UsageError(f"sbca: remainder {self.remainder!r} is not known. Use {', '.join(REMAINDERS)}.")
-        check_limit(self.name, self.suppression_limit)
+        object.__setattr__(self, "suppression_limit", read_share(self.name, self.suppression_limit))
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of k rows, the last of up to 2 k - 1."""
