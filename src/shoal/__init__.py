@@ -2,7 +2,7 @@
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
-To choose how: `methods`, `models`, `KAnonymity`, `hierarchy`; what to call a column: `Role`, `Kind`, `Schema`.
+To choose how: `methods`, `models`, `KAnonymity`, `hierarchy`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
 Nothing heavy is loaded until it is used.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import datasets, errors, hierarchy, methods, models
+    from shoal.climbs import Climb
     from shoal.errors import ShoalError
     from shoal.formats import read_table
     from shoal.metrics import Measures
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Climb",
     "KAnonymity",
     "Kind",
     "Measures",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 _PLACES = {
+    "Climb": "shoal.climbs",
     "KAnonymity": "shoal.models",
     "Kind": "shoal.schema",
     "Measures": "shoal.metrics",

@@ -20,7 +20,8 @@ class Climb:
     """How the steps of a hierarchy weigh.
 
     weighting: "uniform", every step alike, or "height", a step weighs 1 / (steps from the root)^beta, so that those
-    near the root cost most. beta: at least 1. given: by attribute, a weight of its own for each step, from the values up.
+    near the root cost most. beta: at least 1. given: by attribute, a weight of its own for each step, from the values
+    up.
 
     >>> Climb().to_levels("born", 5)[2]
     Fraction(2, 5)

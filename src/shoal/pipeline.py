@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal import encoding, methods, metrics
 from shoal.bound import lower_bound
+from shoal.climbs import Climb
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
@@ -224,10 +225,15 @@ def measure(
     weights: Mapping[str, float] | None = None,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Rule] | None = None,
+    climb: Climb | None = None,
+    target: str | None = None,
     decimal: str = ".",
     thousands: str = "",
 ) -> Measures:
     """Score any tool's release of a table: frames or paths of CSV files.
+
+    climb: how the levels of the hierarchies weigh in the distortion, all alike where it is left out. target: the column
+    of classes for the classification metric.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -256,5 +262,13 @@ def measure(
     encoded = encoding.encode(tables[0], schema, rules, unknown="top") if rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return metrics.measure_tables(
-        tables[0], tables[1], schema, k=k, weights=weights, domains=domains, hierarchies=bound
+        tables[0],
+        tables[1],
+        schema,
+        k=k,
+        weights=weights,
+        domains=domains,
+        hierarchies=bound,
+        climb=climb,
+        target=target,
     )
