@@ -29,6 +29,9 @@ PICTURES: dict[str, list[tuple[str, str, dict[str, object]]]] = {
         ("kaca, intervals of 5, 10, 20", "kaca", {}),
         ("kaca, near the root dearer", "kaca", {"weighting": "height", "beta": 2}),
     ],
+    "bottom-up": [("mondrian", "mondrian", {}), ("bottom-up", "bottom-up", {})],
+    "top-down": [("bottom-up", "bottom-up", {}), ("top-down", "top-down", {})],
+    "euclidean": [("bottom-up", "bottom-up", {}), ("euclidean", "euclidean", {})],
 }
 K = 7
 # Methods that see hierarchies alone get one of intervals over each number.

@@ -10,9 +10,10 @@ from shoal.kernels.unions cimport NO_LIMIT, Forms, lay_forms, unite, union_price
 def join_groups(
     const int32_t[:, ::1] codes,        # IN  one row a tuple
     const int32_t[::1] row_tuple,       # IN  tuple of each row
-    const uint8_t[::1] kinds,           # IN  this and the next nine: the attributes, see lay_forms
+    const uint8_t[::1] kinds,           # IN  this and the next ten: the attributes, see lay_forms
     const int64_t[::1] cards,
     const int64_t[::1] units,
+    const int64_t[::1] firsts,
     const int64_t[::1] fulls,
     const int64_t[::1] places,
     const int64_t[::1] starts,
@@ -34,7 +35,7 @@ def join_groups(
     cdef Py_ssize_t i, g, best
     cdef int64_t price, least, added
     with nogil:
-        lay_forms(kinds, cards, units, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, forms)
+        lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, forms)
         words.resize(n_groups * forms.width)
         one.resize(forms.width)
         sizes.assign(n_groups, 0)

@@ -15,8 +15,9 @@ cdef extern from *:
     namespace unions {
     constexpr int64_t NO_LIMIT = INT64_MAX;
     // How an attribute is written and priced. unit: price of a value of a set or of a leaf below a node, or of a step
-    // of a range; full: price of all that can be lost.
-    struct Form { int32_t kind, word, end, card; int64_t unit, full; const int64_t* places; const int32_t* nodes;
+    // of a range; first: what the first value or leaf costs less than the others; full: price of a range with values
+    // missing.
+    struct Form { int32_t kind, word, end, card; int64_t unit, first, full; const int64_t* places; const int32_t* nodes;
                   const int32_t* leaves; };
     struct Forms { std::vector<Form> each; int32_t width; };
     }
@@ -29,6 +30,7 @@ cdef extern from *:
         int32_t end
         int32_t card
         int64_t unit
+        int64_t first
         int64_t full
         const int64_t* places
         const int32_t* nodes
@@ -50,7 +52,8 @@ cdef inline void lay_forms(
     const uint8_t[::1] kinds,           # IN  of each attribute: 0 a set, 1 a range, 2 a tree
     const int64_t[::1] cards,           # IN  number of its codes
     const int64_t[::1] units,           # IN  price of a step, value or leaf
-    const int64_t[::1] fulls,           # IN  price of the whole
+    const int64_t[::1] firsts,          # IN  what the first value or leaf costs less
+    const int64_t[::1] fulls,           # IN  price of a range with values missing
     const int64_t[::1] places,          # IN  whole place of each code, -1 where missing (ranges; else anything)
     const int64_t[::1] starts,          # IN  where an attribute's codes begin in places
     const int32_t[::1] nodes,           # IN  node of each code at each level, tree after tree
@@ -64,7 +67,7 @@ cdef inline void lay_forms(
     forms.width = 0
     for a in range(kinds.shape[0]):
         form.kind, form.card = kinds[a], <int32_t>cards[a]
-        form.unit, form.full = units[a], fulls[a]
+        form.unit, form.first, form.full = units[a], firsts[a], fulls[a]
         form.places = &places[starts[a]] if form.kind == A_RANGE else NULL
         form.nodes = &nodes[node_starts[a]] if form.kind == A_NODE else NULL
         form.leaves = &leaves[leaf_starts[a]] if form.kind == A_NODE else NULL
@@ -103,7 +106,7 @@ cdef inline uint64_t common_node(const Form* form, uint64_t x, uint64_t y) noexc
 cdef inline int64_t node_price(const Form* form, uint64_t node) noexcept nogil:
     cdef int64_t level = <int64_t>(node >> 32), n
     n = form.leaves[form.nodes[level * form.card + <int64_t><uint32_t>node]]
-    return n * form.unit if n > 1 and level > 0 else 0
+    return n * form.unit - form.first if n > 1 and level > 0 else 0
 
 
 cdef inline int64_t range_price(const Form* form, int64_t low, int64_t high) noexcept nogil:
@@ -132,7 +135,7 @@ cdef inline int64_t union_price(const Forms& forms, const uint64_t* x, const uin
             while w < form.end:
                 n += count_bits(x[w] | y[w])
                 w += 1
-            price += n * form.unit if n > 1 else 0
+            price += n * form.unit - form.first if n > 1 else 0
         if price > limit:
             break
         form += 1

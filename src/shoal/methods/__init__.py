@@ -1,9 +1,24 @@
 """Anonymisation methods, each a class with its options as fields; `methods.named("mondrian")` finds one by name."""
 
 from shoal.methods.base import Method, Run, infos, named
+from shoal.methods.bottom_up import BottomUp
+from shoal.methods.euclidean import Euclidean
 from shoal.methods.kaca import KACA
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.sbca import SBCA
 from shoal.methods.shoaling import Shoaling
+from shoal.methods.top_down import TopDown
 
-__all__ = ["KACA", "SBCA", "Method", "Mondrian", "Run", "Shoaling", "infos", "named"]
+__all__ = [
+    "KACA",
+    "SBCA",
+    "BottomUp",
+    "Euclidean",
+    "Method",
+    "Mondrian",
+    "Run",
+    "Shoaling",
+    "TopDown",
+    "infos",
+    "named",
+]

@@ -76,6 +76,24 @@ METHODS = (
         "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
         "shoal.methods.kaca:KACA",
     ),
+    Info(
+        "bottom-up",
+        "merges the smallest group with the one that makes the tightest union",
+        "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
+        "shoal.methods.bottom_up:BottomUp",
+    ),
+    Info(
+        "top-down",
+        "splits groups in two around far rows, then mends those that became too small",
+        "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
+        "shoal.methods.top_down:TopDown",
+    ),
+    Info(
+        "euclidean",
+        "merges the smallest group with the one that makes the least sum of plain ranges: a baseline",
+        "the baseline of utility-driven clustering; see there",
+        "shoal.methods.euclidean:Euclidean",
+    ),
 )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.encoding import Attribute, Encoded
 from shoal.schema import Kind
 
-__all__ = ["Forms", "common_scale", "is_number", "lay_forms", "starts_of", "whole_places"]
+__all__ = ["Forms", "common_scale", "is_number", "lay_forms", "raw_span", "starts_of", "whole_places"]
 
 # Numbers finer than this part of their range are rounded down to it.
 FINEST = 2**31
@@ -56,11 +56,12 @@ def common_scale(denominators: Iterable[int], most: int) -> int:
 
 
 class Forms(NamedTuple):
-    """The attributes as kernels see them that price groups by their NCP; in the order of their arguments."""
+    """The attributes as kernels see them that price groups; in the order of their arguments."""
 
     kinds: NDArray[np.uint8]
     cards: NDArray[np.int64]
     units: NDArray[np.int64]
+    firsts: NDArray[np.int64]
     fulls: NDArray[np.int64]
     places: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -70,23 +71,33 @@ class Forms(NamedTuple):
     leaf_starts: NDArray[np.int64]
 
 
-def lay_forms(encoded: Encoded, most: int) -> Forms:
-    """Return the attributes with whole prices: what NCP a step, a value or a leaf costs, times a common denominator.
+def lay_forms(encoded: Encoded, most: int, *, raw: bool = False) -> Forms:
+    """Return the attributes with whole prices: what a step, a value or a leaf costs, times a common denominator.
 
-    most: the largest such denominator; where the common one is larger, prices are rounded down to its parts.
+    Prices are NCP, or, raw, the range itself: a number counts as it is, a date in days, and a category the values or
+    leaves beyond one. most: the largest price of a whole attribute; where exact prices would be larger, they are
+    rounded down.
     """
     attributes = encoded.attributes
     located = [whole_places(a) if a.ordered else (np.zeros(len(a.texts), dtype=np.int64), 0) for a in attributes]
     wholes = [width if a.ordered else len(a.texts) for a, (_, width) in zip(attributes, located, strict=True)]
-    scale = common_scale(wholes, most)
+    spans = [Fraction(1)] * len(attributes)  # what the whole of an attribute costs
+    if raw:
+        spans = [raw_span(a) if a.ordered else Fraction(len(a.texts)) for a in attributes]
+    shares = [span / whole if whole else Fraction(0) for span, whole in zip(spans, wholes, strict=True)]
+    scale = Fraction(common_scale((share.denominator for share in shares), 2**62))
+    if scale * max(spans) > most:
+        scale = Fraction(most) / max(spans)
     trees = [a.tree for a in attributes]
     nodes = [tree.nodes.ravel() if tree else np.zeros(0, dtype=np.int32) for tree in trees]
     leaves = [tree.sizes if tree else np.zeros(0, dtype=np.int32) for tree in trees]
+    units = np.array([math.floor(share * scale) for share in shares], dtype=np.int64)
     return Forms(
         kinds=np.array([2 if a.tree else int(a.ordered) for a in attributes], dtype=np.uint8),
         cards=np.array([len(a.texts) for a in attributes], dtype=np.int64),
-        units=np.array([scale // whole if whole else 0 for whole in wholes], dtype=np.int64),
-        fulls=np.full(len(attributes), scale, dtype=np.int64),
+        units=units,
+        firsts=units if raw else np.zeros_like(units),
+        fulls=np.array([math.floor(span * scale) for span in spans], dtype=np.int64),
         places=np.concatenate([places for places, _ in located]),
         starts=starts_of([places for places, _ in located]),
         nodes=np.concatenate(nodes),
@@ -94,6 +105,15 @@ def lay_forms(encoded: Encoded, most: int) -> Forms:
         leaves=np.concatenate(leaves),
         leaf_starts=starts_of(leaves),
     )
+
+
+def raw_span(attribute: Attribute) -> Fraction:
+    """Return the range of a number, or of a date in days."""
+    known = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
+    if len(known) == 0:
+        return Fraction(0)
+    span = Fraction(repr(float(known[-1]))) - Fraction(repr(float(known[0])))
+    return span / 86400 if attribute.kind is Kind.DATE else span
 
 
 def starts_of(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:

@@ -152,7 +152,7 @@ def _classification(released: Table, names: list[str], target: str, n_rows: int)
     kept = released.frame.filter(~pl.all_horizontal(pl.col(names) == "*")) if n_rows else released.frame
     counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
     majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
-    return 1 - majority / n_rows
+    return 1 - int(majority) / n_rows
 
 
 def _discernibility(sizes: NDArray[np.int64], n_starred: int, n_rows: int, n_kept: int, k: int) -> int:

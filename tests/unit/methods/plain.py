@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.encoding import Attribute, Encoded
+from shoal.encoding import Attribute, Encoded, encode
+from shoal.hierarchy import Hierarchy
 from shoal.schema import Kind
+from shoal.table import from_frame
 from tests.naive import leftovers
 from tests.strategies import Sheet, sheets
+
+
+def with_trees(sheet: Sheet, shape: int) -> Encoded:
+    """The table with a random hierarchy over some of its categories, in which some values are "*" early."""
+    draw = random.Random(shape)
+    rules = {}
+    for name in sheet.named("categorical"):
+        if draw.random() < 0.7:
+            height = draw.randint(1, 3)
+            parent = {text: text for text in sheet.columns[name]}
+            rows: dict[str, tuple[str, ...]] = dict.fromkeys(parent, ())
+            for level in range(1, height):
+                above = {label: f"{level}{draw.randint(0, 2)}" for label in sorted(set(parent.values()))}
+                parent = {text: above[label] for text, label in parent.items()}
+                rows = {text: (*labels, parent[text]) for text, labels in rows.items()}
+            rules[name] = Hierarchy({text: (*labels, "*") for text, labels in rows.items()})
+            if draw.random() < 0.3:
+                text = min(rows)
+                rules[name] = Hierarchy({**rules[name].rows, text: ("*",) * height})
+    return encode(from_frame(sheet.frame), sheet.schema, rules)
 
 
 def code_rows(encoded: Encoded) -> list[tuple[int, ...]]:

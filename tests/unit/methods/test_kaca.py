@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -24,27 +23,7 @@ from shoal.models import KAnonymity
 from shoal.table import from_frame
 from tests.naive import kaca as naive
 from tests.strategies import Sheet
-from tests.unit.methods.plain import as_groups, code_rows, sheets_and_k
-
-
-def with_trees(sheet: Sheet, shape: int) -> Encoded:
-    """The table with a random hierarchy over some of its categories, in which some values are "*" early."""
-    draw = random.Random(shape)
-    rules = {}
-    for name in sheet.named("categorical"):
-        if draw.random() < 0.7:
-            height = draw.randint(1, 3)
-            parent = {text: text for text in sheet.columns[name]}
-            rows: dict[str, tuple[str, ...]] = dict.fromkeys(parent, ())
-            for level in range(1, height):
-                above = {label: f"{level}{draw.randint(0, 2)}" for label in sorted(set(parent.values()))}
-                parent = {text: above[label] for text, label in parent.items()}
-                rows = {text: (*labels, parent[text]) for text, labels in rows.items()}
-            rules[name] = Hierarchy({text: (*labels, "*") for text, labels in rows.items()})
-            if draw.random() < 0.3:
-                text = min(rows)
-                rules[name] = Hierarchy({**rules[name].rows, text: ("*",) * height})
-    return encode(from_frame(sheet.frame), sheet.schema, rules)
+from tests.unit.methods.plain import as_groups, code_rows, sheets_and_k, with_trees
 
 
 def twin_attributes(encoded: Encoded, climb: Climb) -> list[naive.Attribute]:
