@@ -1,6 +1,6 @@
 """Privacy models: each says of every group whether it passes."""
 
-from shoal.models.base import Groups, PrivacyModel
-from shoal.models.size import KAnonymity
+from shoal.models.base import Basis, Groups, Histogram, PrivacyModel
+from shoal.models.size import KAnonymity, PersonalK
 
-__all__ = ["Groups", "KAnonymity", "PrivacyModel"]
+__all__ = ["Basis", "Groups", "Histogram", "KAnonymity", "PersonalK", "PrivacyModel"]
