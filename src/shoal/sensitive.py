@@ -78,9 +78,7 @@ def encode_sensitive(column: Column, factor: Factor, missing: Collection[str], r
     shown += [""] * absent
     tree = None
     if rule is not None:
-        bound = over_values(
-            rule, shown, numbers=kind is Kind.NUMERIC, column=column.name, missing=("", *missing)
-        )
+        bound = over_values(rule, shown, numbers=kind is Kind.NUMERIC, column=column.name, missing=("", *missing))
         tree = plant(shown, [bound.rows[text] for text in shown])
     return Sensitive(column.name, kind, tuple(shown), numbers, len(distinct) if absent else -1, by_text[raw], tree)
 

@@ -137,9 +137,7 @@ def over_values(
 ) -> Hierarchy:
     """Return the hierarchy that a rule makes over these values; numbers: they are, and may be spelled in any way."""
     if isinstance(rule, Hierarchy):
-        return rule.bind(
-            texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of, numbers=numbers
-        )
+        return rule.bind(texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of, numbers=numbers)
     return rule.over(texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of)
 
 
