@@ -197,10 +197,18 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
             problems.append(_at_first_row(fault, raw, known[misfit]))
     if problems:
         raise InputError(join_problems(problems))
-    for column in schema.columns:
-        if column.role is Role.SENSITIVE:
-            kinds[column.name] = guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
-    return schema.with_kinds(kinds)
+    return guess_sensitive_kinds(table, schema.with_kinds(kinds))
+
+
+def guess_sensitive_kinds(table: Table, schema: Schema) -> Schema:
+    """Fill in the kinds of the sensitive columns that the user left open."""
+    return schema.with_kinds(
+        {
+            column.name: guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
+            for column in schema.columns
+            if column.role is Role.SENSITIVE
+        }
+    )
 
 
 def marks_of(column: Column) -> values.Marks:
