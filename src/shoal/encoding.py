@@ -84,6 +84,21 @@ class Encoded:
         """Number of rows."""
         return len(self.order)
 
+    def part(self, stays: NDArray[np.bool_]) -> Encoded:
+        """Return the table with some of its canonical rows alone; domains, and so losses, are those of all rows."""
+        rows = np.flatnonzero(stays)
+        kept, row_tuple, counts = np.unique(self.row_tuple[rows], return_inverse=True, return_counts=True)
+        return replace(
+            self,
+            tuples=np.ascontiguousarray(self.tuples[kept]),
+            counts=counts.astype(np.int64),
+            row_tuple=row_tuple.astype(np.int32),
+            order=self.order[rows],
+            people=None if self.people is None else self.people[rows],
+            sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
+            personal_k=None if self.personal_k is None else self.personal_k[rows],
+        )
+
 
 @dataclass(frozen=True)
 class Released:
