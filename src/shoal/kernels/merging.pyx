@@ -35,8 +35,9 @@ cdef class Merging:
     def __init__(
         self,
         const int32_t[:, ::1] codes,        # IN  one row a tuple
-        const int64_t[::1] counts,          # IN  rows of each tuple
-        const int32_t[::1] labels,          # IN  the group in which each tuple begins, numbered without gaps
+        const int32_t[::1] tuples,          # IN  tuple of each piece, a piece being some rows of a tuple
+        const int64_t[::1] rows,            # IN  and how many of its rows
+        const int32_t[::1] groups,          # IN  the group in which it begins; numbered without gaps
         object forms,                       # IN  the attributes: the arguments of lay_forms
         int64_t k,                          # IN  rows that a group needs
         bint splits,                        # IN  whether groups of 2 k rows or more are split
@@ -46,12 +47,13 @@ cdef class Merging:
         self.codes, self.kept, self.k, self.splits, self.n_small = codes, forms, k, splits, 0
         lay(forms, self.forms)
         self.width = self.forms.width
-        for i in range(labels.shape[0]):
-            n_groups = max(n_groups, labels[i] + 1)
+        for i in range(groups.shape[0]):
+            n_groups = max(n_groups, groups[i] + 1)
         begun.resize(n_groups)
-        for i in range(labels.shape[0]):
-            begun[labels[i]].push_back(Piece(<int32_t>i, counts[i]))
+        for i in range(groups.shape[0]):
+            begun[groups[i]].push_back(Piece(tuples[i], rows[i]))
         for i in range(n_groups):
+            cpp_sort(begun[i].begin(), begun[i].end())
             self.open(begun[i])
 
     def merge(self, int64_t n_steps) -> int:
@@ -61,6 +63,29 @@ cdef class Merging:
                 self.step()
                 n_steps -= 1
         return self.n_small
+
+    def merge_each(
+        self,
+        const int32_t[::1] numbers,     # IN  groups that are to merge, in this order
+        int32_t[::1] parents,           # OUT the group that each group has become; as it was for all others
+    ) -> int:
+        """Merge each of these groups that is still there with the nearest, unsplit; return how many groups are left."""
+        cdef Py_ssize_t i
+        cdef int32_t one, other
+        cdef vector[Piece] all_members
+        with nogil:
+            for i in range(numbers.shape[0]):
+                one = numbers[i]
+                if self.place[one] < 0 or self.number.size() < 2:
+                    continue
+                other = self.tightest(self.place[one])
+                all_members.clear()
+                join(self.members[one], self.members[other], all_members)
+                self.close(one)
+                self.close(other)
+                parents[one] = parents[other] = <int32_t>self.place.size()
+                self.open(all_members)
+        return <int64_t>self.number.size()
 
     def pieces(self, int32_t[::1] tuples, int64_t[::1] rows, int32_t[::1] groups) -> int:
         """Write the pieces of all groups, which are numbered anew, if there is room; return how many there are."""

@@ -61,6 +61,9 @@ class Info:
     honours: frozenset[Basis] = frozenset({Basis.SIZE})
 
 
+# What a method can honour that merges groups until each of them passes.
+MERGEABLE = frozenset(Basis) - {Basis.TABLE}
+
 METHODS = (
     Info(
         "shoaling",
@@ -80,30 +83,35 @@ METHODS = (
         "takes the first row that is left and the k-1 nearest to it; categories are near by how often they occur",
         "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
         "shoal.methods.sbca:SBCA",
+        honours=MERGEABLE,
     ),
     Info(
         "kaca",
         "merges classes of equal rows with the nearest class in the attributes' hierarchies",
         "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
         "shoal.methods.kaca:KACA",
+        honours=MERGEABLE,
     ),
     Info(
         "bottom-up",
         "merges the smallest group with the one that makes the tightest union",
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
         "shoal.methods.bottom_up:BottomUp",
+        honours=MERGEABLE,
     ),
     Info(
         "top-down",
         "splits groups in two around far rows, then mends those that became too small",
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
         "shoal.methods.top_down:TopDown",
+        honours=MERGEABLE,
     ),
     Info(
         "euclidean",
         "merges the smallest group with the one that makes the least sum of plain ranges: a baseline",
         "the baseline of utility-driven clustering; see there",
         "shoal.methods.euclidean:Euclidean",
+        honours=MERGEABLE,
     ),
 )
 

@@ -13,6 +13,7 @@ from shoal.encoding import Encoded
 from shoal.methods.base import Run, check_models
 from shoal.methods.exact import Forms, lay_forms
 from shoal.methods.leftovers import deal_rows
+from shoal.methods.mending import mend
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -29,6 +30,7 @@ class BottomUp:
     Nearest is the group whose union with it loses least: the NCP of a row of the union. A union of 2 k rows or more is
     split into groups of k: the tuple farthest from the lowest one with the rows nearest to it, again and again, until
     fewer than 2 k rows or one tuple is left.
+    Groups that fail a model beside k then merge with the nearest until they pass.
     Cost: O(q m^2) for m distinct tuples and q attributes; the paper says O(n^2).
 
     Where the paper is silent: equal rows begin as one group; of the small groups the one of fewest rows, then of the
@@ -42,10 +44,11 @@ class BottomUp:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, size_only=True)
+        k = check_models(self.name, encoded, models, counts_people=True)
         singles = np.arange(len(encoded.tuples), dtype=np.int32)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
-        return tight_partition(encoded, merge_groups(encoded, singles, forms, k, run, splits=True))
+        labels = merge_groups(encoded, singles, forms, k, run, splits=True)
+        return tight_partition(encoded, mend(encoded, labels, models, run))
 
 
 def merge_groups(
@@ -61,7 +64,8 @@ def merge_groups(
     """Return the group of each canonical row, once groups of tuples (their labels) have merged to k rows each."""
     from shoal.kernels.merging import Merging
 
-    merging = Merging(encoded.tuples, encoded.counts, labels, tuple(forms), k, splits)
+    every = np.arange(len(encoded.tuples), dtype=np.int32)
+    merging = Merging(encoded.tuples, every, encoded.counts, labels, tuple(forms), k, splits)
     tell = progress or run.progress
     n_small = n_at_first = max(merging.merge(0), 1)
     while n_small:

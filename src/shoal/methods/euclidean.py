@@ -11,6 +11,7 @@ from shoal.encoding import Encoded
 from shoal.methods.base import Run, check_models
 from shoal.methods.bottom_up import merge_groups
 from shoal.methods.exact import lay_forms
+from shoal.methods.mending import mend
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -24,6 +25,7 @@ class Euclidean:
     A number counts as it is, a date in days, a category the values of the union beyond one, or with a hierarchy the
     leaves of its label beyond one. So a column of large numbers outweighs all others, which is why the method is a
     baseline and no more. A range with missing values counts as the whole range of its column.
+    Groups that fail a model beside k then merge with the nearest until they pass.
     Cost: O(q m^2) for m distinct tuples and q attributes.
 
     Where the source is silent: equal rows begin as one group; of the groups with fewer than k rows the one of fewest
@@ -37,7 +39,8 @@ class Euclidean:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, size_only=True)
+        k = check_models(self.name, encoded, models, counts_people=True)
         singles = np.arange(len(encoded.tuples), dtype=np.int32)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), raw=True)
-        return tight_partition(encoded, merge_groups(encoded, singles, forms, k, run, splits=False))
+        labels = merge_groups(encoded, singles, forms, k, run, splits=False)
+        return tight_partition(encoded, mend(encoded, labels, models, run))

@@ -14,7 +14,8 @@ from shoal.encoding import Attribute, Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.exact import common_scale
-from shoal.methods.leftovers import check_suppressed, read_number, read_share
+from shoal.methods.leftovers import check_suppressed, read_number
+from shoal.methods.mending import mend
 from shoal.methods.shoaling import draws, mix
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
@@ -34,7 +35,8 @@ class KACA:
     """Li, Wong, Fu, Pei 2006: a class of fewer than k equal rows, chosen by lot, merges with the nearest class.
 
     weighting, beta, level_weights: how the levels of the hierarchies weigh, see shoal.climbs. threshold: a class whose
-    nearest is farther away than this is suppressed, up to suppression_limit, a share of all rows.
+    nearest is farther away than this is suppressed, as far as the suppression limit allows. Groups that fail a model
+    beside k then merge with the nearest (by NCP) until they pass.
 
     The distance of two classes is what their rows have to climb in the hierarchies until both show the same. Where both
     together have 2 k rows or more, only as many rows of the larger one (the stub) join as are needed for k, and only
@@ -55,7 +57,6 @@ class KACA:
     beta: float = 1.0
     level_weights: Mapping[str, Sequence[float]] = field(default_factory=dict)
     threshold: float | None = None
-    suppression_limit: float = 0.0
 
     name: ClassVar[str] = "kaca"
 
@@ -63,7 +64,6 @@ class KACA:
         object.__setattr__(self, "beta", read_number(self.name, "beta", self.beta))
         if self.threshold is not None:
             object.__setattr__(self, "threshold", read_number(self.name, "threshold", self.threshold))
-        object.__setattr__(self, "suppression_limit", read_share(self.name, self.suppression_limit))
         self._climb()
 
     def _climb(self) -> Climb:
@@ -71,7 +71,7 @@ class KACA:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, size_only=True)
+        k = check_models(self.name, encoded, models, counts_people=True)
         names = [attribute.name for attribute in encoded.attributes]
         strange = [name for name in self.level_weights if name not in names]
         if strange:
@@ -90,8 +90,8 @@ class KACA:
         run.progress(1.0)
         labels = np.empty(encoded.n_rows, dtype=np.int32)
         classes.fill(labels)
-        check_suppressed(self.name, labels, self.suppression_limit)
-        return tight_partition(encoded, labels)
+        check_suppressed(self.name, labels, run)
+        return tight_partition(encoded, mend(encoded, labels, models, run))
 
     def _classes(self, encoded: Encoded, k: int) -> Classes:
         from shoal.kernels.kaca import Classes

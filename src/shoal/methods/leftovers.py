@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
 from shoal.errors import InfeasibleError, UsageError
+from shoal.methods.base import Run
 from shoal.methods.exact import lay_forms
 
-__all__ = ["check_suppressed", "deal_rows", "join_nearest", "read_number", "read_share"]
+__all__ = ["check_suppressed", "deal_rows", "join_nearest", "read_number"]
 
 
 def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -29,21 +30,13 @@ def read_number(method: str, option: str, given: float | str) -> float:
     return number
 
 
-def read_share(method: str, limit: float | str) -> float:
-    """Return the limit on suppressed rows, a share of all."""
-    share = read_number(method, "suppression_limit", limit)
-    if share > 1:
-        raise UsageError(f"{method}: suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
-    return share
-
-
-def check_suppressed(method: str, labels: NDArray[np.int32], limit: float) -> None:
-    """Refuse groups that leave out more rows than the limit, a share of all, allows."""
+def check_suppressed(method: str, labels: NDArray[np.int32], run: Run) -> None:
+    """Refuse groups that leave out more rows than the run allows."""
     n_left_out = int((labels < 0).sum())
-    if n_left_out > limit * len(labels):
+    if n_left_out > run.most_suppressed(len(labels)):
         raise InfeasibleError(
-            f"method {method!r} would suppress {n_left_out} of {len(labels)} rows, and the suppression limit is "
-            f"{limit:g} of them. Raise it (suppression_limit, a share from 0 to 1), or let the method keep every row."
+            f"method {method!r} would leave out {n_left_out} of {len(labels)} rows, and the suppression limit allows "
+            f"{run.most_suppressed(len(labels))}. Raise suppression_limit, or let the method keep every row."
         )
 
 

@@ -12,7 +12,8 @@ from shoal.encoding import Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.exact import is_number, whole_places
-from shoal.methods.leftovers import check_suppressed, deal_rows, join_nearest, read_share
+from shoal.methods.leftovers import check_suppressed, deal_rows, join_nearest
+from shoal.methods.mending import mend
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -28,8 +29,8 @@ class SBCA:
     """Sarrafi Aghdam, Sonehara 2016: the first row that is left and the k - 1 nearest to it, again and again.
 
     remainder: what becomes of the fewer than k rows at the end: "last" (they join the last group), "nearest" (each
-    joins the group to which it adds least NCP) or "suppress". suppression_limit: the largest share of rows that may be
-    suppressed.
+    joins the group to which it adds least NCP) or "suppress" (they are left out, as far as the suppression limit
+    allows). Groups that fail a model beside k then merge with the nearest until they pass.
 
     Rows are sorted by the categories, that of fewest values first, then by the numbers. Numbers and dates are as far
     apart as their difference is large beside the range of the table. Two values of a category are as far apart as they
@@ -48,18 +49,16 @@ class SBCA:
     """
 
     remainder: str = "last"
-    suppression_limit: float = 0.0
 
     name: ClassVar[str] = "sbca"
 
     def __post_init__(self) -> None:
         if self.remainder not in REMAINDERS:
             raise UsageError(f"sbca: remainder {self.remainder!r} is not known. Use {', '.join(REMAINDERS)}.")
-        object.__setattr__(self, "suppression_limit", read_share(self.name, self.suppression_limit))
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of k rows, the last of up to 2 k - 1."""
-        k = check_models(self.name, encoded, models, size_only=True)
+        k = check_models(self.name, encoded, models, counts_people=True)
         order, tuples, rows, groups = _gather(encoded, k, run)
         n_groups = int(groups.max()) + 1
         unplaced = groups < 0
@@ -69,8 +68,8 @@ class SBCA:
             by_sort_order = np.argsort(order)[encoded.row_tuple[labels < 0]]
             rest = np.flatnonzero(labels < 0)[np.argsort(by_sort_order, kind="stable")]
             labels = join_nearest(encoded, labels, rest)
-        check_suppressed(self.name, labels, self.suppression_limit)
-        return tight_partition(encoded, labels)
+        check_suppressed(self.name, labels, run)
+        return tight_partition(encoded, mend(encoded, labels, models, run))
 
 
 def _gather(

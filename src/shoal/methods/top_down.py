@@ -11,6 +11,7 @@ from shoal.encoding import Encoded
 from shoal.methods.base import Run, check_models
 from shoal.methods.bottom_up import merge_groups
 from shoal.methods.exact import lay_forms
+from shoal.methods.mending import mend
 from shoal.methods.shoaling import draws, mix
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
@@ -29,6 +30,7 @@ class TopDown:
     long as they get farther. The other tuples, in an order drawn by lot, go to the side whose NCP they leave the lower.
     A group of fewer than 2 k rows, or of equal ones, is not split. In the end groups of fewer than k rows are merged
     with the nearest, as bottom-up does it.
+    Groups that fail a model beside k then merge with the nearest until they pass.
     Cost: O(q m) for each level of splits over m distinct tuples and q attributes, as a rule about log(n / k) levels;
     the paper says O(n^2).
 
@@ -46,7 +48,7 @@ class TopDown:
         """Form groups of at least k rows."""
         from shoal.kernels.splitting import Splitting
 
-        k = check_models(self.name, encoded, models, size_only=True)
+        k = check_models(self.name, encoded, models, counts_people=True)
         m = len(encoded.tuples)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
         lots = draws(mix(run.seed), np.arange(m))
@@ -63,4 +65,4 @@ class TopDown:
         made = merge_groups(
             encoded, labels, forms, k, run, splits=True, progress=lambda share: run.progress((1 + share) / 2)
         )
-        return tight_partition(encoded, made)
+        return tight_partition(encoded, mend(encoded, made, models, run))

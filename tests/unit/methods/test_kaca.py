@@ -57,8 +57,8 @@ def test_outliers_are_those_of_the_twin(drawn: tuple[Sheet, int], shape: int, th
     classes, suppressed = naive.groups(code_rows(encoded), twin_attributes(encoded, Climb()), k, lots, limit)
     if not classes:
         return
-    method = KACA(threshold=float(limit), suppression_limit=1.0)
-    made = method.partition(encoded, (KAnonymity(k),), Run(seed=shape))
+    method = KACA(threshold=float(limit))
+    made = method.partition(encoded, (KAnonymity(k),), Run(seed=shape, suppression_limit=Fraction(1)))
     assert np.flatnonzero(made.labels < 0).tolist() == sorted(suppressed)
     assert as_groups(made.labels) == sorted(map(sorted, classes.values()))
 
@@ -155,9 +155,9 @@ def test_seed_matters() -> None:
 
 def test_outliers_need_a_suppression_limit() -> None:
     encoded = Sheet({"x": ["a", "a", "b"]}, {"x": "categorical"}).encoded
-    with pytest.raises(InfeasibleError, match=r"would suppress 1 of 3 rows"):
+    with pytest.raises(InfeasibleError, match=r"would leave out 1 of 3 rows"):
         KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run())
-    made = KACA(threshold=0.5, suppression_limit=0.34).partition(encoded, (KAnonymity(2),), Run())
+    made = KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run(suppression_limit=Fraction(34, 100)))
     assert made.labels.tolist() == [0, 0, -1]
 
 
@@ -168,7 +168,6 @@ def test_outliers_need_a_suppression_limit() -> None:
         ({"beta": 0.5}, r"beta=0.5 is not a number from 1"),
         ({"beta": "x"}, r"kaca: beta='x' is not a number from 0 on"),
         ({"threshold": -1}, r"kaca: threshold=-1 is not a number from 0 on"),
-        ({"suppression_limit": "1.5"}, r"kaca: suppression_limit='1.5' is not a share"),
         ({"level_weights": {"a": [0, 0]}}, r"weights of the levels of 'a': give numbers from 0 on"),
     ],
 )
