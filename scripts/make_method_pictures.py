@@ -31,6 +31,7 @@ PICTURES: dict[str, list[tuple[str, str, dict[str, object]]]] = {
     ],
     "bottom-up": [("mondrian", "mondrian", {}), ("bottom-up", "bottom-up", {})],
     "top-down": [("bottom-up", "bottom-up", {}), ("top-down", "top-down", {})],
+    "mnqia": [("bottom-up", "bottom-up", {}), ("mnqia", "mnqia", {})],
     "euclidean": [("bottom-up", "bottom-up", {}), ("euclidean", "euclidean", {})],
 }
 K = 7

@@ -4,6 +4,7 @@ from shoal.methods.base import Method, Run, infos, named
 from shoal.methods.bottom_up import BottomUp
 from shoal.methods.euclidean import Euclidean
 from shoal.methods.kaca import KACA
+from shoal.methods.mnqia import MNQIA
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.sbca import SBCA
 from shoal.methods.shoaling import Shoaling
@@ -11,6 +12,7 @@ from shoal.methods.top_down import TopDown
 
 __all__ = [
     "KACA",
+    "MNQIA",
     "SBCA",
     "BottomUp",
     "Euclidean",

@@ -113,6 +113,13 @@ METHODS = (
         "shoal.methods.euclidean:Euclidean",
         honours=MERGEABLE,
     ),
+    Info(
+        "mnqia",
+        "deals rows of unlike buckets to each group, by quasi-identifiers or by sensitive values",
+        "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
+        "shoal.methods.mnqia:MNQIA",
+        honours=MERGEABLE,
+    ),
 )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
 from shoal.schema import Kind
+from shoal.sensitive import Sensitive
 
 __all__ = ["Forms", "common_scale", "is_number", "lay_forms", "raw_span", "starts_of", "whole_places"]
 
@@ -24,7 +25,7 @@ def is_number(attribute: Attribute) -> bool:
     return attribute.kind is not Kind.CATEGORICAL
 
 
-def whole_places(attribute: Attribute) -> tuple[NDArray[np.int64], int]:
+def whole_places(attribute: Attribute | Sensitive) -> tuple[NDArray[np.int64], int]:
     """Return where each code of a number or date lies, in whole steps from the least; and the range in steps.
 
     The steps are the largest that tell all values apart: 1.5, 2, 4.5 lie at 0, 1, 6. A missing value lies at -1.
