@@ -17,7 +17,7 @@ from shoal.encoding import Encoded
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError, join_problems
 from shoal.formats import read_table
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import DEFAULT, Method, Run, failing_groups
+from shoal.methods.base import DEFAULT, Method, Run, check_run, failing_groups
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
 from shoal.models import Basis, KAnonymity, PrivacyModel
@@ -26,6 +26,7 @@ from shoal.population import count_strangers
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_table
+from shoal.rules import Rule as ConstraintRule
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -42,6 +43,9 @@ def anonymize(
     k_column: str | None = None,
     population: Any = None,
     suppression_limit: float | str | None = None,
+    rules: Sequence[ConstraintRule] = (),
+    weights: Mapping[str, float] | None = None,
+    all_qi: bool | None = None,
     sensitive: Sequence[str] = (),
     insensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -77,7 +81,9 @@ def anonymize(
     missing value beside the empty one. l, t: distinct l-diversity and t-closeness of every sensitive column; models:
     others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
     population: a frame or the path of the table that this one was drawn from, for models that count it.
-    suppression_limit: the largest share of the rows that may be left out. method: a name from shoal.methods or an
+    suppression_limit: the largest share of the rows that may be left out. rules: shoal.Rule values that say what groups
+    should not mix, and weights of the quasi-identifiers, for methods that heed them. all_qi: recode the sensitive
+    columns too. method: a name from shoal.methods or an
     instance with its options. keep_order: rows as in the frame in place of sorted. bound: also give
     release.lower_bound, what any release of the table must lose. config: a shoal.toml whose settings hold where an
     argument is left out.
@@ -104,6 +110,9 @@ def anonymize(
         k_column=k_column,
         population=population,
         suppression_limit=suppression_limit,
+        constraints=tuple(rules),
+        weights=dict(weights or {}),
+        all_qi=all_qi,
         qi=tuple(qi),
         sensitive=tuple(sensitive),
         insensitive=tuple(insensitive),
@@ -133,11 +142,16 @@ def anonymize(
     request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
-    run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
+    run = make_run(settings, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
     asked = (*settings.privacy_models(), *models)
     people = settings.population_table()
     return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
+
+
+def make_run(settings: Settings, *, threads: int) -> Run:
+    """Return what the settings say about the run; nobody watches it."""
+    return Run(seed=settings.seed or 0, threads=threads, rules=settings.data_rules(), weights=settings.column_weights())
 
 
 def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -> Request:
@@ -203,6 +217,7 @@ def anonymize_table(
         check_population(encoded)
         run.stage("grouping")
         k = check_personal(encoded, k)
+        check_run(method.name, encoded, run)
         partition = method.partition(encoded, models, run)
     run.stage("measuring")
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)

@@ -25,6 +25,7 @@ LAYERS = (
     {"partition", "sensitive"},
     {"population"},
     {"encoding"},
+    {"rules"},
     {"models"},
     {"methods"},
     {"metrics"},

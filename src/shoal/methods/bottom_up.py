@@ -46,7 +46,7 @@ class BottomUp:
         """Form groups of at least k rows."""
         k = check_models(self.name, encoded, models, counts_people=True)
         singles = np.arange(len(encoded.tuples), dtype=np.int32)
-        forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
+        forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), weights=run.weights)
         labels = merge_groups(encoded, singles, forms, k, run, splits=True)
         return tight_partition(encoded, mend(encoded, labels, models, run))
 

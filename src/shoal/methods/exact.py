@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -72,17 +72,19 @@ class Forms(NamedTuple):
     leaf_starts: NDArray[np.int64]
 
 
-def lay_forms(encoded: Encoded, most: int, *, raw: bool = False) -> Forms:
+def lay_forms(
+    encoded: Encoded, most: int, *, raw: bool = False, weights: Mapping[str, Fraction] | None = None
+) -> Forms:
     """Return the attributes with whole prices: what a step, a value or a leaf costs, times a common denominator.
 
     Prices are NCP, or, raw, the range itself: a number counts as it is, a date in days, and a category the values or
-    leaves beyond one. most: the largest price of a whole attribute; where exact prices would be larger, they are
-    rounded down.
+    leaves beyond one. weights: of the attributes, 1 where none is given. most: the largest price of a whole attribute;
+    where exact prices would be larger, they are rounded down.
     """
     attributes = encoded.attributes
     located = [whole_places(a) if a.ordered else (np.zeros(len(a.texts), dtype=np.int64), 0) for a in attributes]
     wholes = [width if a.ordered else len(a.texts) for a, (_, width) in zip(attributes, located, strict=True)]
-    spans = [Fraction(1)] * len(attributes)  # what the whole of an attribute costs
+    spans = [(weights or {}).get(a.name, Fraction(1)) for a in attributes]  # what the whole of an attribute costs
     if raw:
         spans = [raw_span(a) if a.ordered else Fraction(len(a.texts)) for a in attributes]
     shares = [span / whole if whole else Fraction(0) for span, whole in zip(spans, wholes, strict=True)]

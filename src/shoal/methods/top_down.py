@@ -50,7 +50,7 @@ class TopDown:
 
         k = check_models(self.name, encoded, models, counts_people=True)
         m = len(encoded.tuples)
-        forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
+        forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), weights=run.weights)
         lots = draws(mix(run.seed), np.arange(m))
         splitting = Splitting(encoded.tuples, encoded.counts, lots, tuple(forms), k)
         waiting, done = m, 0.0
