@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from shoal.encoding import Attribute, Encoded
 
-__all__ = ["NODE", "RANGE", "SET", "SUPPRESSED", "VALUE", "Cells", "Partition", "recode", "tight_partition"]
+__all__ = [
+    "NODE",
+    "RANGE",
+    "SET",
+    "SUPPRESSED",
+    "VALUE",
+    "Cells",
+    "Partition",
+    "recode",
+    "suppress_cells",
+    "tight_partition",
+]
 
 # The forms of a released cell.
 VALUE, RANGE, SET, SUPPRESSED, NODE = range(5)
@@ -104,4 +115,21 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         high=high[first].astype(np.int32),
         starts=np.cumsum(lengths),
         members=np.concatenate([*members, np.empty(0, dtype=np.int64)]).astype(np.int32),
+    )
+
+
+def suppress_cells(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
+    """Return the cells of one attribute with those of the hidden groups suppressed; hidden: one for each group."""
+    if not hidden.any():
+        return cells
+    shown, index = np.unique(np.where(hidden, len(cells.form), cells.index), return_inverse=True)
+    kept = shown[:-1]  # the last one is the suppressed cell
+    sets = [cells.members[cells.starts[cell] : cells.starts[cell + 1]] for cell in kept.tolist()]
+    return Cells(
+        index=index.astype(np.int32),
+        form=np.append(cells.form[kept], np.int8(SUPPRESSED)).astype(np.int8),
+        low=np.append(cells.low[kept], 0).astype(np.int32),
+        high=np.append(cells.high[kept], 0).astype(np.int32),
+        starts=np.cumsum([0, *map(len, sets), 0]).astype(np.int64),
+        members=np.concatenate([*sets, np.empty(0, dtype=np.int32)]).astype(np.int32),
     )

@@ -22,6 +22,7 @@ from tests.strategies import Sheet
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "mondrian": [{"variant": "strict"}, {"variant": "relaxed"}, {"variant": "single-dimensional"}],
     "kaca": [{}, {"weighting": "height"}],
+    "utility-driven": [{}, {"suppress": "attributes"}],
     "sbca": [{}, {"remainder": "nearest"}],
 }
 # Methods that may leave rows out; all others have to place every row.

@@ -9,6 +9,7 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.sbca import SBCA
 from shoal.methods.shoaling import Shoaling
 from shoal.methods.top_down import TopDown
+from shoal.methods.utility_driven import UtilityDriven
 
 __all__ = [
     "KACA",
@@ -21,6 +22,7 @@ __all__ = [
     "Run",
     "Shoaling",
     "TopDown",
+    "UtilityDriven",
     "infos",
     "named",
 ]
