@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,8 +45,9 @@ class ColumnLoss:
 
     def plus(self, other: ColumnLoss, times: int) -> ColumnLoss:
         """Return the sum with so many cells that lost as much as the other."""
-        sums = [getattr(self, f.name) + getattr(other, f.name) * times for f in fields(self) if f.name != "broken"]
-        return ColumnLoss(*sums, broken=self.broken | other.broken if times else self.broken)
+        names = [f.name for f in fields(self) if f.name != "broken"]
+        sums = {name: getattr(self, name) + getattr(other, name) * times for name in names}
+        return replace(self, **sums, broken=self.broken | other.broken if times else self.broken)
 
 
 def column_loss(
