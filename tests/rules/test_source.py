@@ -24,6 +24,7 @@ LAYERS = (
     {"hierarchy"},
     {"partition"},
     {"encoding"},
+    {"frequency"},
     {"models"},
     {"methods"},
     {"metrics"},

@@ -1,0 +1,146 @@
+"""The frequency set: distinct rows of codes with their counts, and what brings the finest one.
+
+The protocol, in five rules that hold for every engine (memory, DuckDB, PostgreSQL, Spark):
+
+1. One query brings the finest set: `select <columns>, count(*) ... group by <columns>`. The data is asked nothing else.
+2. The columns are the quasi-identifiers in the order of the schema, then the sensitive columns that the models need, in
+   the order in which they are asked for.
+3. Codes are those of `Encoded`: of a quasi-identifier the place among `Attribute.texts` (order of value; of categories,
+   order of text; a missing number or date last), of a sensitive column the place among its sorted distinct texts.
+4. Rows are distinct and sorted by code, first column first; counts are 64-bit. So two engines give equal arrays.
+5. Coarser sets come from `rolled`, never from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from shoal.encoding import Attribute
+
+__all__ = ["FrequencyEngine", "FrequencySet", "LevelMap"]
+
+# The new code of each code of a column; None leaves the column as it is.
+LevelMap = NDArray[np.int32] | None
+# Keys below this are exact in 64 bits with a sign.
+KEY_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class FrequencySet:
+    """Distinct rows of codes, sorted, with the number of table rows that show each.
+
+    columns: names; the first n_qi are quasi-identifiers, the rest sensitive. cards: the codes of column i are
+    0 .. cards[i] - 1.
+    """
+
+    columns: tuple[str, ...]
+    n_qi: int
+    cards: tuple[int, ...]
+    codes: NDArray[np.int32]  # m x columns, C order
+    counts: NDArray[np.int64]  # m
+
+    @classmethod
+    def counted(
+        cls,
+        columns: Sequence[str],
+        n_qi: int,
+        cards: Sequence[int],
+        codes: NDArray[np.int32],
+        counts: NDArray[np.int64],
+    ) -> FrequencySet:
+        """Sort rows of codes that come in any order, and add up those that are equal."""
+        order, starts = sorted_runs([codes[:, i] for i in range(len(cards))], cards)
+        summed = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+        first = np.ascontiguousarray(codes[order[starts]])
+        return cls(tuple(columns), n_qi, tuple(cards), first, summed.astype(np.int64))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of table rows."""
+        return int(self.counts.sum())
+
+    def rolled(self, maps: Sequence[LevelMap]) -> FrequencySet:
+        """Return the coarser set in which each quasi-identifier code is replaced by what its map gives.
+
+        maps: one for each quasi-identifier; sensitive columns stay. The cost is that of sorting the rows once.
+        """
+        if len(maps) != self.n_qi:
+            raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
+        codes = np.empty_like(self.codes, order="F")
+        cards = list(self.cards)
+        for i in range(codes.shape[1]):
+            level = maps[i] if i < self.n_qi else None
+            codes[:, i] = self.codes[:, i] if level is None else level[self.codes[:, i]]
+            if level is not None:
+                cards[i] = int(level.max()) + 1 if len(level) else 0
+        return FrequencySet.counted(self.columns, self.n_qi, cards, codes, self.counts)
+
+    def kept(self, quasi_identifiers: Sequence[int]) -> FrequencySet:
+        """Return the set over some of the quasi-identifiers, by place; sensitive columns stay."""
+        places = [*quasi_identifiers, *range(self.n_qi, len(self.columns))]
+        columns, cards = [self.columns[i] for i in places], [self.cards[i] for i in places]
+        return FrequencySet.counted(columns, len(quasi_identifiers), cards, self.codes[:, places], self.counts)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each group, a distinct row of quasi-identifiers, begins; its rows stand together."""
+        if self.n_qi == len(self.columns):
+            return np.arange(len(self.counts), dtype=np.int64)
+        new = np.ones(len(self.counts), dtype=bool)
+        new[1:] = (self.codes[1:, : self.n_qi] != self.codes[:-1, : self.n_qi]).any(axis=1)
+        return np.flatnonzero(new).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of table rows of each group."""
+        if self.n_qi == len(self.columns) or not len(self.counts):
+            return self.counts
+        return np.add.reduceat(self.counts, self.starts)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.starts)
+
+
+def sorted_runs(
+    columns: Sequence[NDArray[np.int32]], cards: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order that sorts the rows of these columns, and where each run of equal rows begins.
+
+    A row becomes one key in mixed radix, first column first. Where the keys would outgrow 64 bits, those so far become
+    their ranks, which keep their order and are no more than the rows.
+    """
+    key = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
+    span = 1
+    for column, card in zip(columns, cards, strict=True):
+        if span * max(card, 1) >= KEY_LIMIT:
+            known, key = np.unique(key, return_inverse=True)
+            span = max(len(known), 1)
+        key = key * max(card, 1) + column
+        span *= max(card, 1)
+    order = np.argsort(key, kind="stable")
+    new = np.ones(len(key), dtype=bool)
+    new[1:] = np.diff(key[order]) != 0
+    return order, np.flatnonzero(new).astype(np.int64)
+
+
+class FrequencyEngine(Protocol):
+    """Whatever can count the rows of one table; the rules stand at the top of this module."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers in the order of the schema, with their hierarchies."""
+
+    def finest(self, sensitive: Sequence[str] = ()) -> FrequencySet:
+        """Count the table by its quasi-identifiers and these sensitive columns."""
+
+    def texts(self, sensitive: str) -> tuple[str, ...]:
+        """Return the text behind each code of a sensitive column."""
