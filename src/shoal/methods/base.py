@@ -61,6 +61,7 @@ class Info:
     honours: frozenset[Basis] = frozenset({Basis.SIZE})
 
 
+RESEARCH_VALUE = "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis"
 # What full-domain methods can judge on counts.
 FULL_DOMAIN = frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM, Basis.TABLE})
 
@@ -97,6 +98,27 @@ METHODS = (
         "finds the vector of hierarchy levels that passes and loses least, by any of seven measures",
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.optimal:Optimal",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "rv-global",
+        "halves the list of all vectors of levels in order of research value, for the highest that passes",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVGlobal",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "rv-local",
+        "halves every attribute between its root and its values, all together: a dozen tests, no promise",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVLocal",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "rv-hybrid",
+        "the local search for research value first, then the global one on what is left",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVHybrid",
         honours=FULL_DOMAIN,
     ),
 )
