@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from shoal import encoding, methods, metrics
@@ -14,7 +15,7 @@ from shoal.drift import check_drift
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
 from shoal.formats import read_table
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import DEFAULT, Method, Run
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
@@ -42,11 +43,12 @@ def anonymize(
     dates: Sequence[str] | Mapping[str, str] = (),
     missing: Sequence[str] = (),
     method: str | Method | None = None,
+    effort: str | None = None,
     models: Iterable[PrivacyModel] = (),
     seed: int | None = None,
     threads: int | None = None,
     keep_order: bool = False,
-    bound: bool = False,
+    bound: bool | None = None,
     config: str | os.PathLike[str] | None = None,
     person: str | None = None,
     accept_unique: Sequence[str] = (),
@@ -63,16 +65,18 @@ def anonymize(
     """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
 
     frame: pandas, polars or pyarrow. qi, sensitive, insensitive, drop: the columns by role; a column without one is an
-    error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier where it
-    should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
-    missing value beside the empty one. method: a name from shoal.methods or an instance with its options. keep_order:
-    rows as in the frame in place of sorted. bound: also give release.lower_bound, what any
-    release of the table must lose. config: a shoal.toml whose settings hold where an argument is left out.
-    person: the column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
-    that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
-    file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
-    hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
-    for each range. spreadsheet_safe: formulas in the file are made harmless. decimal, thousands: the marks in numbers.
+    error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier
+    where it should not be told from its cells; dates may map a name to its strptime format. missing: texts that
+    stand for a missing value beside the empty one. method: a name from shoal.methods or an instance with its
+    options. keep_order: rows as in the frame in place of sorted. effort: how long shoaling looks for less loss,
+    "fast", "normal" or "high". bound: take all the time that release.lower_bound, what any release of the table
+    must lose, may need. config: a shoal.toml whose settings hold where an argument is left out. person: the column
+    that says which rows are one person's; k then counts people. accept_unique: insensitive columns that may leave
+    with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a file;
+    trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
+    hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two
+    columns for each range. spreadsheet_safe: formulas in the file are made harmless. decimal, thousands: the marks
+    in numbers.
 
     >>> import shoal
     >>> release = shoal.anonymize(
@@ -96,6 +100,7 @@ def anonymize(
         dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates, "%Y-%m-%d"),
         missing=tuple(missing),
         method=method if isinstance(method, str) else None,
+        effort=effort,
         seed=seed,
         person=person,
         accept_unique=tuple(accept_unique),
@@ -120,7 +125,7 @@ def anonymize(
     return anonymize_table(table, schema, request, chosen, tuple(models), run, settings.rules())
 
 
-def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -> Request:
+def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
     """Return what the settings ask for; k must be among it."""
     if settings.k is None:
         raise UsageError(
@@ -139,8 +144,9 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -
 
 
 def choose_method(settings: Settings) -> Method:
-    """Return the method that the settings name, or the default one."""
-    return methods.named(settings.method or DEFAULT, **dict(settings.options))
+    """Return the method that the settings name, or the default one; where people are counted, one that can."""
+    options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
+    return methods.named(settings.method or (COUNTS_PEOPLE if settings.person else DEFAULT), **options)
 
 
 def anonymize_table(
@@ -195,7 +201,7 @@ def anonymize_table(
         tuple(notes),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        lower_bound=lower_bound(encoded, k) if request.bound else None,
+        find_bound=partial(lower_bound, encoded, k, thorough=bool(request.bound)),
     )
 
 

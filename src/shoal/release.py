@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +39,8 @@ class Request:
 
     cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
-    hierarchy lacks, "error" or "top". bound: also work out what any release of the table must lose.
+    hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
+    takes; None where it takes little time.
     """
 
     k: int
@@ -53,7 +54,7 @@ class Request:
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     unknown: str = "error"
-    bound: bool = False
+    bound: bool | None = None
 
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
@@ -65,9 +66,8 @@ class Release:
     """The released table, its groups and measures.
 
     text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
-    process. lower_bound: what any k-anonymous local recoding of the table must lose, where that was asked for and could
-    be worked out. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and
-    dates, the least and the greatest value that each cell stands for.
+    process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
+    stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -79,7 +79,12 @@ class Release:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
-    lower_bound: float | None = None
+    find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def lower_bound(self) -> float | None:
+        """What any k-anonymous local recoding of the table loses at least, or None where that is not computed."""
+        return self.find_bound()
 
     @cached_property
     def frame(self) -> Any:

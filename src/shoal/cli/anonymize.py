@@ -48,6 +48,10 @@ def anonymize(
     trust_hierarchies: opt.Trust = False,
     unknown: opt.Unknown = None,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="How long shoaling looks for less loss: fast, normal, high.", rich_help_panel=opt.RUN),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
     ] = None,
@@ -61,9 +65,13 @@ def anonymize(
         ),
     ] = False,
     bound: Annotated[
-        bool,
-        typer.Option("--bound", help="Also say what any release of the table must lose.", rich_help_panel=opt.OUTPUT),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--bound/--no-bound",
+            help="Say what any release of the table must lose. By default for shoaling, if that takes little time.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
     snap: Annotated[
         bool, typer.Option("--snap", help="Widen ranges to a round grid.", rich_help_panel=opt.OUTPUT)
     ] = False,
@@ -106,6 +114,7 @@ def anonymize(
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
         method=method,
+        effort=effort,
         options=opt.split_pairs(option, "--option"),
         seed=seed,
         sheet=sheet,

@@ -12,9 +12,10 @@ from shoal.errors import InfeasibleError, UsageError
 from shoal.models import PrivacyModel
 from shoal.partition import Partition
 
-__all__ = ["DEFAULT", "Info", "Method", "Run", "check_models", "infos", "named"]
+__all__ = ["COUNTS_PEOPLE", "DEFAULT", "Info", "Method", "Run", "check_models", "infos", "named"]
 
-DEFAULT = "mondrian"
+DEFAULT = "shoaling"
+COUNTS_PEOPLE = "mondrian"  # the default where a person may have several rows
 
 
 @dataclass(frozen=True)
