@@ -43,6 +43,7 @@ class Settings:
     dates: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     method: str | None = None
+    effort: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     seed: int | None = None
     delimiter: str | None = None
@@ -209,6 +210,7 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         population: StrictStr | None = None
         suppression_limit: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
         method: StrictStr | None = None
+        effort: Literal["fast", "normal", "high"] | None = None
         options: dict[str, Any] = Field(default_factory=dict)
         seed: StrictInt | None = None
         others: Literal["drop", "insensitive"] | None = None
@@ -287,6 +289,7 @@ def _settings(form: Any, folder: Path) -> Settings:
         others=form.others,
         missing=tuple(form.missing),
         method=form.method,
+        effort=form.effort,
         options=form.options,
         seed=form.seed,
         delimiter=form.file.delimiter,

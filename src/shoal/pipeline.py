@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from shoal import encoding, methods, metrics
@@ -16,7 +17,7 @@ from shoal.encoding import Encoded
 from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError, join_problems
 from shoal.formats import read_table
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import DEFAULT, Method, Run, failing_groups
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, failing_groups
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
 from shoal.models import Basis, KAnonymity, PrivacyModel
@@ -50,11 +51,12 @@ def anonymize(
     dates: Sequence[str] | Mapping[str, str] = (),
     missing: Sequence[str] = (),
     method: str | Method | None = None,
+    effort: str | None = None,
     models: Iterable[PrivacyModel] = (),
     seed: int | None = None,
     threads: int | None = None,
     keep_order: bool = False,
-    bound: bool = False,
+    bound: bool | None = None,
     config: str | os.PathLike[str] | None = None,
     person: str | None = None,
     accept_unique: Sequence[str] = (),
@@ -77,10 +79,10 @@ def anonymize(
     others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
     population: a frame or the path of the table that this one was drawn from, for models that count it.
     suppression_limit: the largest share of the rows that may be left out. method: a name from shoal.methods or an
-    instance with its options. keep_order: rows as in the frame in place of sorted. bound: also give
-    release.lower_bound, what any release of the table must lose. config: a shoal.toml whose settings hold where an
-    argument is left out.
-    person: the column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
+    instance with its options. keep_order: rows as in the frame in place of sorted. effort: how long shoaling looks for
+    less loss, "fast", "normal" or "high". bound: take all the time that release.lower_bound, what any release of the
+    table must lose, may need. config: a shoal.toml whose settings hold where an argument is left out. person: the
+    column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
     that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
     file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
     hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
@@ -113,6 +115,7 @@ def anonymize(
         dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates, "%Y-%m-%d"),
         missing=tuple(missing),
         method=method if isinstance(method, str) else None,
+        effort=effort,
         seed=seed,
         person=person,
         accept_unique=tuple(accept_unique),
@@ -128,18 +131,18 @@ def anonymize(
     )
     saved = read_config(config) if config is not None else Settings()
     settings = given.over(saved)
-    chosen = choose_method(settings) if method is None or isinstance(method, str) else method
+    asked = (*settings.privacy_models(), *models)
+    chosen = choose_method(settings, asked) if method is None or isinstance(method, str) else method
     request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
     run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
-    asked = (*settings.privacy_models(), *models)
     people = settings.population_table()
     return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
 
 
-def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -> Request:
+def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
     """Return what the settings ask for; k must be among it."""
     if settings.k is None and settings.k_column is None:
         raise UsageError(
@@ -165,9 +168,14 @@ def _share(limit: float | str | None) -> Fraction:
         raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
 
 
-def choose_method(settings: Settings) -> Method:
-    """Return the method that the settings name, or the default one."""
-    return methods.named(settings.method or DEFAULT, **dict(settings.options))
+def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
+    """Return the method that the settings name, or a default one that can count people and honour the models."""
+    options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
+    default = COUNTS_PEOPLE if settings.person else DEFAULT
+    able = next(info for info in methods.infos() if info.name == default).honours
+    if not all(model.basis in able for model in models):
+        default = HONOURS_ALL
+    return methods.named(settings.method or default, **options)
 
 
 def anonymize_table(
@@ -228,7 +236,9 @@ def anonymize_table(
         tuple(notes),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        lower_bound=lower_bound(encoded, k) if request.bound else None,
+        find_bound=partial(lower_bound, encoded, k, thorough=bool(request.bound))
+        if not request.suppression_limit
+        else lambda: None,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
         population=population,
     )

@@ -57,6 +57,10 @@ def anonymize(
     trust_hierarchies: opt.Trust = False,
     unknown: opt.Unknown = None,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="How long shoaling looks for less loss: fast, normal, high.", rich_help_panel=opt.RUN),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
     ] = None,
@@ -70,9 +74,13 @@ def anonymize(
         ),
     ] = False,
     bound: Annotated[
-        bool,
-        typer.Option("--bound", help="Also say what any release of the table must lose.", rich_help_panel=opt.OUTPUT),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--bound/--no-bound",
+            help="Say what any release of the table must lose. By default for shoaling, if that takes little time.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
     snap: Annotated[
         bool, typer.Option("--snap", help="Widen ranges to a round grid.", rich_help_panel=opt.OUTPUT)
     ] = False,
@@ -121,6 +129,7 @@ def anonymize(
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
         method=method,
+        effort=effort,
         options=opt.split_pairs(option, "--option"),
         seed=seed,
         sheet=sheet,
@@ -149,8 +158,8 @@ def anonymize(
     from shoal.methods import Run
     from shoal.pipeline import anonymize_table, choose_method, make_request
 
-    request, chosen = make_request(settings, keep_order=keep_order, bound=bound), choose_method(settings)
-    rules, models = settings.rules(), settings.privacy_models()
+    request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
+    chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
     place: Target | Stream | nullcontext[None] = nullcontext()
     if output and not dry_run:

@@ -16,9 +16,22 @@ from shoal.errors import InfeasibleError, UsageError, join_problems
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.partition import Partition
 
-__all__ = ["DEFAULT", "Info", "Method", "Run", "check_models", "failing_groups", "infos", "named"]
+__all__ = [
+    "COUNTS_PEOPLE",
+    "DEFAULT",
+    "HONOURS_ALL",
+    "Info",
+    "Method",
+    "Run",
+    "check_models",
+    "failing_groups",
+    "infos",
+    "named",
+]
 
-DEFAULT = "mondrian"
+DEFAULT = "shoaling"
+COUNTS_PEOPLE = "mondrian"  # the default where a person may have several rows
+HONOURS_ALL = "mondrian"  # the default where the other one cannot honour a model
 
 
 @dataclass(frozen=True)

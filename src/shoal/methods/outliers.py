@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
 from shoal.methods.base import failing_groups
-from shoal.methods.grouping import _losses as losses_of_cells
 from shoal.models import Basis, PrivacyModel
-from shoal.partition import recode
+from shoal.partition import cell_losses, recode
 
 __all__ = ["leave_out_greedy", "leave_out_outliers", "loss_with_suppressed"]
 
@@ -126,7 +125,7 @@ class _Members:
         lost = np.zeros(n_regions)
         for i, attribute in enumerate(self.encoded.attributes):
             cells = recode(attribute, self.encoded.tuples[tuples, i], regions.astype(np.int32), n_regions)
-            lost += losses_of_cells(attribute, cells)[cells.index]
+            lost += cell_losses(attribute, cells)[cells.index]
         return lost
 
     def without(self, slices: _Slices) -> _Members:
