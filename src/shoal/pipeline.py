@@ -191,7 +191,7 @@ def anonymize_table(
     """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    check_enough(table, schema, k)
+    check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     run.stage("encoding")
     run = replace(run, suppression_limit=request.suppression_limit)
