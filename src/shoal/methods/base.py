@@ -12,13 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, join_problems
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.partition import Partition
 
-__all__ = ["DEFAULT", "Info", "Method", "Run", "check_models", "failing_groups", "infos", "named"]
+__all__ = [
+    "COUNTS_PEOPLE",
+    "DEFAULT",
+    "HONOURS_ALL",
+    "Info",
+    "Method",
+    "Run",
+    "check_models",
+    "failing_groups",
+    "infos",
+    "named",
+]
 
-DEFAULT = "mondrian"
+DEFAULT = "shoaling"
+COUNTS_PEOPLE = "mondrian"  # the default where a person may have several rows
+HONOURS_ALL = "mondrian"  # the default where the other one cannot honour a model
 
 
 @dataclass(frozen=True)
@@ -163,7 +176,8 @@ def check_models(
 ) -> int:
     """Return the least group size, or refuse models that the method cannot honour or the table cannot meet.
 
-    What a method can honour stands in its Info. size_only: as called, sizes are all that it can.
+    What a method can honour stands in its Info. size_only: as called, sizes are all that it can. Where unions of
+    passing groups pass, a goal can be met just if all rows as one group meet it.
     """
     if encoded.people is not None and not counts_people:
         raise UsageError(f"method {method!r} cannot count people. Use mondrian, strict or relaxed, with --person.")
@@ -176,12 +190,11 @@ def check_models(
                 f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
                 f"Methods that can: {', '.join(able) or 'none'}."
             )
-    least = max((model.minimum_size for model in models), default=1)
-    if encoded.n_rows < least:
-        raise InfeasibleError(
-            f"k={least} cannot be met: the table has {encoded.n_rows} rows. Use k <= {encoded.n_rows}."
-        )
-    return least
+    whole = Groups.of(encoded, np.zeros(encoded.n_rows, dtype=np.int32))
+    obstacles = [reason for model in models if model.closed and (reason := model.obstacle(whole))]
+    if obstacles:
+        raise InfeasibleError(join_problems(obstacles))
+    return max((model.minimum_size for model in models), default=1)
 
 
 def failing_groups(encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> NDArray[np.bool_]:
