@@ -25,7 +25,7 @@ from shoal.partition import tight_partition
 from shoal.population import count_strangers
 from shoal.rare import check_rare
 from shoal.release import Release, Request
-from shoal.remarks import about_release, about_table
+from shoal.remarks import about_release, about_search, about_table
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -225,7 +225,7 @@ def anonymize_table(
     told = tuple(model.describe() for model in models)
     specs = tuple(model.spec() for model in models)
     request = replace(request, k=k, models=told, specs=specs, method=method.name, options=options, seed=run.seed)
-    notes += about_release(released, encoded, schema, request)
+    notes += [*about_release(released, encoded, schema, request), *about_search(partition.facts)]
     return Release(
         released.table.frame,
         released.source_rows,
@@ -241,6 +241,8 @@ def anonymize_table(
         else lambda: None,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
         population=population,
+        levels=partition.levels,
+        search=partition.facts,
     )
 
 
