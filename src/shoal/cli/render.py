@@ -91,7 +91,8 @@ def print_release(
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
-        content |= {"levels": release.levels and dict(release.levels), "search": dict(release.search)}
+        content |= {"levels": release.levels and dict(release.levels)}
+        content |= {"search": dict(release.search)} if release.search else {}
         places = {"output": output and str(output), "manifest": manifest and str(manifest)}
         if tells_bound(request):
             content["lower_bound"] = release.lower_bound
