@@ -32,7 +32,7 @@ LAYERS = (
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "target"},
     {"drift", "release"},
-    {"remarks"},
+    {"goals", "remarks"},
     {"pipeline"},
     {"cli"},
 )
