@@ -44,14 +44,17 @@ GROUPS = {
     "race": {"White": "white"},
     "native-country": {"United-States": "home"},
 }
-INTRODUCTION = """Tables 5 and 6 of Morton's thesis, repeated by `python -m experiments.research_value` on 30,162 couples
-made of Adult, since the death certificates of the thesis are not public. m03 to m24: the columns with most levels; r03 to
-r12: columns drawn at random; m24 is all 24 columns. Values are computed, weights alike. Strings are counted after
-pre-pruning; sets of 12 and more columns are searched with `--subsets`, in memory bounded by 16,384 strings.
+INTRODUCTION = """\
+Tables 5 and 6 of Morton's thesis, repeated by `python -m experiments.research_value` on 30,162 couples made of
+Adult, since the death certificates of the thesis are not public. m03 to m24: the columns with most levels; r03
+to r12: columns drawn at random; m24 is all 24 columns. Values are computed, weights alike. Strings are counted
+after pre-pruning; sets of 12 and more columns are searched with `--subsets`, in memory bounded by 16,384
+strings.
 
-Global and hybrid reach the same value in every run. The local search tests two strings and ends at the roots, where a
-release is worth nothing, or close to them (r03); in the thesis, too, it found nothing of use on Adult. Neither values nor
-times can be held against those of the thesis: the data, the columns and the machine are other ones."""
+Global and hybrid reach the same value in every run. The local search tests two strings and ends at the roots,
+where a release is worth nothing, or close to them (r03); in the thesis, too, it found nothing of use on Adult.
+Neither values nor times can be held against those of the thesis: the data, the columns and the machine are
+other ones."""
 PARTNER = ("age", "workclass", "marital-status", "occupation", "race", "sex", "education", "hours-per-week", "salary")
 
 
