@@ -27,6 +27,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"objective": objective} for objective in ("ncp", "height", "precision", "aecs", "dm", "entropy", "rv")
     ],
     "rv-global": [{}, {"subsets": True, "budget": 4}],
+    "kaca": [{}, {"weighting": "height"}],
+    "sbca": [{}, {"remainder": "nearest"}],
 }
 # Methods that may leave rows out; all others have to place every row.
 MAY_SUPPRESS: frozenset[str] = frozenset({"datafly"})
