@@ -116,6 +116,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
         "shoal.methods.incognito:Incognito",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "optimal",
@@ -123,6 +124,7 @@ METHODS = (
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.optimal:Optimal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-global",
@@ -130,6 +132,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVGlobal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-local",
@@ -137,6 +140,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVLocal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-hybrid",
@@ -144,6 +148,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVHybrid",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "sbca",
