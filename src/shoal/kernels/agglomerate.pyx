@@ -17,6 +17,10 @@ def agglomerate(
     const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t[::1] labels,            # OUT group of each picked tuple
 ) -> int:
     """Merge the nearest clusters until all are ripe; return the number of groups."""
@@ -24,7 +28,7 @@ def agglomerate(
     cdef School school
     cdef Py_ssize_t e
     with nogil:
-        load_block(codes, picks, rows, places, offsets, kinds, units, k, block)
+        load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         empty_school(block, school)
         grow_groups(block, school)
         for e in range(block.n):

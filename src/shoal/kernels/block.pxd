@@ -1,4 +1,4 @@
-# What the kernels of shoaling share: a block of entries, the price of a set of them, and when a group is ripe.
+# What the kernels of shoaling share: a block of entries, and the price of a set of them.
 #
 # An entry is a tuple of codes with some of its rows. Prices are whole numbers: the NCP of a row that lost everything is
 # about 2^29, so that a price fits 32 bits and a price times rows fits 64, and no sum depends on its order.
@@ -7,16 +7,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique
 from libcpp.vector cimport vector
 
+from shoal.kernels.ripe cimport Need, Summary, load_need
+
 
 cdef extern from *:
     """
     #include <cstdint>
     #include <vector>
     namespace shoaling {
-    // What decides whether a group is ripe. More than rows may come to stand here (a greatest personal k, counts of
-    // sensitive values): the functions of the section "ripe" are then all that has to follow.
-    struct Summary { int64_t rows; };
-    struct Need { int64_t rows; };
     // The entries of a block under local codes: only the values that occur in the block, and only the attributes that
     // are not the same everywhere in it.
     struct Block {
@@ -24,6 +22,7 @@ cdef extern from *:
         Need need;
         std::vector<int32_t> codes;     // n x q
         std::vector<Summary> entries;   // n
+        std::vector<int32_t> classes;   // n: what the models know of the rows of an entry
         std::vector<uint8_t> kinds;     // q: how an attribute is recoded
         std::vector<int32_t> unit;      // q: price of a value of a set; price of the whole of a range or tree
         std::vector<int32_t> base;      // q + 1: where the local codes of an attribute begin among all
@@ -33,18 +32,13 @@ cdef extern from *:
     };
     }
     """
-    cppclass Summary "shoaling::Summary":
-        int64_t rows
-
-    cppclass Need "shoaling::Need":
-        int64_t rows
-
     cppclass Block "shoaling::Block":
         int32_t n
         int32_t q
         Need need
         vector[int32_t] codes
         vector[Summary] entries
+        vector[int32_t] classes
         vector[uint8_t] kinds
         vector[int32_t] unit
         vector[int32_t] base
@@ -61,39 +55,6 @@ cdef enum:
     RANGE = 1
     TREE = 2
     FEW_CODES = 64  # up to here the price of any two codes of a tree is written down
-
-
-# --- ripe: the one place that knows what every group must have ---
-
-cdef inline bint is_ripe(const Need& need, Summary summary) noexcept nogil:
-    return summary.rows >= need.rows
-
-
-cdef inline Summary joined(Summary left, Summary right) noexcept nogil:
-    left.rows += right.rows
-    return left
-
-
-cdef inline Summary parted(Summary whole, Summary part) noexcept nogil:
-    whole.rows -= part.rows
-    return whole
-
-
-cdef inline Summary nothing() noexcept nogil:
-    cdef Summary summary
-    summary.rows = 0
-    return summary
-
-
-cdef inline Summary share(const Need& need, Summary have, Summary lender) noexcept nogil:
-    """The least part of a lender that makes ripe what there is; all of it where no part does."""
-    if lender.rows > need.rows - have.rows:
-        lender.rows = need.rows - have.rows
-    return lender
-
-
-cdef inline bint is_part(Summary part, Summary whole) noexcept nogil:
-    return part.rows < whole.rows
 
 
 # --- randomness: the n-th number of a stream is a hash of the stream's key and n ---
@@ -116,17 +77,19 @@ cdef inline int32_t draw_below(uint64_t* state, int32_t bound) noexcept nogil:
 
 cdef inline void load_block(
     const int32_t[:, ::1] codes, const int32_t[::1] picks, const int64_t[::1] rows, const int32_t[::1] places,
-    const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units, int64_t k, Block& block,
+    const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units, int64_t k, const int32_t[::1] classes,
+    const int32_t[:, ::1] positions, const double[:, ::1] terms, const double[:, ::1] facts, Block& block,
 ) noexcept nogil:
     """Make a block of the picked tuples."""
     cdef Py_ssize_t i, a, n = picks.shape[0]
     cdef vector[int32_t] column, columns
     cdef Summary summary
-    block.need.rows = k
+    load_need(k, positions, terms, facts, block.need)
     start_block(block, <int32_t>n)
     for i in range(n):
         summary.rows = rows[i]
         block.entries.push_back(summary)
+        block.classes.push_back(classes[picks[i]])
     column.resize(n)
     for a in range(codes.shape[1]):
         for i in range(n):
@@ -139,6 +102,7 @@ cdef inline void start_block(Block& block, int32_t n) noexcept nogil:
     block.n = n
     block.q = 0
     block.entries.clear()
+    block.classes.clear()
     block.kinds.clear()
     block.unit.clear()
     block.place.clear()

@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
-    RANGE, SET, Block, Summary, is_part, is_ripe, joined, lay_columns, load_block, measure_entries, nothing, parted,
-    range_price, set_price, share, span_price,
+    RANGE, SET, Block, lay_columns, load_block, measure_entries, range_price, set_price, span_price,
 )
+from shoal.kernels.ripe cimport Summary, has_rows, is_part, joined, nothing, parted, share
 from shoal.kernels.school cimport School, cost_of, empty_school, open_group, price_with, put_in
 
 
@@ -20,6 +20,10 @@ def gather_members(
     const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t n,                      # IN  how many of the picks are filled
     int32_t[::1] labels,            # OUT group of each picked tuple
 ) -> int:
@@ -32,7 +36,7 @@ def gather_members(
     cdef vector[int32_t] origin
     cdef Py_ssize_t i
     with nogil:
-        load_block(codes, picks[:n], rows[:n], places, offsets, kinds, units, k, block)
+        load_block(codes, picks[:n], rows[:n], places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         empty_school(block, school)
         for i in range(n):
             origin.push_back(<int32_t>i)
@@ -53,7 +57,7 @@ cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t 
     shares.resize(<size_t>n * block.q)
     for e in range(n):
         left = joined(left, block.entries[e])
-    while is_ripe(block.need, left) or school.price.empty():
+    while has_rows(block.need, left) or school.price.empty():
         measure_entries(block, columns, last, distance)
         best = -1
         for e in range(n):
@@ -73,7 +77,7 @@ cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t 
             else:
                 left = parted(left, block.entries[best])
                 put_in(block, school, g, best)
-            if is_ripe(block.need, school.summary[g]):
+            if has_rows(block.need, school.summary[g]):
                 break
             price_all(block, school, g, last, columns, shares, prices)
             best = cheapest(school, prices)
@@ -133,6 +137,7 @@ cdef void take_part(Block& block, School& school, int32_t g, int32_t e, Summary 
         block.codes.push_back(block.codes[e * block.q + a])
     block.entries[e] = parted(block.entries[e], part)
     block.entries.push_back(part)
+    block.classes.push_back(block.classes[e])
     school.group.push_back(-1)
     school.spot.push_back(0)
     put_in(block, school, g, new)

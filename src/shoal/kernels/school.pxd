@@ -3,9 +3,8 @@
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport (
-    Block, Summary, joined, lay_columns, measure_entries, nothing, parted, set_price, span_price,
-)
+from shoal.kernels.block cimport Block, lay_columns, measure_entries, set_price, span_price
+from shoal.kernels.ripe cimport Summary, count_in, joined, nothing, parted, passes
 
 
 cdef extern from *:
@@ -18,6 +17,8 @@ cdef extern from *:
         std::vector<int32_t> high;      // groups x q: the greatest code, but of a set
         std::vector<int32_t> price;     // of a row
         std::vector<Summary> summary;
+        std::vector<int64_t> tally;     // groups x what models count
+        std::vector<int64_t> trial;     // the tally of a group that is thought of
         std::vector<std::vector<int32_t>> members;
         std::vector<int32_t> group, spot;   // of each entry
     };
@@ -29,6 +30,8 @@ cdef extern from *:
         vector[int32_t] high
         vector[int32_t] price
         vector[Summary] summary
+        vector[int64_t] tally
+        vector[int64_t] trial
         vector[vector[int32_t]] members
         vector[int32_t] group
         vector[int32_t] spot
@@ -121,6 +124,44 @@ cdef inline int64_t cost_of(const School& school, int32_t g) noexcept nogil:
     return school.summary[g].rows * school.price[g]
 
 
+# --- ripe ---
+
+cdef inline bint stays_ripe(
+    const Block& block, School& school, int32_t g, int32_t out, Summary gone, int32_t e, Summary come,
+) noexcept nogil:
+    """Say whether a group is ripe when rows of entry `out` have gone and rows of entry e come; -1: of none."""
+    cdef Summary rows = joined(parted(school.summary[g], gone), come)
+    cdef int32_t n = block.need.n_tallies
+    if rows.rows < block.need.rows or n == 0:
+        return rows.rows >= block.need.rows
+    school.trial.assign(school.tally.begin() + <Py_ssize_t>g * n, school.tally.begin() + <Py_ssize_t>(g + 1) * n)
+    if out >= 0:
+        count_in(block.need, school.trial.data(), block.classes[out], -gone.rows)
+    if e >= 0:
+        count_in(block.need, school.trial.data(), block.classes[e], come.rows)
+    return passes(block.need, rows, school.trial.data())
+
+
+cdef inline bint ripe_without(const Block& block, School& school, int32_t g, int32_t out) noexcept nogil:
+    return stays_ripe(block, school, g, out, block.entries[out], -1, nothing())
+
+
+cdef inline bint ripe_with(const Block& block, School& school, int32_t g, int32_t e) noexcept nogil:
+    """Say whether a ripe group is still ripe with another entry, which models may refuse."""
+    return block.need.n_tallies == 0 or stays_ripe(block, school, g, -1, nothing(), e, block.entries[e])
+
+
+cdef inline bint ripe_pair(
+    const Block& block, School& school, int32_t e, Summary rows, int32_t other, Summary more,
+) noexcept nogil:
+    """Say whether rows of two entries are ripe together; other -1: of one alone."""
+    school.trial.assign(block.need.n_tallies, 0)
+    count_in(block.need, school.trial.data(), block.classes[e], rows.rows)
+    if other >= 0:
+        count_in(block.need, school.trial.data(), block.classes[other], more.rows)
+    return passes(block.need, joined(rows, more), school.trial.data())
+
+
 # --- the school ---
 
 cdef inline int32_t open_group(const Block& block, School& school) noexcept nogil:
@@ -132,6 +173,7 @@ cdef inline int32_t open_group(const Block& block, School& school) noexcept nogi
     school.high.resize((g + 1) * block.q, 0)
     school.price.push_back(0)
     school.summary.push_back(nothing())
+    school.tally.resize((g + 1) * block.need.n_tallies, 0)
     school.members.push_back(none)
     return <int32_t>g
 
@@ -153,6 +195,7 @@ cdef inline void put_in(const Block& block, School& school, int32_t g, int32_t e
             school.low[g * q + a] = min(school.low[g * q + a], c)
             school.high[g * q + a] = max(school.high[g * q + a], c)
     school.summary[g] = joined(school.summary[g], block.entries[e])
+    count_in(block.need, school.tally.data() + <Py_ssize_t>g * block.need.n_tallies, block.classes[e], block.entries[e].rows)
     school.group[e] = g
     school.spot[e] = <int32_t>school.members[g].size()
     school.members[g].push_back(e)
@@ -177,6 +220,9 @@ cdef inline void take_out(const Block& block, School& school, int32_t e) noexcep
             while count[school.high[g * q + a]] == 0:
                 school.high[g * q + a] -= 1
     school.summary[g] = parted(school.summary[g], block.entries[e])
+    count_in(
+        block.need, school.tally.data() + <Py_ssize_t>g * block.need.n_tallies, block.classes[e], -block.entries[e].rows
+    )
     last = school.members[g].back()
     school.members[g][school.spot[e]] = last
     school.spot[last] = school.spot[e]
@@ -194,6 +240,7 @@ cdef inline int32_t split_entry(Block& block, School& school, int32_t e, Summary
         school.counts[<Py_ssize_t>g * block.base[block.q] + block.base[a] + block.codes[e * block.q + a]] += 1
     block.entries[e] = parted(block.entries[e], part)
     block.entries.push_back(part)
+    block.classes.push_back(block.classes[e])
     school.group.push_back(g)
     school.spot.push_back(<int32_t>school.members[g].size())
     school.members[g].push_back(new)

@@ -9,9 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding import Encoded
+from shoal.errors import InfeasibleError
+from shoal.methods.base import failing_groups
 from shoal.methods.problem import Problem
+from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "cheaper", "near_hosts"]
+__all__ = ["Grouping", "cheaper", "near_hosts", "repair"]
 
 # Ripe tuples that are offered to each tuple of a rest that is too small for a group.
 N_HOSTS = 8
@@ -93,7 +97,7 @@ class Grouping:
         entries = np.repeat(self.starts[groups] - first, members) + np.arange(members.sum())
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
 
-    def labels(self) -> Ints:
+    def labels(self, problem: Problem) -> Ints:
         """Return the group of each canonical row: the rows of a tuple go to its groups in their order.
 
         Groups of one tuple alone that is the same become one, which costs nothing.
@@ -101,8 +105,14 @@ class Grouping:
         alone = (self.members == 1)[self.groups]
         same = np.where(alone, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
         _, groups = np.unique(same, return_inverse=True)
+        return self.spread(problem, groups.astype(np.int32))
+
+    def spread(self, problem: Problem, groups: Ints) -> Ints:
+        """Return for each canonical row the group of its entry; groups: one for each entry."""
         order = np.lexsort((groups, self.tuples))
-        return np.repeat(groups[order].astype(np.int32), self.rows[order])
+        labels = np.empty(len(problem.row_tuple), dtype=np.int32)
+        labels[np.argsort(problem.row_tuple, kind="stable")] = np.repeat(groups[order], self.rows[order])
+        return labels
 
 
 def near_hosts(problem: Problem, singles: Grouping, rest: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -113,6 +123,27 @@ def near_hosts(problem: Problem, singles: Grouping, rest: NDArray[np.bool_]) -> 
         added[rest] = np.iinfo(np.int64).max
         hosts[np.argsort(added, kind="stable")[:N_HOSTS]] = True
     return hosts & ~rest
+
+
+def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
+    """Merge each group that fails a model with the group of the tuple nearest to it, until none fails."""
+    while True:
+        failing = np.flatnonzero(failing_groups(encoded, models, grouping.spread(problem, grouping.groups)))
+        if not len(failing):
+            return grouping
+        if len(grouping.members) == 1:
+            told = " and ".join(model.describe() for model in models)
+            raise InfeasibleError(f"no groups were found that pass {told}. Weaken the goal.")
+        merged = np.arange(len(grouping.members), dtype=np.int32)
+        for group in failing.tolist():
+            first = int(grouping.tuples[grouping.starts[group]])
+            distances = np.where(
+                grouping.groups == group, np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples]
+            )
+            other = int(merged[grouping.groups[np.argmin(distances)]])
+            merged[merged == merged[group]] = other
+        _, dense = np.unique(merged, return_inverse=True)
+        grouping = Grouping.joined([(grouping.tuples, grouping.rows, dense.astype(np.int32)[grouping.groups])])
 
 
 def cheaper(problem: Problem, part: Part, other: Part) -> Part:

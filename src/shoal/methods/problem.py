@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
+from shoal.methods.needs import Needs, find_needs
+from shoal.models import PrivacyModel
 from shoal.partition import NODE, RANGE, SET, SUPPRESSED, Cells, Partition
 from shoal.schema import Kind
 
@@ -37,7 +39,8 @@ class Problem:
     kinds: how each attribute is recoded: SET of its values, RANGE of its numbers or dates, or node of its TREE,
     whose codes stand in the order of its leaves. places: of each code of a range, how much of the price of the
     whole lies below it; of a tree, the price of the code together with the next. units: the price of a value of a
-    set; of the whole of a range or tree.
+    set; of the whole of a range or tree. needs: what models ask of a group; classes: what they know of the rows of each
+    tuple. row_tuple: the tuple of each canonical row.
     """
 
     codes: Ints
@@ -47,11 +50,19 @@ class Problem:
     kinds: NDArray[np.uint8]
     units: Ints
     k: int
+    classes: Ints
+    needs: Needs
+    row_tuple: Ints
 
     @property
     def prices(self) -> tuple[Ints, NDArray[np.int64], NDArray[np.uint8], Ints]:
         """What every kernel needs to price a set of tuples."""
         return self.places, self.offsets, self.kinds, self.units
+
+    @property
+    def need(self) -> tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
+        """What every kernel needs to know when a group is ripe."""
+        return self.k, self.classes, self.needs.positions, self.needs.terms, self.needs.facts
 
     def distances(self, one: int) -> NDArray[np.int64]:
         """Return the price of a row of each tuple together with one."""
@@ -71,23 +82,43 @@ class Problem:
         return total
 
 
-def prepare(encoded: Encoded, k: int, weights: Sequence[float] = ()) -> Problem:
+def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), weights: Sequence[float] = ()) -> Problem:
     """Price the attributes; weights: one for each, all alike where none are given."""
+    needs = find_needs(encoded, models)
+    whole, classes, counts, row_tuple = _distinct(encoded, needs)
     shares = np.array(weights or [1.0] * len(encoded.attributes))
     full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
     priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
-    codes = [each.ranks[encoded.tuples[:, a]] for a, each in enumerate(priced)]
-    dear = [each.mean_of_pairs(np.bincount(c, weights=encoded.counts)) for each, c in zip(priced, codes, strict=True)]
+    codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
+    dear = [each.mean_of_pairs(np.bincount(c, weights=counts)) for each, c in zip(priced, codes, strict=True)]
     order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
     return Problem(
         codes=np.column_stack([codes[a] for a in order]).astype(np.int32),
-        counts=encoded.counts,
+        counts=counts,
         places=np.concatenate([priced[a].places for a in order]),
         offsets=np.cumsum([0, *(len(priced[a].places) for a in order)], dtype=np.int64),
         kinds=np.array([priced[a].kind for a in order], dtype=np.uint8),
         units=np.array([priced[a].unit for a in order], dtype=np.int32),
         k=k,
+        classes=classes,
+        needs=needs,
+        row_tuple=row_tuple,
     )
+
+
+def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
+    """Return the tuples that the search tells apart: the tuple of codes and the class of each, its rows, and the rows'.
+
+    Where rows alone decide these are the distinct tuples of codes.
+    """
+    if needs.plain:
+        every = np.arange(len(encoded.tuples), dtype=np.int32)
+        return every, np.zeros(len(every), dtype=np.int32), encoded.counts, encoded.row_tuple
+    n_classes = len(needs.positions)
+    keys = encoded.row_tuple.astype(np.int64) * n_classes + needs.classes
+    found, row_tuple, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    whole, classes = np.divmod(found, n_classes)
+    return whole.astype(np.int32), classes.astype(np.int32), counts.astype(np.int64), row_tuple.astype(np.int32)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from shoal.encoding import Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.covering import cover_tuples
-from shoal.methods.grouping import Grouping, cheaper, near_hosts
+from shoal.methods.grouping import Grouping, cheaper, near_hosts, repair
 from shoal.methods.mixing import draws, mix
-from shoal.methods.mondrian import _split as split_all
-from shoal.methods.mondrian import prepare as prepare_cuts
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.outliers import leave_out, leave_out_greedy, spread
 from shoal.methods.problem import Problem, prepare
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
@@ -86,6 +86,7 @@ CHUNK_GROUPS = 200  # of a block in which groups are given up
 HEATS = (1.0, 0.5, 1.0, 2.0)  # times the first temperature, cycle after cycle
 PARTNERS = 3  # groups that are pooled with another
 LARGEST_K_TO_REBUILD = 20
+CUT = 1  # which of the starts is Mondrian's
 
 
 @dataclass(frozen=True)
@@ -110,37 +111,53 @@ class Shoaling:
             raise UsageError(f"shoaling: effort {self.effort!r} is not known. Use {', '.join(EFFORTS)}.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-        """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, size_only=True)
-        problem = prepare(encoded, k)
+        """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
+        most = run.most_suppressed(encoded.n_rows)
+        stays = leave_out_greedy(encoded, models, most)
+        part = encoded if stays.all() else encoded.part(stays)
+        k = check_models(self.name, part, models)
+
+        def group(part: Encoded) -> Labels:
+            return self._group(part, k, models, run)
+
+        labels = leave_out(part, models, group(part), k, most - int((~stays).sum()), group)
+        run.progress(1.0)
+        return tight_partition(encoded, spread(labels, stays))
+
+    def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Labels:
+        """Return the group of each canonical row."""
+        problem = prepare(encoded, k, models)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, EFFORTS[self.effort], run, pool)
-            starts = [search.eject(search.grow(Grouping.of_tuples(problem)), 0), cut(encoded, problem, run)]
+            starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
             if any(attribute.tree is not None for attribute in encoded.attributes):
                 halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
-                starts += [search.eject(covered(encoded, problem, run, n), 0) for n in halvings]
+                starts += [covered(encoded, problem, run, n) for n in halvings]
+            if not problem.needs.plain:
+                starts = [repair(encoded, problem, models, start) for start in starts]
+            starts = [start if i == CUT else search.eject(start, 0) for i, start in enumerate(starts)]
             grouping = min(starts, key=lambda start: start.cost(problem))
             for cycle in range(search.effort.cycles):
                 grouping = search.improve(grouping, cycle)
-        run.progress(1.0)
-        return tight_partition(encoded, grouping.labels())
+        if not problem.needs.plain:
+            grouping = repair(encoded, problem, models, grouping)
+        return grouping.labels(problem)
 
 
-def cut(encoded: Encoded, problem: Problem, run: Run) -> Grouping:
+def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:
     """Return the groups of Mondrian's strict cuts."""
-    cuts = prepare_cuts(encoded.tuples, encoded.counts, encoded.attributes)
-    labels = split_all(cuts, len(encoded.tuples), problem.k, False, replace(run, progress=lambda share: None))
-    return Grouping.of_labels(problem, labels)
+    labels = Mondrian().cut(encoded, problem.k, models, replace(run, progress=lambda share: None))
+    return Grouping.from_rows(problem.row_tuple, labels)
 
 
 def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:
     """Return the groups of a covering by levels; what is left over joins a group, which may then be given up."""
-    labels = cover_tuples(encoded, problem.k, run, halvings=halvings)
+    labels = cover_tuples(encoded, problem.k, run, halvings=halvings)[encoded.row_tuple]
     left = labels < 0
     if left.any():
-        distances = np.where(left, np.iinfo(np.int64).max, problem.distances(int(np.argmax(left))))
-        labels[left] = labels[np.argmin(distances)]
-    return Grouping.of_labels(problem, labels)
+        distances = problem.distances(int(problem.row_tuple[np.argmax(left)]))[problem.row_tuple]
+        labels[left] = labels[np.argmin(np.where(left, np.iinfo(np.int64).max, distances))]
+    return Grouping.from_rows(problem.row_tuple, labels)
 
 
 @dataclass(frozen=True)
@@ -157,14 +174,14 @@ class Search:
         from shoal.kernels.agglomerate import agglomerate
 
         problem = self.problem
-        chosen = singles.rows < problem.k
+        chosen = np.full(len(singles.rows), True) if not problem.needs.plain else singles.rows < problem.k
         if 0 < singles.rows[chosen].sum() < problem.k:
             chosen |= near_hosts(problem, singles, chosen)
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            agglomerate(problem.codes, tuples, rows, *problem.prices, problem.k, labels)
+            agglomerate(problem.codes, tuples, rows, *problem.prices, *problem.need, labels)
             part = (tuples, rows, labels)
-            if self.effort.with_members:
+            if self.effort.with_members and problem.needs.plain:
                 return cheaper(problem, part, self._gather(tuples, rows))
             return part
 
@@ -176,7 +193,7 @@ class Search:
 
         problem, n = self.problem, len(tuples)
         picks, counts, labels = with_room(tuples, n), with_room(rows, n), with_room(np.zeros(n, np.int32), n)
-        n = gather_members(problem.codes, picks, counts, *problem.prices, problem.k, n, labels)
+        n = gather_members(problem.codes, picks, counts, *problem.prices, *problem.need, n, labels)
         return picks[:n], counts[:n], labels[:n]
 
     def eject(self, grouping: Grouping, cycle: int) -> Grouping:
@@ -186,7 +203,7 @@ class Search:
         problem = self.problem
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            eject(problem.codes, tuples, rows, *problem.prices, problem.k, int(labels[-1]) + 1, labels)
+            eject(problem.codes, tuples, rows, *problem.prices, *problem.need, int(labels[-1]) + 1, labels)
             return tuples, rows, labels
 
         costly = grouping.prices(problem) > 0
@@ -201,7 +218,7 @@ class Search:
         limit = max(self.effort.exchange, self.effort.exchange_per_k * k)
 
         def grow_again(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            rebuild(problem.codes, tuples, rows, *problem.prices, k, int(labels[-1]) + 1, PARTNERS, labels)
+            rebuild(problem.codes, tuples, rows, *problem.prices, *problem.need, int(labels[-1]) + 1, PARTNERS, labels)
             return tuples, rows, labels
 
         def exchange(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
@@ -210,7 +227,17 @@ class Search:
             proposals = max(self.effort.proposals + self.effort.proposals_per_k * k, self.effort.least_steps // n)
             budget = proposals, self.effort.heat * HEATS[cycle % len(HEATS)], mix(self.run.seed, cycle, number)
             n = anneal(
-                *(problem.codes, picks, counts, *problem.prices, k, n, int(labels[-1]) + 1, *budget, groups),
+                *(
+                    problem.codes,
+                    picks,
+                    counts,
+                    *problem.prices,
+                    *problem.need,
+                    n,
+                    int(labels[-1]) + 1,
+                    *budget,
+                    groups,
+                ),
             )
             return picks[:n], counts[:n], groups[:n]
 
