@@ -39,11 +39,13 @@ MODELS: dict[str, PrivacyModel] = {
 }
 
 
-def table(seed: int, n_rows: int = 240) -> Encoded:
+def table(seed: int, n_rows: int = 240, *, far: int = 0) -> Encoded:
     draw = np.random.default_rng(seed)
+    ages = draw.integers(20, 80, n_rows)
+    ages[:far] += 200
     frame = pl.DataFrame(
         {
-            "age": draw.integers(20, 80, n_rows).astype(str),
+            "age": ages.astype(str),
             "zip": draw.integers(0, 12, n_rows).astype(str),
             "disease": draw.choice(["flu", "cough", "ulcer", "cancer", ""], n_rows, p=[0.4, 0.2, 0.2, 0.1, 0.1]),
             "pay": draw.integers(1, 9, n_rows).astype(str),
@@ -54,15 +56,8 @@ def table(seed: int, n_rows: int = 240) -> Encoded:
     roles = {Role.QI: ["age", "zip"], Role.SENSITIVE: ["disease", "pay", "sex"], Role.PERSONAL_K: ["own"]}
     kinds = Schema.build(frame.columns, roles)
     read = from_frame(frame)
-    tree = hierarchy.from_dict(
-        {
-            "flu": ("lung", "*"),
-            "cough": ("lung", "*"),
-            "ulcer": ("other", "*"),
-            "cancer": ("other", "*"),
-            "": ("*", "*"),
-        }
-    )
+    lung, other = dict.fromkeys(["flu", "cough"], ("lung", "*")), dict.fromkeys(["ulcer", "cancer"], ("other", "*"))
+    tree = hierarchy.from_dict({**lung, **other, "": ("*", "*")})
     return encode(read, guess_kinds(read, kinds), {"disease": tree})
 
 
@@ -83,7 +78,7 @@ def test_models_steer_the_search(model: PrivacyModel, effort: str, seed: int) ->
 def test_what_the_kernels_take_for_ripe_passes(model: PrivacyModel, seed: int) -> None:
     """Exchanges and all other steps keep groups that pass, without a repair after them."""
     encoded, models = table(seed), (KAnonymity(3), model)
-    problem = prepare(encoded, 3, models)
+    problem = prepare(encoded, max(each.minimum_size for each in models), models)
     with ThreadPoolExecutor(1) as pool:
         search = Search(problem, EFFORTS["high"], Run(seed=seed), pool)
         grouping = repair(encoded, problem, models, search.grow(Grouping.of_tuples(problem)))
@@ -114,13 +109,15 @@ def test_thresholds_are_reached_exactly(model: PrivacyModel, left: str, right: s
     assert total_loss(encoded, made) == 0
 
 
-def test_rows_are_left_out_within_the_limit(seed: int) -> None:
-    encoded, models = table(seed), (KAnonymity(5), MODELS["distinct l"])
-    whole = named("shoaling").partition(encoded, models, Run())
+def test_rows_that_cost_most_are_left_out_within_the_limit(seed: int) -> None:
+    encoded, models = table(seed, far=1), (KAnonymity(9), MODELS["distinct l"])
     some = named("shoaling").partition(encoded, models, Run(suppression_limit=Fraction(1, 20)))
-    assert 0 < (some.labels < 0).sum() <= 12
+    out = np.flatnonzero(some.labels < 0)
+    assert 1 <= len(out) <= 12
+    ages = np.array([int(text) for text in encoded.attributes[0].texts])[encoded.tuples[encoded.row_tuple, 0]]
+    assert set(np.flatnonzero(ages > 200)) <= set(out)
     assert not failing_groups(encoded, models, some.labels).any()
-    assert (whole.labels >= 0).all()
+    assert (named("shoaling").partition(encoded, models, Run()).labels >= 0).all()
 
 
 def test_models_of_populations_are_refused() -> None:
