@@ -95,6 +95,7 @@ METHODS = (
         "grows groups of the nearest rows, then lets rows move and change places as long as that pays",
         "shoal's own",
         "shoal.methods.shoaling:Shoaling",
+        honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
     ),
     Info(
         "mondrian",
