@@ -48,6 +48,7 @@ class Settings:
     dates: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     method: str | None = None
+    effort: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     seed: int | None = None
     delimiter: str | None = None
@@ -235,6 +236,7 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         weights: dict[str, StrictFloat | StrictInt] = Field(default_factory=dict)
         all_qi: StrictBool | None = None
         method: StrictStr | None = None
+        effort: Literal["fast", "normal", "high"] | None = None
         options: dict[str, Any] = Field(default_factory=dict)
         seed: StrictInt | None = None
         others: Literal["drop", "insensitive"] | None = None
@@ -316,6 +318,7 @@ def _settings(form: Any, folder: Path) -> Settings:
         others=form.others,
         missing=tuple(form.missing),
         method=form.method,
+        effort=form.effort,
         options=form.options,
         seed=form.seed,
         delimiter=form.file.delimiter,

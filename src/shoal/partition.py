@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ __all__ = [
     "VALUE",
     "Cells",
     "Partition",
+    "cell_losses",
     "recode",
     "suppress_cells",
     "tight_partition",
@@ -46,10 +48,15 @@ class Cells:
 
 @dataclass(frozen=True)
 class Partition:
-    """labels: the group of each canonical row, -1 where the row is suppressed; cells: one Cells for each attribute."""
+    """labels: the group of each canonical row, -1 where the row is suppressed; cells: one Cells for each attribute.
+
+    levels: of a full-domain release, the level of each attribute by name. facts: what else a search found, for JSON.
+    """
 
     labels: NDArray[np.int32]
     cells: tuple[Cells, ...]
+    levels: Mapping[str, int] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_groups(self) -> int:
@@ -133,3 +140,15 @@ def suppress_cells(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
         starts=np.cumsum([0, *map(len, sets), 0]).astype(np.int64),
         members=np.concatenate([*sets, np.empty(0, dtype=np.int32)]).astype(np.int32),
     )
+
+
+def cell_losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
+    """Return the loss (NCP) of each distinct cell of an attribute."""
+    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
+    if attribute.tree is not None:
+        sizes = attribute.tree.sizes[cells.low]
+        return np.where((cells.form == NODE) & (sizes > 1), sizes / len(attribute.texts), loss)
+    if attribute.ordered and attribute.span > 0:
+        widths = attribute.values[cells.high] - attribute.values[cells.low]
+        return np.where(cells.form == RANGE, widths / attribute.span, loss)
+    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)

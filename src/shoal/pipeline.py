@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from shoal import encoding, methods, metrics
@@ -14,18 +15,18 @@ from shoal.climbs import Climb
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
 from shoal.encoding import Encoded
-from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError, join_problems
+from shoal.errors import InputError, UsageError, VerificationError
 from shoal.formats import read_table
+from shoal.goals import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import DEFAULT, Method, Run, check_run, failing_groups
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
-from shoal.models import Basis, KAnonymity, PrivacyModel
-from shoal.partition import tight_partition
-from shoal.population import count_strangers
+from shoal.models import KAnonymity, PrivacyModel
+from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
-from shoal.remarks import about_release, about_table
+from shoal.remarks import about_release, about_search, about_table
 from shoal.rules import Rule as ConstraintRule
 from shoal.rules import compile_rules
 from shoal.schema import Kind, Role, Schema, check_k
@@ -56,11 +57,12 @@ def anonymize(
     dates: Sequence[str] | Mapping[str, str] = (),
     missing: Sequence[str] = (),
     method: str | Method | None = None,
+    effort: str | None = None,
     models: Iterable[PrivacyModel] = (),
     seed: int | None = None,
     threads: int | None = None,
     keep_order: bool = False,
-    bound: bool = False,
+    bound: bool | None = None,
     config: str | os.PathLike[str] | None = None,
     person: str | None = None,
     accept_unique: Sequence[str] = (),
@@ -84,11 +86,11 @@ def anonymize(
     population: a frame or the path of the table that this one was drawn from, for models that count it.
     suppression_limit: the largest share of the rows that may be left out. rules: shoal.Rule values that say what groups
     should not mix, and weights of the quasi-identifiers, for methods that heed them. all_qi: recode the sensitive
-    columns too. method: a name from shoal.methods or an
-    instance with its options. keep_order: rows as in the frame in place of sorted. bound: also give
-    release.lower_bound, what any release of the table must lose. config: a shoal.toml whose settings hold where an
-    argument is left out.
-    person: the column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
+    columns too. method: a name from shoal.methods or an instance with its options. keep_order: rows as in the frame in
+    place of sorted. effort: how long shoaling looks for less loss, "fast", "normal" or "high". bound: take all the time
+    that release.lower_bound, what any release of the table must lose, may need. config: a shoal.toml whose settings
+    hold where an argument is left out. person: the column that says which rows are one person's; k then counts people.
+    accept_unique: insensitive columns
     that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
     file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
     hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
@@ -124,6 +126,7 @@ def anonymize(
         dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates, "%Y-%m-%d"),
         missing=tuple(missing),
         method=method if isinstance(method, str) else None,
+        effort=effort,
         seed=seed,
         person=person,
         accept_unique=tuple(accept_unique),
@@ -139,13 +142,13 @@ def anonymize(
     )
     saved = read_config(config) if config is not None else Settings()
     settings = given.over(saved)
-    chosen = choose_method(settings) if method is None or isinstance(method, str) else method
+    asked = (*settings.privacy_models(), *models)
+    chosen = choose_method(settings, asked) if method is None or isinstance(method, str) else method
     request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
     run = make_run(settings, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
-    asked = (*settings.privacy_models(), *models)
     people = settings.population_table()
     return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
 
@@ -155,7 +158,7 @@ def make_run(settings: Settings, *, threads: int) -> Run:
     return Run(seed=settings.seed or 0, threads=threads, rules=settings.data_rules(), weights=settings.column_weights())
 
 
-def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -> Request:
+def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
     """Return what the settings ask for; k must be among it."""
     if settings.k is None and settings.k_column is None:
         raise UsageError(
@@ -181,9 +184,14 @@ def _share(limit: float | str | None) -> Fraction:
         raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
 
 
-def choose_method(settings: Settings) -> Method:
-    """Return the method that the settings name, or the default one."""
-    return methods.named(settings.method or DEFAULT, **dict(settings.options))
+def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
+    """Return the method that the settings name, or a default one that can count people and honour the models."""
+    options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
+    default = COUNTS_PEOPLE if settings.person else DEFAULT
+    able = next(info for info in methods.infos() if info.name == default).honours
+    if not all(model.basis in able for model in models):
+        default = HONOURS_ALL
+    return methods.named(settings.method or default, **options)
 
 
 def anonymize_table(
@@ -199,7 +207,7 @@ def anonymize_table(
     """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    check_enough(table, schema, k)
+    check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     run.stage("encoding")
     run = replace(run, suppression_limit=request.suppression_limit)
@@ -209,6 +217,7 @@ def anonymize_table(
     if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
         notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
         schema, encoded = unchanged
+        run = replace(run, rules=())  # what is unchanged keeps them all
         k = check_personal(encoded, k)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
@@ -220,25 +229,41 @@ def anonymize_table(
         k = check_personal(encoded, k)
         check_run(method.name, encoded, run)
         partition = method.partition(encoded, models, run)
+    told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
+    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
     run.stage("measuring")
+    return make_release(table, schema, request, encoded, partition, population, notes, run)
+
+
+def make_release(
+    table: Table,
+    schema: Schema,
+    request: Request,
+    encoded: Encoded,
+    partition: Partition,
+    population: Table | None,
+    notes: list[str],
+    run: Run,
+) -> Release:
+    """Turn what a method made into cells, and measure what they lost."""
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        compiled = None if unchanged else compile_rules(run.rules, encoded.attributes)  # unchanged, all rules are kept
-        weights = {name: float(weight) for name, weight in run.weights.items()}
         measures = metrics.measure_tables(
-            table, released.table, schema, k=k, weights=weights, hierarchies=bound, rules=compiled
+            table,
+            released.table,
+            schema,
+            k=request.k,
+            weights={name: float(weight) for name, weight in run.weights.items()},
+            hierarchies=bound,
+            rules=compile_rules(run.rules, encoded.attributes),
         )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
         ) from None
-    notes += [note for rule in bound.values() for note in rule.notes]
-    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    told = tuple(model.describe() for model in models)
-    specs = tuple(model.spec() for model in models)
-    request = replace(request, k=k, models=told, specs=specs, method=method.name, options=options, seed=run.seed)
-    notes += about_release(released, encoded, schema, request)
+    find_bound = partial(lower_bound, encoded, request.k, thorough=bool(request.bound))
     return Release(
         released.table.frame,
         released.source_rows,
@@ -246,81 +271,21 @@ def anonymize_table(
         schema,
         request,
         measures,
-        tuple(notes),
+        (
+            *notes,
+            *(note for rule in bound.values() for note in rule.notes),
+            *about_release(released, encoded, schema, request),
+            *about_search(partition.facts),
+        ),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        lower_bound=lower_bound(encoded, k) if request.bound else None,
+        # With rows left out, a release may lose less than any that keeps them all.
+        find_bound=(lambda: None) if request.suppression_limit else find_bound,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
         population=population,
+        levels=partition.levels,
+        search=partition.facts,
     )
-
-
-def as_it_is(
-    table: Table, schema: Schema, models: tuple[PrivacyModel, ...], k: int, hierarchies: Mapping[str, Rule]
-) -> tuple[Schema, Encoded] | None:
-    """Return the table with its quasi-identifiers as plain text, if its rows pass all models as they stand."""
-    names = [column.name for column in schema.qi]
-    if table.group_sizes(names).min() < k or any(model.basis is Basis.POPULATION for model in models):
-        return None
-    schema = schema.with_kinds(dict.fromkeys(names, Kind.CATEGORICAL))
-    schema = encoding.guess_sensitive_kinds(table, schema)
-    rules = {name: rule for name, rule in hierarchies.items() if name not in names}
-    encoded = encoding.encode(table, schema, rules, as_text=True)
-    return None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
-
-
-def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: Table | None) -> None:
-    """Refuse models that count a column which is not sensitive, or a population that is not there."""
-    sensitive = schema.names(Role.SENSITIVE)
-    problems = [
-        f"{model.describe()}: column {name!r} is not among the sensitive columns ({', '.join(sensitive) or 'none'})."
-        for model in models
-        for name in model.columns
-        if name not in sensitive
-    ]
-    if population is None:
-        problems += [
-            f"{model.describe()} needs the table of the population. Give it with population (--population)."
-            for model in models
-            if model.basis is Basis.POPULATION
-        ]
-    if problems:
-        raise UsageError(join_problems(problems))
-
-
-def check_population(encoded: Encoded) -> None:
-    """Refuse a population that the table was not drawn from."""
-    strangers = 0 if encoded.population is None else count_strangers(encoded)
-    if strangers:
-        raise InputError(
-            f"{strangers} rows of the table are not in the population, with the same quasi-identifiers. Give the table "
-            "that it was drawn from."
-        )
-
-
-def check_personal(encoded: Encoded, k: int) -> int:
-    """Return the size that every group has where rows ask for their own k: the least of these, if it is above k."""
-    if encoded.personal_k is None:
-        return k
-    blank = int((encoded.personal_k == 0).sum())
-    if blank and k == 1:
-        raise InputError(
-            f"{blank} rows have no k of their own, and no k is given for them. Say k (command line: -k 5), or fill in "
-            "their cells."
-        )
-    return max(k, int(encoded.personal_k.min()))
-
-
-def check_enough(table: Table, schema: Schema, k: int) -> None:
-    """Refuse a table with fewer rows, or people, than k."""
-    if table.n_rows < k:
-        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
-    for name in schema.names(Role.PERSON):
-        people = len(table.factor(name).texts)
-        if people < k:
-            raise InfeasibleError(
-                f"k={k} cannot be met: the table has rows of {people} people (column {name!r}). Use k <= {people}."
-            )
 
 
 def measure(

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -40,8 +40,9 @@ class Request:
 
     cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
-    hierarchy lacks, "error" or "top". bound: also work out what any release of the table must lose. models: in words;
-    specs: the same as plain values, for the gate. suppression_limit: the largest share of rows that may be left out.
+    hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
+    takes; None where it takes little time. models: in words; specs: the same as plain values, for the gate.
+    suppression_limit: the largest share of rows that may be left out.
     """
 
     k: int
@@ -57,7 +58,7 @@ class Request:
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     unknown: str = "error"
-    bound: bool = False
+    bound: bool | None = None
 
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
@@ -71,10 +72,10 @@ class Release:
     """The released table, its groups and measures.
 
     text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
-    process. lower_bound: what any k-anonymous local recoding of the table must lose, where that was asked for and could
-    be worked out. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and
-    dates, the least and the greatest value that each cell stands for. paths: by sensitive column with a hierarchy, the
-    labels of each value. population: the table that models compare with.
+    process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
+    stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
+    sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
+    levels: of a full-domain release, the level of each quasi-identifier. search: what else the method found.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -86,9 +87,16 @@ class Release:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
-    lower_bound: float | None = None
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
+    find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
+    levels: Mapping[str, int] | None = None
+    search: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def lower_bound(self) -> float | None:
+        """What any k-anonymous local recoding of the table loses at least, or None where that is not computed."""
+        return self.find_bound()
 
     @cached_property
     def frame(self) -> Any:

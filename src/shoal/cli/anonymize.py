@@ -67,9 +67,28 @@ def anonymize(
         bool, typer.Option("--all-qi", help="Recode the sensitive columns too.", rich_help_panel=opt.ROLES)
     ] = False,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="How long shoaling looks for less loss: fast, normal, high.", rich_help_panel=opt.RUN),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="What optimal and incognito choose by: height, precision, ncp, aecs, dm, entropy, rv.",
+            rich_help_panel=opt.RUN,
+        ),
+    ] = None,
+    choose: Annotated[
+        int | None,
+        typer.Option(help="Which string that passes an rv method takes, 1 the best.", rich_help_panel=opt.RUN),
+    ] = None,
+    subsets: Annotated[
+        bool,
+        typer.Option("--subsets", help="Let rv methods search subsets of the attributes.", rich_help_panel=opt.RUN),
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="For methods that draw lots.", rich_help_panel=opt.RUN)] = None,
     threads: opt.Threads = None,
     config: opt.Config = None,
@@ -80,9 +99,13 @@ def anonymize(
         ),
     ] = False,
     bound: Annotated[
-        bool,
-        typer.Option("--bound", help="Also say what any release of the table must lose.", rich_help_panel=opt.OUTPUT),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--bound/--no-bound",
+            help="Say what any release of the table must lose. By default for shoaling, if that takes little time.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
     snap: Annotated[
         bool, typer.Option("--snap", help="Widen ranges to a round grid.", rich_help_panel=opt.OUTPUT)
     ] = False,
@@ -133,7 +156,8 @@ def anonymize(
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
         method=method,
-        options=opt.split_pairs(option, "--option"),
+        effort=effort,
+        options=opt.method_options(option, objective=objective, choose=choose, subsets=subsets or None),
         seed=seed,
         sheet=sheet,
         decimal=decimal,
@@ -160,8 +184,8 @@ def anonymize(
     from shoal.formats import read_table
     from shoal.pipeline import anonymize_table, choose_method, make_request, make_run
 
-    request, chosen = make_request(settings, keep_order=keep_order, bound=bound), choose_method(settings)
-    rules, models = settings.rules(), settings.privacy_models()
+    request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
+    chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
     place: Target | Stream | nullcontext[None] = nullcontext()
     if output and not dry_run:

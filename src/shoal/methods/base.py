@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
@@ -17,9 +17,23 @@ from shoal.models import Basis, Groups, PrivacyModel
 from shoal.partition import Partition
 from shoal.rules import Rule
 
-__all__ = ["DEFAULT", "Info", "Method", "Run", "check_models", "check_run", "failing_groups", "infos", "named"]
+__all__ = [
+    "COUNTS_PEOPLE",
+    "DEFAULT",
+    "HONOURS_ALL",
+    "Info",
+    "Method",
+    "Run",
+    "check_models",
+    "check_run",
+    "failing_groups",
+    "infos",
+    "named",
+]
 
-DEFAULT = "mondrian"
+DEFAULT = "shoaling"
+COUNTS_PEOPLE = "mondrian"  # the default where a person may have several rows
+HONOURS_ALL = "mondrian"  # the default where the other one cannot honour a model
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,9 @@ class Info:
     takes: frozenset[str] = frozenset()
 
 
+RESEARCH_VALUE = "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis"
+# What full-domain methods can judge on counts.
+FULL_DOMAIN = frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM, Basis.TABLE})
 # What a method can honour that merges groups until each of them passes.
 MERGEABLE = frozenset(Basis) - {Basis.TABLE}
 
@@ -78,6 +95,7 @@ METHODS = (
         "grows groups of the nearest rows, then lets rows move and change places as long as that pays",
         "shoal's own",
         "shoal.methods.shoaling:Shoaling",
+        honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
     ),
     Info(
         "mondrian",
@@ -85,6 +103,53 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
         "shoal.methods.mondrian:Mondrian",
         honours=frozenset(Basis),
+    ),
+    Info(
+        "datafly",
+        "raises the attribute with most values level by level, and suppresses the few rows that are left",
+        "Sweeney: Datafly, a system for providing anonymity in medical data, 1998",
+        "shoal.methods.datafly:Datafly",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "incognito",
+        "finds all minimal vectors of hierarchy levels that pass, and takes the lowest of them",
+        "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
+        "shoal.methods.incognito:Incognito",
+        honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
+        "optimal",
+        "finds the vector of hierarchy levels that passes and loses least, by any of seven measures",
+        "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
+        "shoal.methods.optimal:Optimal",
+        honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
+        "rv-global",
+        "halves the list of all vectors of levels in order of research value, for the highest that passes",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVGlobal",
+        honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
+        "rv-local",
+        "halves every attribute between its root and its values, all together: a dozen tests, no promise",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVLocal",
+        honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
+        "rv-hybrid",
+        "the local search for research value first, then the global one on what is left",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVHybrid",
+        honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "sbca",
@@ -158,9 +223,10 @@ def named(name: str, **options: object) -> Method:
         if info.name == name:
             module, _, kind = info.place.partition(":")
             make = getattr(importlib.import_module(module), kind)
-            unknown = set(options).difference(make.__dataclass_fields__)
+            known = [each.name for each in fields(make)]
+            unknown = set(options).difference(known)
             if unknown:
-                allowed = ", ".join(make.__dataclass_fields__) or "none"
+                allowed = ", ".join(known) or "none"
                 raise UsageError(f"method {name!r} has no option {min(unknown)!r}. Its options: {allowed}.")
             method: Method = make(**options)
             return method

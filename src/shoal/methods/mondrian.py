@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from shoal.encoding import Attribute, Encoded
 from shoal.errors import InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
-from shoal.methods.outliers import leave_out_greedy, leave_out_outliers, loss_with_suppressed
+from shoal.methods.outliers import leave_out, leave_out_greedy, spread
+from shoal.methods.regions import read_domains, split_regions
 from shoal.methods.steering import Entries, split_under_models
 from shoal.models import PrivacyModel
 from shoal.partition import Cells, Partition, recode, tight_partition
@@ -49,18 +50,28 @@ class Mondrian:
     else count as the largest. A relaxed cut of a category divides rows of a value only where the cut between
     values is not allowable: the left half is then filled with whole values, from the most frequent on, and with the
     first rows of the next.
+
+    domains: declared ranges by attribute (age=0:100). A segment then is as wide as the region that its cuts left over
+    its domain, whatever values it holds, as in the UTD toolbox; numbers and dates alone, strict, k alone.
     """
 
     variant: str = "strict"
+    domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
             raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
+        object.__setattr__(self, "domains", read_domains(self.domains))
+        if self.domains and self.variant != "strict":
+            raise UsageError("mondrian: domains go with the strict variant alone.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
+        if self.domains:
+            k = check_models(self.name, encoded, models, size_only=True)
+            return tight_partition(encoded, split_regions(encoded, k, self.domains, run)[encoded.row_tuple])
         by_parts = self.variant != "single-dimensional"
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
@@ -74,14 +85,14 @@ class Mondrian:
                 )
             made = _single_dimensional(part, k, models, run)
             self._check(part, models, made.labels)
-            return Partition(_spread(made.labels, stays), made.cells)
-        labels = self._cut(part, k, models, run)
+            return Partition(spread(made.labels, stays), made.cells)
+        labels = self.cut(part, k, models, run)
         self._check(part, models, labels)
-        if most > 0 and encoded.people is None:
-            labels = self._leave_out(part, k, models, labels, most, run)
-        return tight_partition(encoded, _spread(labels, stays))
+        if encoded.people is None:
+            labels = leave_out(part, models, labels, k, most, lambda rest: self.cut(rest, k, models, run))
+        return tight_partition(encoded, spread(labels, stays))
 
-    def _cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
+    def cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
         """Return the group of each canonical row."""
         relaxed = self.variant == "relaxed"
         codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
@@ -93,43 +104,12 @@ class Mondrian:
         entries = Entries.of(encoded, unit, models)
         return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
 
-    def _leave_out(
-        self,
-        encoded: Encoded,
-        k: int,
-        models: tuple[PrivacyModel, ...],
-        labels: NDArray[np.int32],
-        most: int,
-        run: Run,
-    ) -> NDArray[np.int32]:
-        """Leave out the outliers of the groups, then cut the other rows anew: the better of the two is kept."""
-        fewer = leave_out_outliers(encoded, models, labels, k, most)
-        stays = fewer >= 0
-        if stays.all():
-            return labels
-        rest = encoded.part(stays)
-        again = _spread(self._cut(rest, k, models, run), stays)
-        if not failing_groups(encoded, models, again).any():
-            again = leave_out_outliers(encoded, models, again, k, most - int((~stays).sum()))
-            if loss_with_suppressed(encoded, again) < loss_with_suppressed(encoded, fewer):
-                return again
-        return fewer
-
     def _check(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
         """Refuse groups that fail: with a model whose unions need not pass, the table may offer no way in."""
         if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
             return
         told = " and ".join(model.describe() for model in models if not model.closed)
         raise InfeasibleError(f"mondrian found no groups that pass {told}. Weaken the goal, or widen the population.")
-
-
-def _spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return labels of all rows from those of the rows that stay."""
-    if stays.all():
-        return labels
-    spread = np.full(len(stays), -1, dtype=np.int32)
-    spread[stays] = labels
-    return spread
 
 
 def prepare(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
 from shoal.methods.base import failing_groups
-from shoal.methods.grouping import _losses as losses_of_cells
 from shoal.models import Basis, PrivacyModel
-from shoal.partition import recode
+from shoal.partition import cell_losses, recode
 
-__all__ = ["leave_out_greedy", "leave_out_outliers", "loss_with_suppressed"]
+__all__ = ["leave_out", "leave_out_greedy", "spread"]
 
 MOST_ROUNDS = 100
+LEAST_GAIN = 1e-9  # below is what rounding makes of nothing
 SHARE_OF_BEST = 0.5  # in a round, what pays at least this share of the best is done too
 
 
@@ -31,6 +32,38 @@ def leave_out_greedy(encoded: Encoded, models: tuple[PrivacyModel, ...], most: i
             break
         stay = fewer
     return stay if (encoded.personal_k[stay] <= int(stay.sum())).all() else np.ones(encoded.n_rows, dtype=bool)
+
+
+def spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return labels of all rows from those of the rows that stay."""
+    if stays.all():
+        return labels
+    spread = np.full(len(stays), -1, dtype=np.int32)
+    spread[stays] = labels
+    return spread
+
+
+def leave_out(
+    encoded: Encoded,
+    models: tuple[PrivacyModel, ...],
+    labels: NDArray[np.int32],
+    k: int,
+    most: int,
+    regroup: Callable[[Encoded], NDArray[np.int32]],
+) -> NDArray[np.int32]:
+    """Leave out at most so many outliers of the groups, then group the other rows anew; the better of both is kept."""
+    if most <= 0:
+        return labels
+    fewer = leave_out_outliers(encoded, models, labels, k, most)
+    stays = fewer >= 0
+    if stays.all():
+        return labels
+    again = spread(regroup(encoded.part(stays)), stays)
+    if not failing_groups(encoded, models, again).any():
+        again = leave_out_outliers(encoded, models, again, k, most - int((~stays).sum()))
+        if loss_with_suppressed(encoded, again) < loss_with_suppressed(encoded, fewer):
+            return again
+    return fewer
 
 
 def loss_with_suppressed(encoded: Encoded, labels: NDArray[np.int32]) -> float:
@@ -50,24 +83,25 @@ def leave_out_outliers(
     its group more. In each round the best of each group are taken, those that spare most for each row first.
     """
     members = _Members.of(encoded, labels)
-    closed = np.zeros(len(members.sizes()), dtype=bool)  # groups that a model keeps as they are
+    slices = _candidates(members, k, np.ones(len(members.sizes()), dtype=bool))
     for _ in range(MOST_ROUNDS):
-        chosen = members.choose(_candidates(members, k, most, closed), most)
+        chosen = slices.choose(most)
         if not len(chosen.group):
             break
-        before, trial = members.labels(), members.without(chosen)
+        changed = np.zeros(len(members.sizes()), dtype=bool)
+        changed[chosen.group] = True
+        trial = members.without(chosen)
         failing = failing_groups(encoded, models, trial.labels())
-        spoilt = failing & np.isin(np.arange(len(failing)), chosen.group)
-        closed |= spoilt
-        if spoilt.any():
-            kept = ~spoilt[chosen.group]
-            chosen = chosen.take(kept)
+        spoilt = failing & changed
+        if spoilt.any():  # a model keeps these groups as they are
+            chosen = chosen.take(~spoilt[chosen.group])
             trial = members.without(chosen)
             failing = failing_groups(encoded, models, trial.labels())
         if failing.any():
-            return before  # the distribution of all rows has changed too much for another group
+            break  # the distribution of all rows would change too much for another group
         members = trial
         most -= int(chosen.rows.sum())
+        slices = slices.take(~changed[slices.group]).joined(_candidates(members, k, changed & ~spoilt))
     return members.labels()
 
 
@@ -85,6 +119,26 @@ class _Slices:
         return _Slices(
             self.group[chosen], self.attribute[chosen], self.code[chosen], self.rows[chosen], self.gain[chosen]
         )
+
+    def joined(self, *others: _Slices) -> _Slices:
+        parts = (self, *others)
+        return _Slices(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(self)))
+
+    def choose(self, most: int) -> _Slices:
+        """Return the best slice of each group, the best ones first, as many as may leave."""
+        slices = self.take(self.rows <= most)
+        if not len(slices.group):
+            return slices
+        slices = slices.take(np.lexsort((slices.code, slices.attribute, slices.group, -slices.gain)))
+        _, first = np.unique(slices.group, return_index=True)
+        slices = slices.take(np.sort(first))
+        slices = slices.take(slices.gain >= SHARE_OF_BEST * slices.gain[0])
+        kept = []
+        for i, rows in enumerate(slices.rows.tolist()):
+            if rows <= most:
+                kept.append(i)
+                most -= rows
+        return slices.take(np.array(kept, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -126,7 +180,7 @@ class _Members:
         lost = np.zeros(n_regions)
         for i, attribute in enumerate(self.encoded.attributes):
             cells = recode(attribute, self.encoded.tuples[tuples, i], regions.astype(np.int32), n_regions)
-            lost += losses_of_cells(attribute, cells)[cells.index]
+            lost += cell_losses(attribute, cells)[cells.index]
         return lost
 
     def without(self, slices: _Slices) -> _Members:
@@ -138,45 +192,29 @@ class _Members:
         group = np.where(leaves, -1, self.group)
         return _Members(self.encoded, self.first_group, group, self.tuple, self.rows, self.of_row)
 
-    def choose(self, slices: _Slices, most: int) -> _Slices:
-        """Return the best slice of each group, the best ones first, as many as may leave."""
-        if not len(slices.group):
-            return slices
-        slices = slices.take(np.lexsort((slices.code, slices.attribute, slices.group, -slices.gain)))
-        _, first = np.unique(slices.group, return_index=True)
-        slices = slices.take(np.sort(first))
-        slices = slices.take(slices.gain >= SHARE_OF_BEST * slices.gain[0])
-        kept = []
-        for i, rows in enumerate(slices.rows.tolist()):
-            if rows <= most:
-                kept.append(i)
-                most -= rows
-        return slices.take(np.array(kept, dtype=np.int64))
 
-
-def _candidates(members: _Members, k: int, most: int, closed: NDArray[np.bool_]) -> _Slices:
-    """Return the slices whose absence pays."""
+def _candidates(members: _Members, k: int, among: NDArray[np.bool_]) -> _Slices:
+    """Return the slices of some groups whose absence pays."""
     tuples, q = members.encoded.tuples, len(members.encoded.attributes)
-    inside = np.flatnonzero(members.group >= 0)
-    group, rows = members.group[inside], members.rows[inside]
-    sizes = members.sizes()
+    inside = np.flatnonzero((members.group >= 0) & among[members.group])
+    groups, group = np.unique(members.group[inside], return_inverse=True)  # from here on numbered without a gap
+    none = np.empty(0, dtype=np.int64)
+    slices = _Slices(none, none, none, none, np.empty(0))
+    if not len(groups):
+        return slices
+    rows, sizes = members.rows[inside], members.sizes()[groups]
     before = members.losses(group, members.tuple[inside])
-    found = []
     for i, attribute in enumerate(members.encoded.attributes):
         card = len(attribute.texts)
         pairs, place = np.unique(group * card + tuples[members.tuple[inside], i], return_inverse=True)
         of_pair = np.bincount(place, weights=rows).astype(np.int64)
         owner, code = np.divmod(pairs, card)
         # What is spared is at most all that the others lose now; what leaves loses the rest of its q.
-        pays = (of_pair * q < sizes[owner] * before[owner]) & (sizes[owner] - of_pair >= k) & (of_pair <= most)
+        pays = (of_pair * q < sizes[owner] * before[owner]) & (sizes[owner] - of_pair >= k)
         if attribute.ordered:
-            edge = np.ones(len(owner), dtype=bool)
-            edge[1:-1] = (owner[1:-1] != owner[:-2]) | (owner[1:-1] != owner[2:])
-            pays &= edge
-        pays &= ~closed[owner]
+            pays[1:-1] &= (owner[1:-1] != owner[:-2]) | (owner[1:-1] != owner[2:])  # its least or its greatest
         at = np.flatnonzero(pays)
-        found.append(_Slices(owner[at], np.full(len(at), i), code[at], of_pair[at], np.zeros(len(at))))
-    slices = _Slices(*(np.concatenate([getattr(s, name) for s in found]) for name in _Slices.__dataclass_fields__))
+        slices = slices.joined(_Slices(owner[at], np.full(len(at), i), code[at], of_pair[at], np.zeros(len(at))))
     if not len(slices.group):
         return slices
     starts = np.searchsorted(group, slices.group)
@@ -187,6 +225,5 @@ def _candidates(members: _Members, k: int, most: int, closed: NDArray[np.bool_])
     after = members.losses(region[stays], members.tuple[entry[stays]])
     size = sizes[slices.group]
     spared = size * before[slices.group] - (size - slices.rows) * after - slices.rows * q
-    gain = spared / slices.rows
-    good = gain > 1e-9
-    return _Slices(slices.group, slices.attribute, slices.code, slices.rows, gain).take(good)
+    slices = _Slices(groups[slices.group], slices.attribute, slices.code, slices.rows, spared / slices.rows)
+    return slices.take(slices.gain > LEAST_GAIN)
