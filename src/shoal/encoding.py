@@ -32,7 +32,8 @@ class Attribute:
     texts: the released text of each code. values: the number behind each code of a number or date (seconds), empty for
     categories. missing: the code of the missing value of a number or date, which is the last one; -1 where there is
     none. A category's missing value is one of its values. tree, hierarchy: the hierarchy over the codes and over the
-    texts, where one is given; the attribute is then recoded by its nodes and nothing else.
+    texts, where one is given; the attribute is then recoded by its nodes and nothing else. column: how its cells are
+    read.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Attribute:
     missing: int
     tree: Tree | None = None
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    column: Column | None = field(default=None, repr=False)
 
     @property
     def ordered(self) -> bool:
@@ -135,6 +137,7 @@ def encode(
         attribute, by_text, found = _attribute(column, texts.to_list(), schema.missing, as_text)
         problems += [_at_first_row(problem, raw, index) for problem, index in found]
         if attribute is not None:
+            attribute = replace(attribute, column=column)
             codes.append(by_text[raw])
             rule = (hierarchies or {}).get(column.name)
             attributes.append(_with_hierarchy(attribute, codes[-1], rule, unknown, schema) if rule else attribute)

@@ -75,6 +75,7 @@ class Release:
     process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
     stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
     sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
+    levels: of a full-domain release, the level of each quasi-identifier. search: what else the method found.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -89,6 +90,8 @@ class Release:
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
     find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
+    levels: Mapping[str, int] | None = None
+    search: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def lower_bound(self) -> float | None:
@@ -183,8 +186,7 @@ class Release:
         suppressed = measures.pop("suppressed_rows")
         if 0 < suppressed < k:
             suppressed = "<k"
-            for derived in ("dm", "modification_rate", "ncp", "utility", "per_attribute"):
-                measures.pop(derived)
+            measures = {name: measures[name] for name in ("rows", "groups", "smallest_group", "c_avg")}
         content: dict[str, Any] = {
             "shoal": __version__,
             "file": name,

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -56,6 +57,15 @@ def anonymize(
     hierarchy: opt.HierarchyFiles = None,
     trust_hierarchies: opt.Trust = False,
     unknown: opt.Unknown = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Weights of quasi-identifiers, for methods that heed them: age=2,sex=0.5.", rich_help_panel=opt.RUN
+        ),
+    ] = None,
+    all_qi: Annotated[
+        bool, typer.Option("--all-qi", help="Recode the sensitive columns too.", rich_help_panel=opt.ROLES)
+    ] = False,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
     effort: Annotated[
         str | None,
@@ -64,6 +74,21 @@ def anonymize(
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="What optimal and incognito choose by: height, precision, ncp, aecs, dm, entropy, rv.",
+            rich_help_panel=opt.RUN,
+        ),
+    ] = None,
+    choose: Annotated[
+        int | None,
+        typer.Option(help="Which string that passes an rv method takes, 1 the best.", rich_help_panel=opt.RUN),
+    ] = None,
+    subsets: Annotated[
+        bool,
+        typer.Option("--subsets", help="Let rv methods search subsets of the attributes.", rich_help_panel=opt.RUN),
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="For methods that draw lots.", rich_help_panel=opt.RUN)] = None,
     threads: opt.Threads = None,
     config: opt.Config = None,
@@ -119,6 +144,8 @@ def anonymize(
         k_column=k_column,
         population=population,
         suppression_limit=suppression_limit,
+        weights=opt.split_pairs(opt.split_names(weights), "--weights"),
+        all_qi=all_qi or None,
         qi=opt.split_names(qi),
         sensitive=opt.split_names(sensitive),
         insensitive=opt.split_names(insensitive),
@@ -130,7 +157,7 @@ def anonymize(
         missing=opt.split_names(missing),
         method=method,
         effort=effort,
-        options=opt.split_pairs(option, "--option"),
+        options=opt.method_options(option, objective=objective, choose=choose, subsets=subsets or None),
         seed=seed,
         sheet=sheet,
         decimal=decimal,
@@ -155,8 +182,7 @@ def anonymize(
     n_threads = opt.use_threads(threads)
     from shoal.drift import check_drift
     from shoal.formats import read_table
-    from shoal.methods import Run
-    from shoal.pipeline import anonymize_table, choose_method, make_request
+    from shoal.pipeline import anonymize_table, choose_method, make_request, make_run
 
     request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
     chosen, rules = choose_method(settings, models), settings.rules()
@@ -173,7 +199,7 @@ def anonymize(
             sheet=settings.sheet,
         )
         check_drift(table, saved)
-        run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
+        run = replace(make_run(settings, threads=n_threads), stage=stage, progress=progress)
         schema = settings.schema(table.names)
         people = settings.population_table()
         release = anonymize_table(table, schema, request, chosen, models, run, rules, people)

@@ -1,7 +1,36 @@
 """Anonymisation methods, each a class with its options as fields; `methods.named("mondrian")` finds one by name."""
 
 from shoal.methods.base import Method, Run, infos, named
+from shoal.methods.bottom_up import BottomUp
+from shoal.methods.datafly import Datafly
+from shoal.methods.euclidean import Euclidean
+from shoal.methods.incognito import Incognito
+from shoal.methods.kaca import KACA
+from shoal.methods.mnqia import MNQIA
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal import Optimal
+from shoal.methods.rv import RVGlobal, RVHybrid, RVLocal
+from shoal.methods.sbca import SBCA
 from shoal.methods.shoaling import Shoaling
+from shoal.methods.top_down import TopDown
 
-__all__ = ["Method", "Mondrian", "Run", "Shoaling", "infos", "named"]
+__all__ = [
+    "KACA",
+    "MNQIA",
+    "SBCA",
+    "BottomUp",
+    "Datafly",
+    "Euclidean",
+    "Incognito",
+    "Method",
+    "Mondrian",
+    "Optimal",
+    "RVGlobal",
+    "RVHybrid",
+    "RVLocal",
+    "Run",
+    "Shoaling",
+    "TopDown",
+    "infos",
+    "named",
+]

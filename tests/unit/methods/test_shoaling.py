@@ -9,10 +9,10 @@ import pytest
 from shoal.encoding import Encoded, encode
 from shoal.errors import UsageError
 from shoal.methods import Mondrian, Run, Shoaling
-from shoal.methods.problem import total_loss
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 from tests.naive.optimum import Columns, least_total
 
 EFFORTS = ("fast", "normal", "high")
