@@ -40,9 +40,8 @@ def _look_alikes(table: Table, schema: Schema) -> Iterator[str]:
 
 def _markers(table: Table, schema: Schema) -> Iterator[str]:
     for column in schema.qi:
-        ranks, texts = table.factor(column.name)
-        suspects = texts.is_in(list(SPELLINGS - set(schema.missing))).to_numpy()
-        rows = int(suspects[ranks].sum()) if suspects.any() else 0
+        suspects = table.factor(column.name).texts.is_in(list(SPELLINGS - set(schema.missing))).to_numpy()
+        rows = int(table.counts(column.name)[suspects].sum())
         if rows >= FREQUENT * table.n_rows:
             yield (
                 f"column {column.name!r}: {rows} cells read like a marker of a missing value and are taken as a value; "

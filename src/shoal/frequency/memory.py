@@ -34,8 +34,8 @@ class MemoryEngine:
         ranks = [encoded.others[name].ranks[encoded.order] for name in sensitive]
         codes = np.column_stack([encoded.tuples[encoded.row_tuple], *ranks]).astype(np.int32)
         cards += [len(encoded.others[name].texts) for name in sensitive]
-        ones = np.ones(len(codes), dtype=np.int64)
-        return FrequencySet.counted([*names, *sensitive], len(names), cards, codes, ones)
+        counts = np.ones(len(codes), dtype=np.int64) if encoded.weights is None else encoded.weights
+        return FrequencySet.counted([*names, *sensitive], len(names), cards, codes, counts)
 
     def texts(self, sensitive: str) -> tuple[str, ...]:
         """Return the text behind each code of a sensitive column."""

@@ -166,9 +166,8 @@ def _column_loss(
 
 
 def _distinct(table: Table, name: str) -> dict[str, int]:
-    ranks, texts = table.factor(name)
     counts: dict[str, int] = {}
-    for text, count in zip(texts.to_list(), np.bincount(ranks).tolist(), strict=True):
+    for text, count in zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True):
         text = values.normalise(text)
         counts[text] = counts.get(text, 0) + count
     return counts
@@ -183,8 +182,8 @@ def _first_row(table: Table, name: str, text: str) -> int:
 
 def _count_starred(table: Table, names: list[str]) -> int:
     """Count the rows that are suppressed in every quasi-identifier."""
-    starred = np.ones(table.n_rows, dtype=bool)
+    starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == "*").to_numpy()[ranks]
-    return int(starred.sum())
+    return int(starred.sum() if table.weights is None else table.weights[starred].sum())
