@@ -1,4 +1,4 @@
-"""The text of a typed cell as SQL: what PostgreSQL must compute so that a cell reads as it does from a frame or file."""
+"""The text of a typed cell as SQL, so that a cell of a database reads as it would from a frame or a file."""
 
 from __future__ import annotations
 

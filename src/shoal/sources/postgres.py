@@ -1,4 +1,4 @@
-"""A table of a PostgreSQL database, counted there: distinct rows and counts come over, and no row before the release."""
+"""A table of a PostgreSQL database, counted there: until the release is made, distinct rows and counts come over."""
 
 from __future__ import annotations
 
@@ -181,15 +181,16 @@ def select_recoded(relation: Relation, recoding: Recoding, *, native: bool = Fal
     native: columns that leave as they are keep their type.
     """
     types = dict(zip(relation.columns, relation.types, strict=True))
-    cells, joins, values = [], [], []
+    cells: list[str] = []
+    joins: list[str] = []
+    values: list[object] = []
     for i, name in enumerate(recoding.names):
         if name not in recoding.maps:
             cells.append(f"t.{quote(name)} as c{i}" if native else f"{text_of(name, types[name])} as c{i}")
             continue
         texts = recoding.maps[name]
-        joins.append(
-            f"join unnest(%s::text[], %s::text[]) as m{i}(cell, label) on m{i}.cell = {text_of(name, types[name])}"
-        )
+        cell = text_of(name, types[name])
+        joins.append(f"join unnest(%s::text[], %s::text[]) as m{i}(cell, label) on m{i}.cell = {cell}")
         values += [list(texts), list(texts.values())]
         cells.append(f"m{i}.label as c{i}")
     if recoding.kept is not None:

@@ -66,8 +66,8 @@ def connect(url: TableURL, *, read_only: bool) -> psycopg.Connection[Any]:
         raise UsageError(
             f"{url.shown}: is not a URL that PostgreSQL knows. Escape : / ? # @ & in names and passwords as %3A ..."
         ) from None
-    more = {"application_name": "shoal", "connect_timeout": CONNECT_SECONDS}
-    more = {key: value for key, value in more.items() if key not in given}
+    defaults = {"application_name": "shoal", "connect_timeout": CONNECT_SECONDS}
+    more: dict[str, Any] = {key: value for key, value in defaults.items() if key not in given}
     try:
         connection = psycopg.connect(url.uri, prepare_threshold=None, **more)
     except psycopg.Error as error:

@@ -35,7 +35,7 @@ def is_url(text: object) -> bool:
         return False
     if found[1].lower() not in SCHEMES:
         raise UsageError(
-            f"{found[1]}://...: tables are read from files and from PostgreSQL. Give a path, or a URL such as {EXAMPLE}."
+            f"{found[1]}://...: tables are read from files and from PostgreSQL. Give a path, or a URL like {EXAMPLE}."
         )
     return True
 
