@@ -51,7 +51,7 @@ def _markers(table: Table, schema: Schema) -> Iterator[str]:
 
 def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
     """Name the columns that leave as they are and give a quasi-identifier away."""
-    step = max(1, table.n_rows // SAMPLE_ROWS)
+    step = max(1, table.frame.height // SAMPLE_ROWS)
     coded = {}
     for column in schema.released:
         ranks, texts = table.factor(column.name)

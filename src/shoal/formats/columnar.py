@@ -17,7 +17,7 @@ from shoal.texts import polars_texts
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["parquet_blocks", "read_columnar", "write_parquet"]
+__all__ = ["parquet_blocks", "read_columnar", "sink_parquet", "write_parquet"]
 
 Result = TypeVar("Result")
 BLOCK_CELLS = 2_000_000  # of a file that is read in blocks
@@ -134,6 +134,19 @@ def _damaged(path: Path, form: Format) -> InputError:
         f"{path}: cannot be read as {form}: it is damaged, encrypted or of a kind that is not known. Get it again, or "
         "write it as CSV."
     )
+
+
+def sink_parquet(plain: Path, path: Path) -> None:
+    """Turn a released CSV file into Parquet as write_parquet makes it, without having it in memory."""
+    import polars as pl
+
+    with create(path) as file:
+        try:
+            pl.scan_csv(plain, infer_schema=False, glob=False).with_columns(pl.all().replace("", None)).sink_parquet(
+                file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
+            )
+        except pl.exceptions.PolarsError:  # what polars makes of an OSError
+            raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None
 
 
 def write_parquet(text: pl.DataFrame, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -76,6 +77,9 @@ class Source(Protocol):
 
     def write(self, recoding: Recoding, path: Path) -> None:
         """Write the recoded rows as CSV, sorted by their cells."""
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Turn what the engine refuses into a FileError without a cell of the table."""
 
     def check_unchanged(self) -> None:
         """Raise an InputError if the table is no longer the one that was counted."""

@@ -10,7 +10,7 @@ from shoal.texts import ADVICE
 
 __all__ = ["check_types", "out_of_range", "text_of"]
 
-PLAIN = ("text", "varchar", "bpchar", "char", "name", "citext", "uuid", "enum", "int2", "int4", "int8", "inet", "cidr")
+PLAIN = ("text", "varchar", "bpchar", "char", "name", "citext", "uuid", "enum", "int2", "int4", "int8")
 POINT = "case when {0} ~ '[.e]' then {0} else {0} || '.0' end"
 # PostgreSQL writes an exponent from 1e15 on, Python from 1e16 on; a whole number gets .0.
 FLOAT = (

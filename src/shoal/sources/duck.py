@@ -70,7 +70,7 @@ class DuckSource:
         self.blocks = open_blocks(self.path, **self._options)
         self._duck = duckdb.connect(config=config)
         try:
-            with self._guarded():
+            with self.guarded():
                 self._lay_down()
         except BaseException:
             self._duck.close()
@@ -112,7 +112,7 @@ class DuckSource:
         """Return what is known of one column; rare values are those in fewer than k rows."""
         grouped = f"(select c{self.names.index(name)} as c, count(*) as n from cells group by 1)"
         told = f"select count(*), count(*) filter (n < ?), sum(n) filter (list_contains(?, c)) from {grouped}"
-        with self._guarded():
+        with self.guarded():
             found = self._duck.execute(told, [k, list(missing)]).fetchone()
             sample = self._duck.execute(f"select c from {grouped} order by c limit {SAMPLE}").fetchall()
         distinct, rare, absent = found or (0, 0, 0)
@@ -192,7 +192,7 @@ class DuckSource:
         path = self._folder / f"{name}.parquet"
         with create(path) as file:
             pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_parquet(file)
-        with self._guarded():
+        with self.guarded():
             self._duck.execute(f"create or replace temp table {name} as select * from read_parquet({_literal(path)})")
         path.unlink()
 
@@ -208,7 +208,7 @@ class DuckSource:
         path = self._folder / "result.parquet"
         create(path).close()
         try:
-            with self._guarded():
+            with self.guarded():
                 self._duck.execute("set preserve_insertion_order = true")
                 self._duck.execute(f"copy ({query}) to {_literal(path)} (format parquet, compression lz4)")
             yield path
@@ -216,7 +216,7 @@ class DuckSource:
             path.unlink(missing_ok=True)
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Turn what DuckDB refuses into a FileError; its own text may hold cells."""
         import duckdb
         import polars as pl

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -38,7 +39,7 @@ class PostgresSource:
         """Connect, find the table and begin the one transaction."""
         self.connection = connect(self.url, read_only=True)
         try:
-            with guarded(self.place, self.connection):
+            with self.guarded():
                 found = find_table(self.connection, self.url)
             if found is None:
                 raise FileError(f"{self.place}: no such table, or the role may not see it.")
@@ -94,7 +95,7 @@ class PostgresSource:
         self._check([name])
         grouped = f"(select {self.text(name)} as c, count(*) as n from {self.relation.sql} group by 1) as g"
         told = f"select count(*), count(*) filter (where n < %s), sum(n) filter (where c = any(%s)) from {grouped}"
-        with guarded(self.place, self.connection):
+        with self.guarded():
             distinct, rare, absent = ask(self.connection, told, (k, list(missing)))[0]
             sample = ask(self.connection, f"select c from {grouped} order by c limit {SAMPLE}")
         return Facts(tuple(row[0] for row in sample), distinct, rare, int(absent or 0))
@@ -107,7 +108,7 @@ class PostgresSource:
         bare = len(recoding.names) > 1
         cells = ", ".join(f"nullif(c{i}, '')" if bare else f"c{i}" for i in range(len(recoding.names)))
         order = ", ".join(self.sort_key(f"c{i}") for i in range(len(recoding.names)))
-        with create(path) as file, guarded(self.place, self.connection):
+        with create(path) as file, self.guarded():
             file.write(header_line(recoding.names))
             for block in self._copy(f"select {cells} from ({body}) as r order by {order}", values):
                 file.write(block)
@@ -124,8 +125,17 @@ class PostgresSource:
 
     def check_unchanged(self) -> None:
         """The transaction sees one state of the table for as long as it lasts; whether it does is asked here."""
-        with guarded(self.place, self.connection):
+        with self.guarded():
             ask(self.connection, "select 1")
+
+    def snapshot(self) -> str:
+        """Return what lets another session of this database see the same state."""
+        with self.guarded():
+            return str(ask(self.connection, "select pg_export_snapshot()")[0][0])
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Turn what the server refuses into a FileError."""
+        return guarded(self.place, self.connection)
 
     def text(self, name: str) -> str:
         """Return the SQL that gives the text of a column's cells."""
@@ -145,7 +155,7 @@ class PostgresSource:
         dated = {name: condition for name in new if (condition := out_of_range(name, types[name]))}
         if dated:
             tests = ", ".join(f"bool_or({condition})" for condition in dated.values())
-            with guarded(self.place, self.connection):
+            with self.guarded():
                 found = ask(self.connection, f"select {tests} from {self.relation.sql}")[0]
             wrong = [name for name, is_wrong in zip(dated, found, strict=True) if is_wrong]
             text = "holds a date outside the years 1 to 9999. Mend it, or turn the column into text."
@@ -158,7 +168,7 @@ class PostgresSource:
         import polars as pl
 
         raw = io.BytesIO()
-        with guarded(self.place, self.connection):
+        with self.guarded():
             for block in self._copy(query, (), "force_quote *"):
                 raw.write(block)
         if not raw.tell():

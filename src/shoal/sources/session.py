@@ -17,7 +17,7 @@ from shoal.sources.url import TableURL
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Relation", "ask", "connect", "find_table", "guarded", "quote", "require_psycopg"]
+__all__ = ["Relation", "ask", "connect", "find_table", "guarded", "quote", "require_psycopg", "search_path"]
 
 # One text for one value, whatever the server, the role or the environment would choose; and no row that a policy
 # hides without a word.
@@ -158,7 +158,7 @@ select attname, case when typtype = 'e' then 'enum' else typname end from base w
 
 def find_table(connection: psycopg.Connection[Any], url: TableURL) -> Relation | None:
     """Return the table that a URL names; without a schema, the first one on the role's search path."""
-    schemas = [url.schema] if url.schema is not None else _search_path(connection)
+    schemas = [url.schema] if url.schema is not None else search_path(connection)
     found = ask(connection, FIND, (url.table, schemas, schemas))
     if not found:
         return None
@@ -167,7 +167,7 @@ def find_table(connection: psycopg.Connection[Any], url: TableURL) -> Relation |
     return Relation(oid, schema, name, kind, tuple(row[0] for row in columns), tuple(row[1] for row in columns))
 
 
-def _search_path(connection: psycopg.Connection[Any]) -> list[str]:
+def search_path(connection: psycopg.Connection[Any]) -> list[str]:
     """Return the schemas that the role would search, although this session itself searches none."""
     found = ask(connection, "select reset_val from pg_settings where name = 'search_path'")
     ask(connection, "select set_config('search_path', %s, true)", (found[0][0],))
