@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError, InternalError, join_problems
-from shoal.hierarchy.base import Hierarchy, Rule
+from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
+from shoal.population import Population, encode_population
 from shoal.schema import Column, Kind, Role, Schema
+from shoal.sensitive import Sensitive, encode_sensitive, guess_sensitive_kind, read_personal_k
 from shoal.snap import default_grid, snap
 from shoal.table import Factor, Table, factorize
 from shoal.tree import Tree, plant
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Attribute", "Encoded", "Released", "decode", "encode"]
 
@@ -33,7 +32,8 @@ class Attribute:
     texts: the released text of each code. values: the number behind each code of a number or date (seconds), empty for
     categories. missing: the code of the missing value of a number or date, which is the last one; -1 where there is
     none. A category's missing value is one of its values. tree, hierarchy: the hierarchy over the codes and over the
-    texts, where one is given; the attribute is then recoded by its nodes and nothing else.
+    texts, where one is given; the attribute is then recoded by its nodes and nothing else. column: how its cells are
+    read.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Attribute:
     missing: int
     tree: Tree | None = None
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    column: Column | None = field(default=None, repr=False)
 
     @property
     def ordered(self) -> bool:
@@ -64,8 +65,10 @@ class Encoded:
 
     tuples: distinct rows of codes, sorted; counts: rows of each; row_tuple: the tuple of each canonical row;
     order: the source row of each canonical row; people: the person of each canonical row, where a column tells.
-    weights: of a table that was counted, the rows that each canonical row stands for. Methods see these and nothing
-    else.
+    sensitive: the sensitive columns, which models count; personal_k: the k that each canonical row asks for, 0 where it
+    asks for none; population: the table that this one was drawn from, where one is given; weights: of a table that was
+    counted, the rows that each canonical row stands for.
+    Methods see these and nothing else.
     """
 
     attributes: tuple[Attribute, ...]
@@ -76,6 +79,9 @@ class Encoded:
     people: NDArray[np.int32] | None = None
     weights: NDArray[np.int64] | None = None
     others: dict[str, Factor] = field(repr=False, default_factory=dict)
+    sensitive: tuple[Sensitive, ...] = ()
+    personal_k: NDArray[np.int64] | None = None
+    population: Population | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -102,11 +108,13 @@ def encode(
     *,
     unknown: str = "error",
     as_text: bool = False,
+    population: Table | None = None,
 ) -> Encoded:
     """Turn the released columns of a table into codes.
 
     hierarchies: by column. unknown: what to do with values that a hierarchy lacks, "error" or "top". as_text: take
-    every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
+    every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged). population: the
+    table that this one was drawn from.
     """
     attributes: list[Attribute] = []
     codes: list[NDArray[np.int32]] = []
@@ -116,6 +124,7 @@ def encode(
         attribute, by_text, found = _attribute(column, texts.to_list(), schema.missing, as_text)
         problems += [_at_first_row(problem, raw, index) for problem, index in found]
         if attribute is not None:
+            attribute = replace(attribute, column=column)
             codes.append(by_text[raw])
             rule = (hierarchies or {}).get(column.name)
             attributes.append(_with_hierarchy(attribute, codes[-1], rule, unknown, schema) if rule else attribute)
@@ -123,8 +132,14 @@ def encode(
         raise InputError(join_problems(problems))
     others = {c.name: table.factor(c.name) for c in schema.released if c.role is not Role.QI}
     person = [table.factor(name).ranks for name in schema.names(Role.PERSON)]
+    counted = [
+        encode_sensitive(c, table.factor(c.name), schema.missing, (hierarchies or {}).get(c.name))
+        for c in schema.columns
+        if c.role is Role.SENSITIVE
+    ]
+    asked = [read_personal_k(name, table.factor(name), schema.missing) for name in schema.names(Role.PERSONAL_K)]
     # Names, not places, rank the other columns: their order in the table must not matter either.
-    keys = [*codes, *(others[name].ranks for name in sorted(others)), *person]
+    keys: list[NDArray[Any]] = [*codes, *(others[name].ranks for name in sorted(others)), *asked, *person]
     order = np.lexsort(keys[::-1])
     sorted_codes = np.ascontiguousarray(np.column_stack([column[order] for column in codes]))
     begins = np.ones(len(order), dtype=bool)
@@ -141,6 +156,11 @@ def encode(
         people=person[0][order] if person else None,
         weights=weights,
         others=others,
+        sensitive=tuple(replace(column, codes=column.codes[order]) for column in counted),
+        personal_k=asked[0][order] if asked else None,
+        population=None
+        if population is None
+        else encode_population(population, schema, tuple(attributes), hierarchies or {}),
     )
 
 
@@ -152,9 +172,14 @@ def _with_hierarchy(
     def row_of(code: int) -> int:
         return int(np.argmax(codes == code)) + 1
 
-    numbers = {"numbers": True} if isinstance(rule, Hierarchy) and attribute.kind is Kind.NUMERIC else {}
-    bound = rule.over(
-        attribute.texts, column=attribute.name, unknown=unknown, missing=schema.missing, rows_of=row_of, **numbers
+    bound = over_values(
+        rule,
+        attribute.texts,
+        numbers=attribute.kind is Kind.NUMERIC,
+        column=attribute.name,
+        unknown=unknown,
+        missing=schema.missing,
+        rows_of=row_of,
     )
     tree = plant(attribute.texts, [bound.rows[text] for text in attribute.texts])
     return replace(attribute, tree=tree, hierarchy=bound)
@@ -180,6 +205,9 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
             problems.append(_at_first_row(fault, raw, known[misfit]))
     if problems:
         raise InputError(join_problems(problems))
+    for column in schema.columns:
+        if column.role is Role.SENSITIVE:
+            kinds[column.name] = guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
     return schema.with_kinds(kinds)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,15 @@ class Cells:
 
 @dataclass(frozen=True)
 class Partition:
-    """labels: the group of each canonical row, -1 where the row is suppressed; cells: one Cells for each attribute."""
+    """labels: the group of each canonical row, -1 where the row is suppressed; cells: one Cells for each attribute.
+
+    levels: of a full-domain release, the level of each attribute by name. facts: what else a search found, for JSON.
+    """
 
     labels: NDArray[np.int32]
     cells: tuple[Cells, ...]
+    levels: Mapping[str, int] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_groups(self) -> int:

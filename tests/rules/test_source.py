@@ -22,12 +22,13 @@ LAYERS = (
     {"table", "datasets"},
     {"formats"},
     {"hierarchy"},
-    {"partition"},
+    {"partition", "sensitive"},
+    {"population"},
     {"encoding"},
     {"frequency"},
     {"models"},
-    {"methods"},
     {"metrics"},
+    {"methods"},
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "target"},
     {"drift", "release"},
@@ -42,7 +43,7 @@ READERS = {"readers": {"duckdb", "polars"}}
 # Whoever needs the verifier: nobody before the release.
 MAY_IMPORT_VERIFICATION = {"release", "cli"}
 # The encoded table is described in terms of the partition and the other way round; only types cross back.
-FOR_TYPES_ALONE = {("partition", "encoding"), ("frames", "metrics")}
+FOR_TYPES_ALONE = {("partition", "encoding"), ("population", "encoding"), ("frames", "metrics")}
 
 
 def room(path: Path) -> str:

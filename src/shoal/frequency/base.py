@@ -13,6 +13,7 @@ The protocol, in five rules that hold for every engine (memory, DuckDB, PostgreS
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,14 +74,37 @@ class FrequencySet:
         """
         if len(maps) != self.n_qi:
             raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
-        codes = np.empty_like(self.codes, order="F")
-        cards = list(self.cards)
-        for i in range(codes.shape[1]):
-            level = maps[i] if i < self.n_qi else None
-            codes[:, i] = self.codes[:, i] if level is None else level[self.codes[:, i]]
-            if level is not None:
-                cards[i] = int(level.max()) + 1 if len(level) else 0
-        return FrequencySet.counted(self.columns, self.n_qi, cards, codes, self.counts)
+        steps = [*maps, *[None] * (len(self.columns) - self.n_qi)]
+        cards = [
+            card if step is None else int(step.max(initial=-1)) + 1
+            for card, step in zip(self.cards, steps, strict=True)
+        ]
+        span = math.prod(cards)
+        if span < KEY_LIMIT:
+            return self._rolled_by_key(steps, cards, span)
+        given = [column if step is None else step[column] for column, step in zip(self.codes.T, steps, strict=True)]
+        return FrequencySet.counted(self.columns, self.n_qi, cards, np.column_stack(given), self.counts)
+
+    def _rolled_by_key(self, steps: Sequence[LevelMap], cards: Sequence[int], span: int) -> FrequencySet:
+        from shoal.kernels.frequency import roll_up
+
+        whole = [
+            np.arange(card, dtype=np.int32) if step is None else step
+            for card, step in zip(self.cards, steps, strict=True)
+        ]
+        weights = [math.prod(cards[i + 1 :]) if cards[i] > 1 else 0 for i in range(len(cards))]
+        codes, counts = np.empty_like(self.codes), np.empty_like(self.counts)
+        n = roll_up(
+            self.codes,
+            self.counts,
+            np.concatenate(whole),
+            np.cumsum([0, *self.cards], dtype=np.int64),
+            np.array(weights, dtype=np.uint64),
+            span,
+            codes,
+            counts,
+        )
+        return FrequencySet(self.columns, self.n_qi, tuple(cards), codes[:n].copy(), counts[:n].copy())
 
     def kept(self, quasi_identifiers: Sequence[int]) -> FrequencySet:
         """Return the set over some of the quasi-identifiers, by place; sensitive columns stay."""

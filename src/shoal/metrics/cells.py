@@ -49,13 +49,17 @@ class OrderedReader:
             return 1.0
         if self._number(cell) is not None:
             return 0.0
-        bounds = self._bounds(cell) or self.labels.get(cell)
+        bounds = self.bounds(cell)
         if bounds is None:
             return None
         low, high = max(bounds[0], self.low), min(bounds[1], self.high)
         return max(0.0, (high - low) / (self.high - self.low)) if self.high > self.low else 0.0
 
-    def _bounds(self, cell: str) -> tuple[float, float] | None:
+    def bounds(self, cell: str) -> tuple[float, float] | None:
+        """Return the least and the greatest value that a range or a label of the hierarchy stands for."""
+        return self._interval(cell) or self.labels.get(cell)
+
+    def _interval(self, cell: str) -> tuple[float, float] | None:
         match = INTERVAL.fullmatch(cell) if self.column.kind is Kind.NUMERIC else None
         if match is not None:
             low, high, closing = float(match[1]), float(match[2]), match[3]
