@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,9 @@ from shoal.formats.sniffing import Format, suffix_of
 from shoal.frequency.sql import count_table, narrowed
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
+from shoal.methods.full_domain import FullDomain
 from shoal.metrics import Measures
-from shoal.models import PrivacyModel
+from shoal.models import Basis, PrivacyModel
 from shoal.pipeline import anonymize_table
 from shoal.rare import check_seen
 from shoal.release import (
@@ -46,10 +47,12 @@ __all__ = ["CountedRelease", "anonymize_source", "needs_rows"]
 ROW = re.compile(r",? \(?first (?:at row|for row|row) [0-9]+\)?")
 
 
-def needs_rows(method: Method, schema: Schema, request: Request) -> str | None:
+def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, request: Request) -> str | None:
     """Say why a run needs the rows themselves; None where counts do."""
-    if not getattr(method, "counts_suffice", False):
+    if not isinstance(method, FullDomain):
         return f"method {method.name!r} groups rows"
+    if strange := [model for model in models if model.basis not in (Basis.SIZE, Basis.HISTOGRAM)]:
+        return f"{strange[0].describe()} looks at rows"
     if schema.names(Role.PERSON):
         return "--person counts people"
     options = {
@@ -72,13 +75,12 @@ def anonymize_source(
     hierarchies: Mapping[str, Rule] | None = None,
 ) -> CountedRelease:
     """Search a full-domain release on the counts of a source; no row is fetched, nothing is written yet."""
-    if reason := needs_rows(method, schema, request):
+    if reason := needs_rows(method, models, schema, request):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Say --engine memory, or leave it out."
         )
     run.stage("counting")
-    sensitive = () if all(model.size_only for model in models) else schema.names(Role.SENSITIVE)
-    table = count_table(source, schema, sensitive)
+    table = count_table(source, schema, tuple(dict.fromkeys(name for model in models for name in model.columns)))
     notes = check_seen(
         lambda name, least: source.facts(name, least, schema.missing),
         table.n_rows,

@@ -13,10 +13,11 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from shoal.counted import CountedRelease
     from shoal.metrics import Measures
     from shoal.release import Release
 
-STAGES = ("reading", "encoding", "grouping", "measuring", "writing and verifying")
+STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
 @contextmanager
@@ -84,13 +85,18 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
 
 
 def print_release(
-    release: Release, output: Path | None, manifest: Path | None, seconds: float, *, as_json: bool = False
+    release: Release | CountedRelease,
+    output: str | None,
+    manifest: Path | None,
+    seconds: float,
+    *,
+    as_json: bool = False,
 ) -> None:
     """Print what was asked, reached and lost, and where the release is."""
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
-        places = {"output": output and str(output), "manifest": manifest and str(manifest)}
+        places = {"output": output, "manifest": manifest and str(manifest)}
         if request.bound:
             content["lower_bound"] = release.lower_bound
         print_json(content | places)
@@ -103,7 +109,7 @@ def print_release(
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
-        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest))]
+        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
     print_table(f"shoal: done in {seconds:.1f} s", facts)
 
 
