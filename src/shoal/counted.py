@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CountedRelease", "anonymize_source", "needs_rows"]
 
+ON_COUNTS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.TABLE})  # what may decide where rows are counted
 ROW = re.compile(r",? \(?first (?:at row|for row|row) [0-9]+\)?")
 
 
@@ -51,7 +52,7 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
     """Say why a run needs the rows themselves; None where counts do."""
     if not isinstance(method, FullDomain):
         return f"method {method.name!r} groups rows"
-    if strange := [model for model in models if model.basis not in (Basis.SIZE, Basis.HISTOGRAM)]:
+    if strange := [model for model in models if model.basis not in ON_COUNTS]:
         return f"{strange[0].describe()} looks at rows"
     if schema.names(Role.PERSON):
         return "--person counts people"

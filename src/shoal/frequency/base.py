@@ -3,10 +3,11 @@
 The protocol, in five rules that hold for every engine (memory, DuckDB, PostgreSQL, Spark):
 
 1. One query brings the finest set: `select <columns>, count(*) ... group by <columns>`. The data is asked nothing else.
-2. The columns are the quasi-identifiers in the order of the schema, then the sensitive columns that the models need, in
-   the order in which they are asked for.
+2. The columns are the quasi-identifiers in the order of the schema, then what the models count: sensitive columns in
+   the order in which they are asked for, then each row's own k, then the person.
 3. Codes are those of `Encoded`: of a quasi-identifier the place among `Attribute.texts` (order of value; of categories,
-   order of text; a missing number or date last), of a sensitive column the place among its sorted distinct texts.
+   order of text; a missing number or date last), of a sensitive column the code of `Sensitive`, which is made in the
+   same way. Of a row's own k the code is that k, 0 where it asks for none; of a person the place among all people.
 4. Rows are distinct and sorted by code, first column first; counts are 64-bit. So two engines give equal arrays.
 5. Coarser sets come from `rolled`, never from the data.
 """
@@ -17,15 +18,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from shoal.encoding import Attribute
+    from shoal.sensitive import Sensitive
 
-__all__ = ["FrequencyEngine", "FrequencySet", "LevelMap"]
+__all__ = ["NOTHING", "Counted", "FrequencyEngine", "FrequencySet", "LevelMap"]
 
 # The new code of each code of a column; None leaves the column as it is.
 LevelMap = NDArray[np.int32] | None
@@ -37,8 +39,8 @@ KEY_LIMIT = 2**62
 class FrequencySet:
     """Distinct rows of codes, sorted, with the number of table rows that show each.
 
-    columns: names; the first n_qi are quasi-identifiers, the rest sensitive. cards: the codes of column i are
-    0 .. cards[i] - 1.
+    columns: names; the first n_qi are quasi-identifiers, the rest is what models count. cards: the codes of column i
+    are 0 .. cards[i] - 1.
     """
 
     columns: tuple[str, ...]
@@ -70,7 +72,7 @@ class FrequencySet:
     def rolled(self, maps: Sequence[LevelMap]) -> FrequencySet:
         """Return the coarser set in which each quasi-identifier code is replaced by what its map gives.
 
-        maps: one for each quasi-identifier; sensitive columns stay. The cost is that of sorting the rows once.
+        maps: one for each quasi-identifier; the other columns stay. The cost is that of sorting the rows once.
         """
         if len(maps) != self.n_qi:
             raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
@@ -107,7 +109,7 @@ class FrequencySet:
         return FrequencySet(self.columns, self.n_qi, tuple(cards), codes[:n].copy(), counts[:n].copy())
 
     def kept(self, quasi_identifiers: Sequence[int]) -> FrequencySet:
-        """Return the set over some of the quasi-identifiers, by place; sensitive columns stay."""
+        """Return the set over some of the quasi-identifiers, by place; the other columns stay."""
         places = [*quasi_identifiers, *range(self.n_qi, len(self.columns))]
         columns, cards = [self.columns[i] for i in places], [self.cards[i] for i in places]
         return FrequencySet.counted(columns, len(quasi_identifiers), cards, self.codes[:, places], self.counts)
@@ -156,6 +158,17 @@ def sorted_runs(
     return order, np.flatnonzero(new).astype(np.int64)
 
 
+class Counted(NamedTuple):
+    """What a set counts beside the quasi-identifiers: sensitive columns by name, each row's own k, people."""
+
+    sensitive: tuple[str, ...] = ()
+    personal_k: bool = False
+    people: bool = False
+
+
+NOTHING = Counted()
+
+
 class FrequencyEngine(Protocol):
     """Whatever can count the rows of one table; the rules stand at the top of this module."""
 
@@ -163,8 +176,8 @@ class FrequencyEngine(Protocol):
     def attributes(self) -> tuple[Attribute, ...]:
         """The quasi-identifiers in the order of the schema, with their hierarchies."""
 
-    def finest(self, sensitive: Sequence[str] = ()) -> FrequencySet:
-        """Count the table by its quasi-identifiers and these sensitive columns."""
+    def finest(self, counted: Counted = NOTHING) -> FrequencySet:
+        """Count the table by its quasi-identifiers and what the models need."""
 
-    def texts(self, sensitive: str) -> tuple[str, ...]:
-        """Return the text behind each code of a sensitive column."""
+    def sensitive(self, name: str) -> Sensitive:
+        """Return what the codes of a sensitive column mean; its own codes say nothing here."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
-from shoal.frequency.base import FrequencySet
+from shoal.frequency.base import NOTHING, Counted, FrequencySet
+from shoal.sensitive import Sensitive
 
 __all__ = ["MemoryEngine"]
 
@@ -24,19 +26,27 @@ class MemoryEngine:
         """The quasi-identifiers in the order of the schema, with their hierarchies."""
         return self.encoded.attributes
 
-    def finest(self, sensitive: Sequence[str] = ()) -> FrequencySet:
-        """Count the table by its quasi-identifiers and these sensitive columns."""
+    def finest(self, counted: Counted = NOTHING) -> FrequencySet:
+        """Count the table by its quasi-identifiers and what the models need."""
         encoded = self.encoded
         names = [attribute.name for attribute in encoded.attributes]
         cards = [len(attribute.texts) for attribute in encoded.attributes]
-        if not sensitive:  # the tuples are distinct and sorted as they are
+        if counted == NOTHING:  # the tuples are distinct and sorted as they are
             return FrequencySet(tuple(names), len(names), tuple(cards), encoded.tuples, encoded.counts)
-        ranks = [encoded.others[name].ranks[encoded.order] for name in sensitive]
-        codes = np.column_stack([encoded.tuples[encoded.row_tuple], *ranks]).astype(np.int32)
-        cards += [len(encoded.others[name].texts) for name in sensitive]
-        counts = np.ones(len(codes), dtype=np.int64) if encoded.weights is None else encoded.weights
-        return FrequencySet.counted([*names, *sensitive], len(names), cards, codes, counts)
+        more: list[tuple[str, NDArray[Any], int]] = [
+            (name, self.sensitive(name).codes, len(self.sensitive(name).texts)) for name in counted.sensitive
+        ]
+        if counted.personal_k and encoded.personal_k is not None:
+            more.append(("k", encoded.personal_k, int(encoded.personal_k.max()) + 1))
+        if counted.people and encoded.people is not None:
+            more.append(("person", encoded.people, int(encoded.people.max()) + 1))
+        codes = np.column_stack([encoded.tuples[encoded.row_tuple], *(column for _, column, _ in more)])
+        rows = np.ones(len(codes), dtype=np.int64) if encoded.weights is None else encoded.weights
+        columns = [*names, *(name for name, _, _ in more)]
+        return FrequencySet.counted(
+            columns, len(names), [*cards, *(card for _, _, card in more)], codes.astype(np.int32), rows
+        )
 
-    def texts(self, sensitive: str) -> tuple[str, ...]:
-        """Return the text behind each code of a sensitive column."""
-        return tuple(self.encoded.others[sensitive].texts.to_list())
+    def sensitive(self, name: str) -> Sensitive:
+        """Return what the codes of a sensitive column mean."""
+        return next(column for column in self.encoded.sensitive if column.name == name)

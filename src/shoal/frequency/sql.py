@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from shoal.encoding import Attribute, encode, guess_kinds
-from shoal.frequency.base import FrequencySet
+from shoal.frequency.base import NOTHING, Counted, FrequencySet
 from shoal.frequency.memory import MemoryEngine
 from shoal.hierarchy.base import Rule
 from shoal.schema import Schema
+from shoal.sensitive import Sensitive
 from shoal.sources.base import Source
 from shoal.table import Table
 
@@ -32,18 +33,18 @@ def narrowed(schema: Schema, names: Sequence[str]) -> Schema:
 class SourceEngine:
     """Counts a source with one query.
 
-    sensitive: the columns that may be asked for beside the quasi-identifiers.
+    more: the columns that may be asked for beside the quasi-identifiers.
     """
 
     source: Source
     schema: Schema
     hierarchies: Mapping[str, Rule] = field(default_factory=dict)
     unknown: str = "error"
-    sensitive: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
 
     @cached_property
     def _memory(self) -> MemoryEngine:
-        table = count_table(self.source, self.schema, self.sensitive)
+        table = count_table(self.source, self.schema, self.more)
         schema = guess_kinds(table, narrowed(self.schema, table.names))
         return MemoryEngine(encode(table, schema, self.hierarchies, unknown=self.unknown))
 
@@ -52,10 +53,10 @@ class SourceEngine:
         """The quasi-identifiers in the order of the schema, with their hierarchies."""
         return self._memory.attributes
 
-    def finest(self, sensitive: Sequence[str] = ()) -> FrequencySet:
-        """Count the table by its quasi-identifiers and these sensitive columns."""
-        return self._memory.finest(sensitive)
+    def finest(self, counted: Counted = NOTHING) -> FrequencySet:
+        """Count the table by its quasi-identifiers and what the models need."""
+        return self._memory.finest(counted)
 
-    def texts(self, sensitive: str) -> tuple[str, ...]:
-        """Return the text behind each code of a sensitive column."""
-        return self._memory.texts(sensitive)
+    def sensitive(self, name: str) -> Sensitive:
+        """Return what the codes of a sensitive column mean."""
+        return self._memory.sensitive(name)

@@ -61,6 +61,9 @@ class Info:
     honours: frozenset[Basis] = frozenset({Basis.SIZE})
 
 
+# What full-domain methods can judge on counts.
+FULL_DOMAIN = frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM, Basis.TABLE})
+
 METHODS = (
     Info(
         "shoaling",
@@ -74,6 +77,27 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
         "shoal.methods.mondrian:Mondrian",
         honours=frozenset(Basis),
+    ),
+    Info(
+        "datafly",
+        "raises the attribute with most values level by level, and suppresses the few rows that are left",
+        "Sweeney: Datafly, a system for providing anonymity in medical data, 1998",
+        "shoal.methods.datafly:Datafly",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "incognito",
+        "finds all minimal vectors of hierarchy levels that pass, and takes the lowest of them",
+        "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
+        "shoal.methods.incognito:Incognito",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "optimal",
+        "finds the vector of hierarchy levels that passes and loses least, by any of seven measures",
+        "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
+        "shoal.methods.optimal:Optimal",
+        honours=FULL_DOMAIN,
     ),
 )
 

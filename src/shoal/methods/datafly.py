@@ -16,10 +16,11 @@ __all__ = ["Datafly"]
 
 @dataclass(frozen=True)
 class Datafly(FullDomain):
-    """Sweeney 1998: raise the attribute with most distinct values by one level until at most k rows lie in small groups.
+    """Sweeney 1998: raise the attribute with most distinct values level by level, until few rows are left over.
 
-    These rows are suppressed. So that they hide among each other too, they must be none or at least k: where they are
-    fewer, the smallest of the other groups goes with them (ties: the first in order of codes), and so on.
+    Few means at most k rows in groups that fail. They are suppressed. So that they hide among each other too, they must
+    be none or at least k: where they are fewer, the smallest of the other groups goes with them (ties: the first in
+    order of codes), and so on.
 
     Ties: the first attribute in the order of the quasi-identifiers; one at its highest level is passed over. The
     suppression limit must allow what the method suppresses; where it does not, the run ends and says what would do.

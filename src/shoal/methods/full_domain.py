@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +13,12 @@ from shoal.encoding import Encoded
 from shoal.frequency import FrequencyEngine, FrequencySet, MemoryEngine
 from shoal.frequency.base import sorted_runs
 from shoal.methods.base import Run, check_models
+from shoal.methods.judging import Judge
 from shoal.methods.levels import Ladder, Sets, Vector, ladders, level_limits
-from shoal.models import Groups, PrivacyModel
+from shoal.models import PrivacyModel
 from shoal.partition import NODE, SUPPRESSED, VALUE, Cells, Partition
 
-__all__ = ["FullDomain", "Judged", "Problem", "Solution", "allowed_rows"]
+__all__ = ["FullDomain", "Judged", "Problem", "Solution"]
 
 
 # Judged vectors that are at hand, since a test is often followed by the question of the price.
@@ -42,12 +43,11 @@ class Judged:
 class Problem:
     """Which vectors pass: those whose failing groups have at most so many rows as may be suppressed.
 
-    monotone: a vector that passes makes every more general one pass; holds where every model is monotone, since a row
-    in a failing group was in a failing group of each more specific vector. n_tests counts the vectors judged.
+    n_tests counts the vectors judged.
     """
 
     sets: Sets
-    models: tuple[PrivacyModel, ...]
+    by: Judge
     most_suppressed: int
     run: Run
     n_tests: int = 0
@@ -69,9 +69,18 @@ class Problem:
         return tuple(n - 1 for n in self.shape)
 
     @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The models that groups have to pass."""
+        return self.by.models
+
+    @property
     def monotone(self) -> bool:
-        """Whether what passes makes every more general vector pass."""
-        return all(model.monotone for model in self.models)
+        """Whether a vector that passes makes every more general one pass.
+
+        Its groups are unions of groups. Where nothing may be suppressed all of these pass, and it is enough that unions
+        of passing groups pass. Where groups may fail, any union with a passing group has to.
+        """
+        return all(model.monotone if self.most_suppressed else model.closed for model in self.models)
 
     def judge(self, vector: Vector) -> Judged:
         """Test the groups of a vector."""
@@ -80,7 +89,7 @@ class Problem:
         if self.run.cancelled():
             raise KeyboardInterrupt
         found = self.sets.at(vector)
-        failing = failing_groups(found, self.models)
+        failing = self.by.failing(found)
         judged = Judged(found, failing, int(found.sizes[failing].sum()))
         self.n_tests += 1
         if len(self.judged_last) >= KEPT_JUDGED:
@@ -95,28 +104,14 @@ class Problem:
 
     def surely_fails(self, vector: Vector) -> bool:
         """Say whether a vector and all more specific ones fail: the monotone models alone say so."""
-        monotone = tuple(model for model in self.models if model.monotone)
         found = self.sets.at(vector)
-        return int(found.sizes[failing_groups(found, monotone)].sum()) > self.most_suppressed
+        monotone = replace(self.by, models=tuple(model for model in self.models if model.monotone))
+        return int(found.sizes[monotone.failing(found)].sum()) > self.most_suppressed
 
     def levels(self, vector: Vector) -> dict[str, int]:
         """Return the levels of a vector by attribute, as the hierarchies count them."""
         pairs = zip(self.ladders, vector, strict=True)
         return {ladder.name: ladder.first + place for ladder, place in pairs}
-
-
-def failing_groups(found: FrequencySet, models: Sequence[PrivacyModel]) -> NDArray[np.bool_]:
-    """Say of each group of a set whether it fails one of the models."""
-    groups = Groups(found.sizes)
-    failing = np.zeros(len(groups.sizes), dtype=bool)
-    for model in models:
-        failing |= model.failing(groups)
-    return failing
-
-
-def allowed_rows(run: Run, n_rows: int) -> int:
-    """Return the rows that a run may suppress."""
-    return int(getattr(run, "suppression_limit", 0.0) * n_rows)
 
 
 @dataclass(frozen=True)
@@ -140,6 +135,7 @@ class FullDomain:
     maximum: Mapping[str, int] = field(default_factory=dict)
 
     name: ClassVar[str] = ""
+    counts_suffice: ClassVar[bool] = True  # the rows themselves are not needed
 
     def __post_init__(self) -> None:
         for option in ("minimum", "maximum"):
@@ -149,16 +145,19 @@ class FullDomain:
         """Choose a vector that passes, or raise an InfeasibleError."""
         raise NotImplementedError
 
-    def problem(self, engine: FrequencyEngine, models: tuple[PrivacyModel, ...], run: Run) -> Problem:
-        """Count the table once and put the question."""
+    def problem(
+        self, engine: FrequencyEngine, models: tuple[PrivacyModel, ...], run: Run, *, people: bool = False
+    ) -> Problem:
+        """Count the table once and put the question; people: sizes count people."""
         rungs = ladders(engine.attributes, self.minimum, self.maximum)
-        finest = engine.finest()
-        return Problem(Sets(finest, rungs), models, allowed_rows(run, finest.n_rows), run)
+        judge = Judge.of(engine, models, people=people)
+        finest = engine.finest(judge.counted)
+        return Problem(Sets(finest, rungs), judge, run.most_suppressed(finest.n_rows), run)
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form the groups of the vector that the search chooses."""
-        check_models(self.name, encoded, models, size_only=False)
-        problem = self.problem(MemoryEngine(encoded), models, run)
+        check_models(self.name, encoded, models, counts_people=True)
+        problem = self.problem(MemoryEngine(encoded), models, run, people=encoded.people is not None)
         solution = self.search(problem)
         run.progress(1.0)
         return recoded(encoded, problem, solution)

@@ -29,12 +29,12 @@ class Incognito(FullDomain):
     the lower height, then the smaller vector. All minimal vectors are in the release's search facts.
 
     A vector is left untested if its part over a smaller subset fails, or if a vector of its own subset tells: one that
-    passes makes all more general ones pass, one that fails makes all more specific ones fail. Every set is rolled up from
-    one that is known. With a suppression limit a vector passes if the groups that fail have no more rows than the limit;
-    both properties still hold.
+    passes makes all more general ones pass, one that fails makes all more specific ones fail. Every set is rolled up
+    from one that is known. With a suppression limit a vector passes if the groups that fail have no more rows than it
+    allows; both properties still hold.
 
-    Departures: the paper goes through each lattice breadth first; here paths through it are halved, which finds the same
-    vectors with fewer tests. Models that are not monotone (a union of groups that pass may fail) are refused.
+    Departures: the paper goes through each lattice breadth first; here paths through it are halved, which finds the
+    same vectors with fewer tests. Models for which a vector tells nothing about another are refused.
     Cost: the tests; there are as many subset lattices as subsets, 2^q, and their vectors number the product of
     (levels + 1) in all.
     """
@@ -50,11 +50,12 @@ class Incognito(FullDomain):
 
     def search(self, problem: Problem) -> Solution:
         """Find all minimal vectors and choose one."""
-        for model in problem.models:
-            if not model.monotone:
-                raise UsageError(
-                    f"incognito: {model.describe()} is not monotone, so that no vector tells about another. Use optimal."
-                )
+        if not problem.monotone:
+            asked = " and ".join(model.describe() for model in problem.models)
+            raise UsageError(
+                f"incognito: with {asked}, and {problem.most_suppressed} rows that may be suppressed, a vector that "
+                "passes tells nothing about more general ones. Use optimal."
+            )
         minimal = minimal_vectors(problem)
         if not minimal:
             raise refuse(problem)
@@ -87,7 +88,7 @@ def minimal_vectors(problem: Problem) -> list[Vector]:
 
 
 def _settled(problem: Problem, subset: Subset, smaller: dict[Subset, Lattice]) -> Lattice:
-    """Return the lattice of a subset with every vector marked; smaller: those of the subsets with one attribute less."""
+    """Return the lattice of a subset with every vector marked; smaller: those with one attribute less."""
     lattice = Lattice([problem.shape[i] for i in subset])
     for axis in range(len(subset)):
         part = smaller.get((*subset[:axis], *subset[axis + 1 :]))

@@ -21,8 +21,8 @@ def refuse(problem: Problem) -> InfeasibleError:
     n_rows = problem.sets.n_rows
     share = _share(judged.failing_rows, n_rows)
     found = (
-        f"{asked} cannot be met: on the highest levels allowed, {judged.failing_rows:,} of {n_rows:,} rows are in groups "
-        f"that fail, and {problem.most_suppressed:,} may be suppressed."
+        f"{asked} cannot be met: on the highest levels allowed, {judged.failing_rows:,} of {n_rows:,} rows are in "
+        f"groups that fail, and {problem.most_suppressed:,} may be suppressed."
     )
     wider = _unbounded(problem)
     nearest = find_best(wider, _excess(problem, wider)) if wider.shape != problem.shape else None
@@ -45,8 +45,8 @@ def refuse_suppression(problem: Problem, method: str, rows: int) -> InfeasibleEr
     """Return the error of a method that has to suppress more rows than the limit; says what needs no more."""
     n_rows = problem.sets.n_rows
     text = (
-        f"method {method!r} would suppress {rows:,} of {n_rows:,} rows, and {problem.most_suppressed:,} may be. Allow a "
-        f"suppression limit of {_share(rows, n_rows)}"
+        f"method {method!r} would suppress {rows:,} of {n_rows:,} rows, and {problem.most_suppressed:,} may be. Allow "
+        f"a suppression limit of {_share(rows, n_rows)}"
     )
     nearest = find_best(problem, objective("ncp", problem))
     if nearest is None or rows >= n_rows:

@@ -29,9 +29,8 @@ class Ladder:
     """The levels of one attribute that a search may use, from the most specific up.
 
     maps: for each level, the group of each code, without gaps. nodes: for each level, the node of the attribute's tree
-    (level 0: the code) behind each group; -1 where the level is "*" without a tree. first: the level in the hierarchy of
-    the first level here. height: of the whole hierarchy. names tell levels to the user; they count from the hierarchy's
-    own level 0.
+    (level 0: the code) behind each group; -1 where the level is "*" without a tree. first: the level in the hierarchy
+    of the first level here; what users see counts from the hierarchy's own level 0. height: of the whole hierarchy.
     """
 
     attribute: Attribute

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
 from shoal.errors import UsageError
-from shoal.methods.base import Run, check_models
+from shoal.methods.base import Run, check_models, failing_groups
+from shoal.methods.steering import Entries, split_under_models
 from shoal.models import PrivacyModel
 from shoal.partition import Cells, Partition, recode, tight_partition
 
@@ -58,21 +59,26 @@ class Mondrian:
             raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-        """Form groups of at least k rows."""
+        """Form groups that pass all models."""
         by_parts = self.variant != "single-dimensional"
-        k = check_models(self.name, encoded, models, size_only=True, counts_people=by_parts)
+        k = check_models(self.name, encoded, models, counts_people=by_parts)
         if not by_parts:
             if any(attribute.tree is not None for attribute in encoded.attributes):
                 raise UsageError(
                     "mondrian: the single-dimensional variant takes no hierarchies. Use strict or relaxed."
                 )
-            return _single_dimensional(encoded, k, run)
+            return _single_dimensional(encoded, k, models, run)
         relaxed = self.variant == "relaxed"
         codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
         counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
         cuts = prepare(codes, counts, encoded.attributes, encoded.people)
-        labels = _split(cuts, len(codes), k, relaxed, run)
-        return tight_partition(encoded, labels if relaxed else labels[encoded.row_tuple])
+        unit = np.arange(encoded.n_rows, dtype=np.int32) if relaxed else encoded.row_tuple
+        if all(model.size_only for model in models):
+            labels = _split(cuts, len(codes), k, relaxed, run)
+        else:
+            entries = Entries.of(encoded, unit, models)
+            labels = split_under_models(cuts, entries, len(codes), k, relaxed, models, run)
+        return tight_partition(encoded, labels[unit])
 
 
 def prepare(
@@ -139,8 +145,9 @@ def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.in
     return labels
 
 
-def _single_dimensional(encoded: Encoded, k: int, run: Run) -> Partition:
-    """Cut whole attributes: every cut runs through the table and must leave no region with 1 to k - 1 rows."""
+def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+    """Cut whole attributes: every cut runs through the table and must leave no region that fails."""
+    beyond_size = not all(model.size_only for model in models)
     tuples, counts, attributes = encoded.tuples, encoded.counts, encoded.attributes
     labels = np.zeros(len(tuples), dtype=np.int64)
     parts = np.zeros((len(attributes), len(tuples)), dtype=np.int32)
@@ -153,7 +160,9 @@ def _single_dimensional(encoded: Encoded, k: int, run: Run) -> Partition:
         inside = parts[a] == part
         for right in _right_sides(attributes[a], tuples[:, a], counts, inside) if widths[widest] > 0 else ():
             _, trial = np.unique(labels * 2 + right, return_inverse=True)
-            if right.any() and (np.bincount(trial, weights=counts) >= k).all():
+            if not right.any() or (np.bincount(trial, weights=counts) < k).any():
+                continue
+            if not (beyond_size and failing_groups(encoded, models, trial[encoded.row_tuple].astype(np.int32)).any()):
                 labels = trial
                 parts[a][right] = n_parts[a]
                 open_parts += [(a, part), (a, n_parts[a])]

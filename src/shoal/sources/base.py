@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Counted", "Facts", "Recoding", "Source"]
+__all__ = ["DistinctRows", "Facts", "Recoding", "Source"]
 
 SAMPLE = 1000  # distinct values that are looked at, of a column that leaves as it is
 
 
 @dataclass(frozen=True)
-class Counted:
+class DistinctRows:
     """Distinct rows of text with the number of table rows that show each."""
 
     frame: pl.DataFrame
@@ -69,7 +69,7 @@ class Source(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What was guessed or noticed, for the user to see."""
 
-    def count(self, names: Sequence[str]) -> Counted:
+    def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:

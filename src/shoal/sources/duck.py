@@ -18,7 +18,7 @@ import numpy as np
 from shoal.errors import FileError, InputError
 from shoal.formats.blocks import Blocks, open_blocks
 from shoal.formats.output import create
-from shoal.sources.base import SAMPLE, Counted, Facts, Recoding
+from shoal.sources.base import SAMPLE, DistinctRows, Facts, Recoding
 from shoal.table import Stamp
 
 if TYPE_CHECKING:
@@ -100,13 +100,13 @@ class DuckSource:
         """What was guessed or noticed on reading."""
         return self.blocks.notes
 
-    def count(self, names: Sequence[str]) -> Counted:
+    def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
         columns = ", ".join(f"c{self.names.index(name)} as k{i}" for i, name in enumerate(names))
         frame = self._fetch(f"select {columns}, count(*)::bigint as n from cells group by all")
         counts = frame["n"].to_numpy().astype(np.int64)
         cells = frame.drop("n")
-        return Counted(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
+        return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
         """Return what is known of one column; rare values are those in fewer than k rows."""

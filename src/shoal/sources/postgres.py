@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.errors import FileError, InputError, join_problems
 from shoal.formats.output import create
-from shoal.sources.base import SAMPLE, Counted, Facts, Recoding
+from shoal.sources.base import SAMPLE, DistinctRows, Facts, Recoding
 from shoal.sources.cells import check_types, out_of_range, text_of
 from shoal.sources.session import KINDS, Relation, ask, connect, find_table, guarded, quote
 from shoal.sources.url import TableURL
@@ -75,7 +75,7 @@ class PostgresSource:
             *check_names(list(self.names), self.place),
         )
 
-    def count(self, names: Sequence[str]) -> Counted:
+    def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
         import polars as pl
 
@@ -88,7 +88,7 @@ class PostgresSource:
             raise InputError(f"{self.place}: no data rows.")
         counts = frame["n"].cast(pl.Int64).to_numpy().astype(np.int64)
         cells = frame.drop("n")
-        return Counted(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
+        return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
         """Return what is known of one column; rare values are those in fewer than k rows."""

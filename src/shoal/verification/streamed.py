@@ -13,12 +13,15 @@ import hashlib
 import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification import readers
 from shoal.verification.cells import Cells
-from shoal.verification.recount import _claim_violations, _Facts, _has_bare_quote, _Recount, _scan, _share
+from shoal.verification.promises import Promises
+from shoal.verification.recount import _claim_violations, _Recount, _share
+from shoal.verification.scanning import Facts, has_bare_quote, scan
 from shoal.verification.tables import TEXTUAL, PathName, chunks, picker
 from shoal.verification.verdict import Verdict, judge, small_groups
 from shoal.verification.written import Layout
@@ -53,6 +56,8 @@ def gate_recoded(
     *,
     suppression_limit: float = 0.0,
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    models: Iterable[Any] = (),
+    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
     """Return the verdict on a file just written.
 
@@ -64,12 +69,15 @@ def gate_recoded(
         claimed: what the maker says; its counts are recounted, its labels looked at, its rows compared.
         suppression_limit: the largest share of source rows that may be missing from the file.
         labels: by column, the values that each label of its hierarchy stands for.
+        models: what every group must pass beside k, as plain values (see shoal.verification.promises).
+        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
     """
     k, limit = check_k(k), _share(suppression_limit)
     key = secrets.token_bytes(32)
     kind = readers.kind_of(path)
-    facts = _scan(path) if kind in TEXTUAL else _Facts(False, False, 0, True)
-    recount = _Recount(schema, {}, False, Layout(), labels or {})
+    facts = scan(path) if kind in TEXTUAL else Facts(False, False, 0, True)
+    promises = Promises(models, schema.columns, schema.missing, paths or {})
+    recount = _Recount(schema, {}, False, Layout(), labels or {}, promises)
     written = 0
     try:
         for number, chunk in enumerate(chunks(path, Dialect(), whole=True)):
@@ -82,7 +90,7 @@ def gate_recoded(
     if kind != readers.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
         violations.append("the file: its content is not what its name says.")
     violations += readers.leftovers(path, kind)
-    if kind in TEXTUAL and recount.has_quotes and _has_bare_quote(path):
+    if kind in TEXTUAL and recount.has_quotes and has_bare_quote(path):
         violations.append("the file: a double quote stands in a cell that is not quoted.")
     violations += recount.header_violations
     n_source, n_kept, wanted = _recode(schema, source, claimed, key)
@@ -92,7 +100,13 @@ def gate_recoded(
         violations.append(f"suppression: {suppressed} of {n_source} rows are not in the file; at most {most} may be.")
     if not recount.rows:
         violations.append("no rows: a release without data rows proves nothing.")
-    violations += small_groups(recount.sizes(), k, lambda group: recount.first_row(path, group))
+
+    def first_row(group: tuple[str, ...]) -> int:
+        return recount.first_row(path, group)
+
+    violations += small_groups(recount.sizes(), k, first_row)
+    if recount.is_counting:
+        violations += promises.violations(recount.groups, recount.sizes(), first_row, recount.cells)
     violations += _claim_violations(claimed.counts, recount, suppressed)
     violations += recount.violations()
     violations += label_violations(schema, claimed.maps, labels or {})

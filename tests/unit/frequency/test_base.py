@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.frequency import FrequencySet, MemoryEngine
+from shoal.frequency import Counted, FrequencySet, MemoryEngine
 from tests.contract.subjects import random_sheet
 from tests.naive import frequency
 
@@ -60,11 +60,11 @@ def test_memory_engine_counts_every_row(seed: int) -> None:
     engine = MemoryEngine(sheet.encoded)
     plain = engine.finest()
     assert plain.counts.tolist() == sheet.encoded.counts.tolist()
-    full = engine.finest(["disease"])
+    full = engine.finest(Counted(("disease",)))
     assert full.columns == (*sheet.qi, "disease")
     assert full.n_rows == sheet.n_rows
     assert full.sizes.tolist() == plain.counts.tolist()
-    shown = [engine.texts("disease")[code] for code in full.codes[:, -1].tolist()]
+    shown = [engine.sensitive("disease").texts[code] for code in full.codes[:, -1].tolist()]
     counted = {text: int(full.counts[[s == text for s in shown]].sum()) for text in set(shown)}
     assert counted == {text: sheet.columns["disease"].count(text) for text in set(sheet.columns["disease"])}
 
