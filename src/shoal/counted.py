@@ -7,6 +7,7 @@ import hmac
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def anonymize_source(
     kinds = {column.name: column.kind for column in made.schema.qi if column.kind is not None}
     request = replace(made.request, accept_unique=request.accept_unique)
     made = replace(made, schema=schema.with_kinds(kinds), request=request, notes=(*made.notes, *notes))
-    return CountedRelease(source, made, _recoding(made))
+    return CountedRelease(source, made, _recoding(made), tuple(model.spec() for model in models), run.suppression_limit)
 
 
 def _recoding(made: Release) -> Recoding:
@@ -120,11 +121,16 @@ def _recoding(made: Release) -> Recoding:
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """A release that is known but not yet written: what becomes of each cell, its groups and measures."""
+    """A release that is known but not yet written: what becomes of each cell, its groups and measures.
+
+    models: what groups must pass beside k, as plain values, for the gate.
+    """
 
     source: Source = field(repr=False)
     made: Release = field(repr=False)
     recoding: Recoding = field(repr=False)
+    models: tuple[Mapping[str, Any], ...] = ()
+    suppression_limit: Fraction = Fraction(0)
 
     @property
     def schema(self) -> Schema:
@@ -190,8 +196,9 @@ class CountedRelease:
                     self.schema,
                     self.request.k,
                     self._claimed(),
-                    suppression_limit=self._limit(),
+                    suppression_limit=self.suppression_limit,
                     labels=self.made.labels,
+                    models=self.models,
                 )
             require(verdict)
             content = self.made.manifest(target.url.table, Path("/dev/null"), None)
@@ -235,16 +242,14 @@ class CountedRelease:
                 self.request.k,
                 rows,
                 self._claimed(),
-                suppression_limit=self._limit(),
+                suppression_limit=self.suppression_limit,
                 labels=self.made.labels,
+                models=self.models,
             )
         require(verdict)
 
     def _claimed(self) -> verification.Claimed:
         return verification.Claimed(self.recoding.maps, self.recoding.kept, self.made.claims())
-
-    def _limit(self) -> float:
-        return float(getattr(self.request, "suppression_limit", 0.0))
 
     def _cells(self, plain: Path) -> dict[str, Seen]:
         """Return what the release shows of each column; those that leave as they are, are counted in the file."""

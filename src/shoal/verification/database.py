@@ -8,13 +8,16 @@ stands. A connection is whatever has `execute` and `cursor` as psycopg has them;
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification import readers
+from shoal.verification.promises import Promises
 from shoal.verification.recount import _share
 from shoal.verification.streamed import BAG, Claimed, bag_of, label_violations
 from shoal.verification.tables import PathName, chunks
@@ -45,10 +48,15 @@ def check_recoded(
     k: int,
     claimed: Claimed,
     *,
-    suppression_limit: float = 0.0,
+    suppression_limit: float | Fraction = 0,
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    models: Iterable[Any] = (),
+    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
-    """Return the verdict on a staging table that was made of a source table in the same database."""
+    """Return the verdict on a staging table that was made of a source table in the same database.
+
+    The arguments are those of gate_recoded; tables are named by schema and name.
+    """
     names = [column.name for column in schema.released]
     violations, counted = _count(connection, staging, schema, check_k(k))
     n_source = connection.execute(_bytes(f"select count(*) from {_table(source)}")).fetchone()[0]
@@ -60,6 +68,8 @@ def check_recoded(
     counted["suppressed_rows"] = suppressed
     violations += _claims(claimed.counts, counted)
     violations += label_violations(schema, claimed.maps, labels or {})
+    promises = Promises(models, schema.columns, schema.missing, paths or {})
+    violations += _promise_violations(connection, staging, schema, promises)
     if not violations:
         query, values = _recoded(connection, source, names, claimed)
         held = ", ".join(_held(name, name in claimed.maps) for name in names)
@@ -126,6 +136,28 @@ def _count(connection: Any, staging: Name, schema: Schema, k: int) -> tuple[list
 
 def _qi(schema: Schema) -> list[str]:
     return [column.name for column in schema.qi]
+
+
+def _promise_violations(connection: Any, staging: Name, schema: Schema, promises: Promises) -> list[str]:
+    """Return the models beside k that groups break."""
+    if not promises.columns:
+        return []
+    columns = ", ".join(f"coalesce({_quote(name)}, '')" for name in _qi(schema))
+    groups: dict[tuple[str, ...], int] = {}
+    for name in promises.columns:
+        cursor = connection.execute(
+            _bytes(
+                f"select {_quote(name)}, count(*), {columns} from {_table(staging)} group by {_quote(name)}, {columns}"
+            )
+        )
+        text = _reader(cursor.description[0].type_code)
+        counts: Counter[tuple[str, ...]] = Counter()
+        for cell, rows, *group in cursor.fetchall():
+            promises.add(name, tuple(group), text(cell), rows)
+            counts[tuple(group)] += rows
+        groups = dict(counts)
+    found = promises.violations(groups, groups, lambda group: 0, {})
+    return [f"{text.partition(';')[0]}." for text in found]  # rows of a table have no number
 
 
 def _claims(claims: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:

@@ -108,7 +108,7 @@ def gate(
     return judge(k, recount.rows, recount.groups, violations)
 
 
-def _share(limit: float) -> Fraction:
+def _share(limit: float | Fraction) -> Fraction:
     try:
         share = Fraction(str(limit))
     except (ValueError, ZeroDivisionError):

@@ -13,6 +13,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from shoal.errors import InputError
@@ -54,7 +55,7 @@ def gate_recoded(
     source: Rows,
     claimed: Claimed,
     *,
-    suppression_limit: float = 0.0,
+    suppression_limit: float | Fraction = 0,
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
