@@ -41,6 +41,15 @@ class Server:
                 rows = cursor.fetchall() if cursor.description else []
         return rows
 
+    def copy(self, table: str, frame: Any) -> None:
+        """Fill a table from a polars frame of text; every cell is quoted, so that the empty text is no null."""
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            statement = f"copy {table} from stdin (format csv)"
+            with connection.cursor().copy(statement.encode()) as copy:
+                copy.write(frame.write_csv(include_header=False, quote_style="always"))
+
 
 def binaries() -> Path | None:
     """Return the folder that initdb and postgres are in."""

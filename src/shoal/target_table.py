@@ -6,9 +6,11 @@ target is as it was, and no staging table is left.
 
 from __future__ import annotations
 
+import csv
 import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -132,10 +134,18 @@ class TableTarget:
         with guarded(self.place, self.connection):
             columns = ", ".join(f"{quote(name)} text" for name in names)
             ask(self.connection, f"create table {self._sql()} ({columns})")
-            statement = f"copy {self._sql()} from stdin (format csv, header true)".replace("%%", "%")
-            with open(path, "rb") as file, self.connection.cursor().copy(statement.encode()) as copy:
+            statement = f"copy {self._sql()} from stdin".replace("%%", "%")
+            if len(names) == 1:  # a line \\. would end the data, and an empty one is quoted
+                with open(path, newline="", encoding="utf-8") as lines, self._copy(statement) as copy:
+                    for (cell,) in islice(csv.reader(lines), 1, None):
+                        copy.write_row((cell or None,))
+                return
+            with open(path, "rb") as file, self._copy(f"{statement} (format csv, header true)") as copy:
                 while block := file.read(BLOCK_BYTES):
                     copy.write(block)
+
+    def _copy(self, statement: str) -> AbstractContextManager[psycopg.Copy]:
+        return self.connection.cursor().copy(statement.encode())
 
     def publish(self, remark: str) -> None:
         """Give the staging table its name, with a remark, and commit."""

@@ -110,8 +110,9 @@ class PostgresSource:
         order = ", ".join(self.sort_key(f"c{i}") for i in range(len(recoding.names)))
         with create(path) as file, self.guarded():
             file.write(header_line(recoding.names))
-            for block in self._copy(f"select {cells} from ({body}) as r order by {order}", values):
-                file.write(block)
+            for line in self._copy(f"select {cells} from ({body}) as r order by {order}", values):
+                # Alone in its row, the server quotes its old end mark; a block is one row.
+                file.write(line if bare or line != b'"\\."\n' else b"\\.\n")
 
     def read(self) -> Table:
         """Read the whole table into memory, every cell as text."""
