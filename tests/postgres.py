@@ -35,7 +35,7 @@ class Server:
         import psycopg
 
         rows: list[Any] = []
-        with psycopg.connect(self.url(database=database), autocommit=True) as connection:
+        with psycopg.connect(self.url(database=database), autocommit=True, client_encoding="utf8") as connection:
             for statement in statements:
                 cursor = connection.execute(statement.encode())
                 rows = cursor.fetchall() if cursor.description else []

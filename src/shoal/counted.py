@@ -82,6 +82,7 @@ def anonymize_source(
             f"{source.place}: {reason}, which needs the rows in memory. Say --engine memory, or leave it out."
         )
     run.stage("counting")
+    source.check([column.name for column in schema.released])
     table = count_table(source, schema, tuple(dict.fromkeys(name for model in models for name in model.columns)))
     notes = check_seen(
         lambda name, least: source.facts(name, least, schema.missing),

@@ -23,6 +23,8 @@ from shoal.sources.duck import DuckSource
 from shoal.sources.postgres import PostgresSource
 from shoal.sources.url import is_url, parse_url
 from shoal.table import Table
+from shoal.target import Stream, Target
+from shoal.target_table import TableTarget
 
 __all__ = ["ENGINES", "Job", "check_engine"]
 
@@ -56,20 +58,24 @@ class Job:
     memory: int | None = None
 
     @contextmanager
-    def released(self, folder: Path) -> Iterator[Release | CountedRelease]:
+    def released(self, target: Target | Stream | TableTarget) -> Iterator[Release | CountedRelease]:
         """Make the release; it can be written for as long as its source is open.
 
-        folder: private, for what DuckDB lays down.
+        target: where it will go, which must not be where it comes from; its private folder is used on the way.
         """
         if is_url(self.data):
             with PostgresSource(parse_url(self.data)) as source:
+                if isinstance(target, TableTarget):
+                    target.refuse(source.identity())
                 schema = self.settings.schema(source.names)
-                if self.engine == "memory" or needs_rows(self.method, self.models, schema, self.request):
-                    yield self._from_table(source.read())
-                else:
+                by_rows = self.engine == "memory" or needs_rows(self.method, self.models, schema, self.request)
+                table = source.read() if by_rows else None
+                if table is None:
                     yield self._from_source(source)
+            if table is not None:
+                yield self._from_table(table)
         elif self.engine == "duckdb":
-            with self._duck(folder) as duck:
+            with self._duck(target.folder) as duck:
                 yield self._from_source(duck)
         else:
             settings = self.settings

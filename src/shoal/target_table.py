@@ -19,7 +19,7 @@ from shoal.errors import FileError, InputError
 from shoal.formats.sniffing import Format
 from shoal.sources.base import Recoding
 from shoal.sources.postgres import select_recoded
-from shoal.sources.session import KINDS, Relation, ask, connect, find_table, guarded, quote, search_path
+from shoal.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote, search_path
 from shoal.sources.url import TableURL, check_names
 from shoal.target import Stream
 
@@ -32,6 +32,7 @@ RIGHTS = "select has_schema_privilege(oid, 'CREATE') from pg_namespace where nsp
 OWNER = "select pg_has_role(relowner, 'USAGE') from pg_class where oid = %s"
 LOCK = "select pg_try_advisory_lock(hashtextextended(%s, 5015))"
 BLOCK_BYTES = 1 << 20
+LOCK_SECONDS = 30
 
 
 class TableTarget:
@@ -47,6 +48,7 @@ class TableTarget:
         self.staging = ("", f"shoal_staging_{secrets.token_hex(8)}")
         self._force = force
         self._files = Stream()
+        self._replaced: tuple[object, ...] = ()
 
     def __enter__(self) -> Self:
         """Connect, check that the table can be written, and lock it against other runs."""
@@ -90,6 +92,11 @@ class TableTarget:
         """Turn what the server refuses into a FileError."""
         return guarded(self.place, self.connection)
 
+    def refuse(self, source: tuple[object, ...]) -> None:
+        """Raise an InputError if the table to be replaced is this one."""
+        if self._replaced == source:
+            raise InputError(f"{self.place}: input and output are the same table. Name another output with -o.")
+
     def begin(self, snapshot: str | None = None) -> bool:
         """Begin the one transaction; with a snapshot, in the state that it shows, if it is of this very database."""
         import psycopg
@@ -111,8 +118,6 @@ class TableTarget:
     def stage_recoded(self, source: Relation, recoding: Recoding) -> None:
         """Make the release inside the database: columns that leave as they are keep their type."""
         check_names(recoding.names, self.place)
-        if (source.schema, source.name) == (self.staging[0], self.url.table):
-            raise InputError(f"{self.place}: input and output are the same table. Name another output with -o.")
         body, values = select_recoded(source, recoding, native=True)
         places = range(len(recoding.names))
         cells = ", ".join(
@@ -151,6 +156,7 @@ class TableTarget:
         """Give the staging table its name, with a remark, and commit."""
         final = f"{quote(self.staging[0])}.{quote(self.url.table)}"
         with guarded(self.place, self.connection):
+            ask(self.connection, f"set local lock_timeout = '{LOCK_SECONDS}s'")
             if self._force:
                 ask(self.connection, f"drop table if exists {final}")
             ask(self.connection, f"alter table {self._sql()} rename to {quote(self.url.table)}")
@@ -164,6 +170,7 @@ class TableTarget:
 
     def _check(self) -> None:
         found = find_table(self.connection, self.url)
+        self._replaced = identity(self.connection, found.oid) if found else ()
         schema = self.url.schema or (found.schema if found else self._first_schema())
         self.staging = (schema, self.staging[1])
         rights = ask(self.connection, RIGHTS, (schema,))

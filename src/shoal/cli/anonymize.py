@@ -160,7 +160,7 @@ def anonymize(
     with _place(data, output, dry_run=dry_run, force=force) as target, render.progress() as (stage, progress):
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
         job = Job(data, settings, request, chosen, (), run, rules, saved, engine, most)
-        with job.released(target.folder) as release:
+        with job.released(target) as release:
             stage("writing and verifying")
             try:
                 manifest = None if dry_run else release.write_to(target, key=key)

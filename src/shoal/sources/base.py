@@ -69,6 +69,9 @@ class Source(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What was guessed or noticed, for the user to see."""
 
+    def check(self, names: Sequence[str]) -> None:
+        """Raise an InputError if columns hold what has no text; all of them are named together."""
+
     def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
 

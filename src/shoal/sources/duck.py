@@ -100,6 +100,9 @@ class DuckSource:
         """What was guessed or noticed on reading."""
         return self.blocks.notes
 
+    def check(self, names: Sequence[str]) -> None:
+        """All was read as text already."""
+
     def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
         columns = ", ".join(f"c{self.names.index(name)} as k{i}" for i, name in enumerate(names))

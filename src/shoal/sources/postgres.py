@@ -15,7 +15,7 @@ from shoal.errors import FileError, InputError, join_problems
 from shoal.formats.output import create
 from shoal.sources.base import SAMPLE, DistinctRows, Facts, Recoding
 from shoal.sources.cells import check_types, out_of_range, text_of
-from shoal.sources.session import KINDS, Relation, ask, connect, find_table, guarded, quote
+from shoal.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote
 from shoal.sources.url import TableURL
 from shoal.table import Table, check_names, make_table
 
@@ -75,11 +75,27 @@ class PostgresSource:
             *check_names(list(self.names), self.place),
         )
 
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse types and dates that have no text; each column is looked at once."""
+        new = [name for name in names if name not in self._checked]
+        check_types(self.relation, new, self.place)
+        types = dict(zip(self.names, self.relation.types, strict=True))
+        dated = {name: condition for name in new if (condition := out_of_range(name, types[name]))}
+        if dated:
+            tests = ", ".join(f"bool_or({condition})" for condition in dated.values())
+            with self.guarded():
+                found = ask(self.connection, f"select {tests} from {self.relation.sql}")[0]
+            wrong = [name for name, is_wrong in zip(dated, found, strict=True) if is_wrong]
+            text = "holds a date outside the years 1 to 9999. Mend it, or turn the column into text."
+            if wrong:
+                raise InputError(join_problems([f"{self.place}: column {name!r} {text}" for name in wrong]))
+        self._checked.update(new)
+
     def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
         import polars as pl
 
-        self._check(names)
+        self.check(names)
         texts = ", ".join(f"{self.text(name)} as c{i}" for i, name in enumerate(names))
         columns = ", ".join(f"c{i}" for i in range(len(names)))
         query = f"select {columns}, count(*) from (select {texts} from {self.relation.sql}) as t group by {columns}"
@@ -92,7 +108,7 @@ class PostgresSource:
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
         """Return what is known of one column; rare values are those in fewer than k rows."""
-        self._check([name])
+        self.check([name])
         grouped = f"(select {self.text(name)} as c, count(*) as n from {self.relation.sql} group by 1) as g"
         told = f"select count(*), count(*) filter (where n < %s), sum(n) filter (where c = any(%s)) from {grouped}"
         with self.guarded():
@@ -102,7 +118,7 @@ class PostgresSource:
 
     def write(self, recoding: Recoding, path: Path) -> None:
         """Write the recoded rows as CSV, sorted by their cells."""
-        self._check(recoding.names)
+        self.check(recoding.names)
         body, values = select_recoded(self.relation, recoding)
         # Alone in its row, a bare empty cell would be a blank line.
         bare = len(recoding.names) > 1
@@ -116,7 +132,7 @@ class PostgresSource:
 
     def read(self) -> Table:
         """Read the whole table into memory, every cell as text."""
-        self._check(self.names)
+        self.check(self.names)
         names = [f"c{i}" for i in range(len(self.names))]
         frame = self._fetch(f"select {', '.join(map(self.text, self.names))} from {self.relation.sql}", names)
         if frame.height == 0:
@@ -128,6 +144,11 @@ class PostgresSource:
         """The transaction sees one state of the table for as long as it lasts; whether it does is asked here."""
         with self.guarded():
             ask(self.connection, "select 1")
+
+    def identity(self) -> tuple[object, ...]:
+        """Return what tells the table from all others."""
+        with self.guarded():
+            return identity(self.connection, self.relation.oid)
 
     def snapshot(self) -> str:
         """Return what lets another session of this database see the same state."""
@@ -147,22 +168,6 @@ class PostgresSource:
         if self.connection.info.parameter_status("server_encoding") == "UTF8":
             return f'{column} collate "C"'
         return f"convert_to({column}, 'UTF8')"
-
-    def _check(self, names: Sequence[str]) -> None:
-        """Refuse types and dates that have no text; each column is looked at once."""
-        new = [name for name in names if name not in self._checked]
-        check_types(self.relation, new, self.place)
-        types = dict(zip(self.names, self.relation.types, strict=True))
-        dated = {name: condition for name in new if (condition := out_of_range(name, types[name]))}
-        if dated:
-            tests = ", ".join(f"bool_or({condition})" for condition in dated.values())
-            with self.guarded():
-                found = ask(self.connection, f"select {tests} from {self.relation.sql}")[0]
-            wrong = [name for name, is_wrong in zip(dated, found, strict=True) if is_wrong]
-            text = "holds a date outside the years 1 to 9999. Mend it, or turn the column into text."
-            if wrong:
-                raise InputError(join_problems([f"{self.place}: column {name!r} {text}" for name in wrong]))
-        self._checked.update(new)
 
     def _fetch(self, query: str, names: Sequence[str]) -> pl.DataFrame:
         """Return the result of a query as columns of text."""

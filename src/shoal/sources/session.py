@@ -17,7 +17,7 @@ from shoal.sources.url import TableURL
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Relation", "ask", "connect", "find_table", "guarded", "quote", "require_psycopg", "search_path"]
+__all__ = ["Relation", "ask", "connect", "find_table", "guarded", "identity", "quote", "require_psycopg", "search_path"]
 
 # One text for one value, whatever the server, the role or the environment would choose; and no row that a policy
 # hides without a word.
@@ -165,6 +165,12 @@ def find_table(connection: psycopg.Connection[Any], url: TableURL) -> Relation |
     oid, schema, name, kind = found[0]
     columns = ask(connection, COLUMNS, (oid,))
     return Relation(oid, schema, name, kind, tuple(row[0] for row in columns), tuple(row[1] for row in columns))
+
+
+def identity(connection: psycopg.Connection[Any], oid: int) -> tuple[object, ...]:
+    """Return what no other table of any server has in common, however its URL is written."""
+    query = "select pg_postmaster_start_time(), d.oid, %s from pg_database d where d.datname = current_database()"
+    return ask(connection, query, (oid,))[0]
 
 
 def search_path(connection: psycopg.Connection[Any]) -> list[str]:
