@@ -12,7 +12,8 @@ __all__ = ["TableURL", "is_url", "mask", "parse_url"]
 
 SCHEMES = ("postgresql", "postgres")
 ANY_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
-SECRETS = re.compile(r"([?&](?:password|sslpassword)=)[^&]*", re.IGNORECASE)
+SETTING = re.compile(r"([?&])([^&=]*)=([^&]*)")
+SHOWN = ("table", "host", "hostaddr", "port", "user", "dbname", "sslmode")  # what else a setting holds may be secret
 NAME = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts a longer name short without a word
 EXAMPLE = "postgresql://user@host/database?table=patients"
@@ -59,13 +60,13 @@ def parse_url(text: str) -> TableURL:
 
 
 def mask(text: str) -> str:
-    """Return a URL without its password; an @ in a password that was not escaped does not show the rest of it."""
+    """Return a URL without its secrets; an @ in a password that was not escaped does not show the rest of it."""
     start = text.find("://") + 3
     end = text.rfind("@")
     if end >= start:
         user, colon, _ = text[start:end].partition(":")
         text = f"{text[:start]}{user}{':***' if colon else ''}{text[end:]}"
-    return SECRETS.sub(r"\1***", text)
+    return SETTING.sub(lambda found: found[0] if found[2] in SHOWN else f"{found[1]}{found[2]}=***", text)
 
 
 def _names(text: str, shown: str) -> tuple[str | None, str]:
