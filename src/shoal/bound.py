@@ -16,7 +16,9 @@ __all__ = ["lower_bound"]
 
 MOST_ATTRIBUTES = 10
 MOST_ROWS = 10**6
-# Steps over all tuples, at about 10 ns each; a tuple has its equal share of them, but no more than the second number.
+# Steps over all tuples, at about 10 ns each, where there is little time and where there is enough; a tuple has its
+# equal share of them, but no more than the third number.
+FEW_STEPS = 10**8
 MOST_STEPS = 4 * 10**9
 MOST_STEPS_OF_A_TUPLE = 250_000
 # Where the steps are too few for most of so many tuples, the others are not tried.
@@ -31,12 +33,13 @@ ROUNDS = 2
 ROUNDING = 1e-9
 
 
-def lower_bound(encoded: Encoded, k: int) -> float | None:
+def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True) -> float | None:
     """Return what every k-anonymous local recoding without suppressed rows loses at least: its NCP, weights 1.
 
     Local recoding: ranges of numbers and dates, sets of categories. None where the bound is not computed: more than 10
-    quasi-identifiers or a million rows, hierarchies, fewer than k rows, or more work than a fixed number of steps.
-    The bound and its proof are in docs/concepts/lower-bound.md.
+    quasi-identifiers or a million rows, hierarchies, fewer than k rows, or more work than a fixed number of steps;
+    there are fewer of these where it need not be thorough. The bound and its proof are in docs/concepts/lower-
+    bound.md.
     """
     attributes, n_rows = encoded.attributes, encoded.n_rows
     if len(attributes) > MOST_ATTRIBUTES or not k <= n_rows <= MOST_ROWS:
@@ -47,9 +50,10 @@ def lower_bound(encoded: Encoded, k: int) -> float | None:
     if needy == 0:
         return 0.0
     counts, tuples = prepare(encoded)
+    steps = MOST_STEPS if thorough else FEW_STEPS
     floors = np.zeros(len(counts))
     for n in (min(PROBE, len(counts)), len(counts)):
-        tuples.find(k, min(MOST_STEPS_OF_A_TUPLE, MOST_STEPS // needy), floors[:n])
+        tuples.find(k, min(MOST_STEPS_OF_A_TUPLE, steps // needy), floors[:n])
         unknown = (floors[:n] == 0.0) & (counts[:n] < k)
         if 2 * int(unknown.sum()) > n:
             return None  # the steps were too few to know anything of most tuples

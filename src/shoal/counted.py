@@ -7,7 +7,6 @@ import hmac
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,14 +54,13 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
         return f"method {method.name!r} groups rows"
     if strange := [model for model in models if model.basis not in ON_COUNTS]:
         return f"{strange[0].describe()} looks at rows"
-    if schema.names(Role.PERSON):
-        return "--person counts people"
+    if schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K):
+        return "a column of people, or of each row's own k, is looked at row by row"
     options = {
         "--keep-order": request.keep_order,
         "--cells bounds": request.cells != "text",
         "--spreadsheet-safe": request.spreadsheet_safe,
         "--snap": request.snap,
-        "--bound": request.bound,
     }
     return next((f"{option} looks at rows" for option, given in options.items() if given), None)
 
@@ -99,7 +97,7 @@ def anonymize_source(
     kinds = {column.name: column.kind for column in made.schema.qi if column.kind is not None}
     request = replace(made.request, accept_unique=request.accept_unique)
     made = replace(made, schema=schema.with_kinds(kinds), request=request, notes=(*made.notes, *notes))
-    return CountedRelease(source, made, _recoding(made), tuple(model.spec() for model in models), run.suppression_limit)
+    return CountedRelease(source, made, _recoding(made))
 
 
 def _recoding(made: Release) -> Recoding:
@@ -122,16 +120,11 @@ def _recoding(made: Release) -> Recoding:
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """A release that is known but not yet written: what becomes of each cell, its groups and measures.
-
-    models: what groups must pass beside k, as plain values, for the gate.
-    """
+    """A release that is known but not yet written: what becomes of each cell, its groups and measures."""
 
     source: Source = field(repr=False)
     made: Release = field(repr=False)
     recoding: Recoding = field(repr=False)
-    models: tuple[Mapping[str, Any], ...] = ()
-    suppression_limit: Fraction = Fraction(0)
 
     @property
     def schema(self) -> Schema:
@@ -155,8 +148,8 @@ class CountedRelease:
 
     @property
     def lower_bound(self) -> float | None:
-        """Not worked out from counts."""
-        return None
+        """What any k-anonymous local recoding must lose; see Release.lower_bound."""
+        return self.made.lower_bound
 
     def write_to(self, target: Target | Stream | TableTarget, *, key: bytes | None = None) -> Path | None:
         """Write to a target that is open already; see Release.write_to."""
@@ -197,9 +190,10 @@ class CountedRelease:
                     self.schema,
                     self.request.k,
                     self._claimed(),
-                    suppression_limit=self.suppression_limit,
+                    suppression_limit=self.request.suppression_limit,
                     labels=self.made.labels,
-                    models=self.models,
+                    models=self.request.specs,
+                    paths=self.made.paths,
                 )
             require(verdict)
             content = self.made.manifest(target.url.table, Path("/dev/null"), None)
@@ -243,9 +237,10 @@ class CountedRelease:
                 self.request.k,
                 rows,
                 self._claimed(),
-                suppression_limit=self.suppression_limit,
+                suppression_limit=self.request.suppression_limit,
                 labels=self.made.labels,
-                models=self.models,
+                models=self.request.specs,
+                paths=self.made.paths,
             )
         require(verdict)
 

@@ -88,6 +88,21 @@ class Encoded:
         """Number of rows."""
         return len(self.order) if self.weights is None else int(self.weights.sum())
 
+    def part(self, stays: NDArray[np.bool_]) -> Encoded:
+        """Return the table with some of its canonical rows alone; domains, and so losses, are those of all rows."""
+        rows = np.flatnonzero(stays)
+        kept, row_tuple, counts = np.unique(self.row_tuple[rows], return_inverse=True, return_counts=True)
+        return replace(
+            self,
+            tuples=np.ascontiguousarray(self.tuples[kept]),
+            counts=counts.astype(np.int64),
+            row_tuple=row_tuple.astype(np.int32),
+            order=self.order[rows],
+            people=None if self.people is None else self.people[rows],
+            sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
+            personal_k=None if self.personal_k is None else self.personal_k[rows],
+        )
+
 
 @dataclass(frozen=True)
 class Released:
@@ -205,10 +220,18 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
             problems.append(_at_first_row(fault, raw, known[misfit]))
     if problems:
         raise InputError(join_problems(problems))
-    for column in schema.columns:
-        if column.role is Role.SENSITIVE:
-            kinds[column.name] = guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
-    return schema.with_kinds(kinds)
+    return guess_sensitive_kinds(table, schema.with_kinds(kinds))
+
+
+def guess_sensitive_kinds(table: Table, schema: Schema) -> Schema:
+    """Fill in the kinds of the sensitive columns that the user left open."""
+    return schema.with_kinds(
+        {
+            column.name: guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
+            for column in schema.columns
+            if column.role is Role.SENSITIVE
+        }
+    )
 
 
 def marks_of(column: Column) -> values.Marks:

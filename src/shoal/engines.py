@@ -105,8 +105,10 @@ class Job:
 
     def _from_table(self, table: Table) -> Release:
         check_drift(table, self.saved)
-        schema = self.settings.schema(table.names)
-        return anonymize_table(table, schema, self.request, self.method, self.models, self.run, self.hierarchies)
+        schema, people = self.settings.schema(table.names), self.settings.population_table()
+        return anonymize_table(
+            table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people
+        )
 
     def _from_source(self, source: Source) -> CountedRelease:
         check_columns(source.names, lambda name: source.count([name]).frame[name].to_list(), self.saved)

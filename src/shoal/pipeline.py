@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from shoal import encoding, methods, metrics
 from shoal.bound import lower_bound
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
-from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
+from shoal.encoding import Encoded
+from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError, join_problems
 from shoal.formats import read_table
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import DEFAULT, Method, Run
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, failing_groups
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
-from shoal.models import KAnonymity, PrivacyModel
+from shoal.models import Basis, KAnonymity, PrivacyModel
 from shoal.partition import tight_partition
+from shoal.population import count_strangers
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_table
@@ -33,6 +37,11 @@ def anonymize(
     *,
     qi: Sequence[str] = (),
     k: int | None = None,
+    l: int | None = None,
+    t: float | str | None = None,
+    k_column: str | None = None,
+    population: Any = None,
+    suppression_limit: float | str | None = None,
     sensitive: Sequence[str] = (),
     insensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -42,11 +51,12 @@ def anonymize(
     dates: Sequence[str] | Mapping[str, str] = (),
     missing: Sequence[str] = (),
     method: str | Method | None = None,
+    effort: str | None = None,
     models: Iterable[PrivacyModel] = (),
     seed: int | None = None,
     threads: int | None = None,
     keep_order: bool = False,
-    bound: bool = False,
+    bound: bool | None = None,
     config: str | os.PathLike[str] | None = None,
     person: str | None = None,
     accept_unique: Sequence[str] = (),
@@ -65,10 +75,14 @@ def anonymize(
     frame: pandas, polars or pyarrow. qi, sensitive, insensitive, drop: the columns by role; a column without one is an
     error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier where it
     should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
-    missing value beside the empty one. method: a name from shoal.methods or an instance with its options. keep_order:
-    rows as in the frame in place of sorted. bound: also give release.lower_bound, what any
-    release of the table must lose. config: a shoal.toml whose settings hold where an argument is left out.
-    person: the column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
+    missing value beside the empty one. l, t: distinct l-diversity and t-closeness of every sensitive column; models:
+    others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
+    population: a frame or the path of the table that this one was drawn from, for models that count it.
+    suppression_limit: the largest share of the rows that may be left out. method: a name from shoal.methods or an
+    instance with its options. keep_order: rows as in the frame in place of sorted. effort: how long shoaling looks for
+    less loss, "fast", "normal" or "high". bound: take all the time that release.lower_bound, what any release of the
+    table must lose, may need. config: a shoal.toml whose settings hold where an argument is left out. person: the
+    column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
     that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
     file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
     hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
@@ -86,6 +100,11 @@ def anonymize(
             raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
     given = Settings(
         k=k,
+        l=l,
+        t=t,
+        k_column=k_column,
+        population=population,
+        suppression_limit=suppression_limit,
         qi=tuple(qi),
         sensitive=tuple(sensitive),
         insensitive=tuple(insensitive),
@@ -96,6 +115,7 @@ def anonymize(
         dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates, "%Y-%m-%d"),
         missing=tuple(missing),
         method=method if isinstance(method, str) else None,
+        effort=effort,
         seed=seed,
         person=person,
         accept_unique=tuple(accept_unique),
@@ -111,23 +131,26 @@ def anonymize(
     )
     saved = read_config(config) if config is not None else Settings()
     settings = given.over(saved)
-    chosen = choose_method(settings) if method is None or isinstance(method, str) else method
+    asked = (*settings.privacy_models(), *models)
+    chosen = choose_method(settings, asked) if method is None or isinstance(method, str) else method
     request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
     run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
-    return anonymize_table(table, schema, request, chosen, tuple(models), run, settings.rules())
+    people = settings.population_table()
+    return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
 
 
-def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -> Request:
+def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
     """Return what the settings ask for; k must be among it."""
-    if settings.k is None:
+    if settings.k is None and settings.k_column is None:
         raise UsageError(
             "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
         )
     return Request(
-        k=check_k(settings.k),
+        k=1 if settings.k is None else check_k(settings.k),
+        suppression_limit=_share(settings.suppression_limit),
         keep_order=keep_order,
         cells=settings.cells or "text",
         snap=bool(settings.snap),
@@ -138,9 +161,21 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool = False) -
     )
 
 
-def choose_method(settings: Settings) -> Method:
-    """Return the method that the settings name, or the default one."""
-    return methods.named(settings.method or DEFAULT, **dict(settings.options))
+def _share(limit: float | str | None) -> Fraction:
+    try:
+        return Fraction(str(limit or 0))
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
+
+
+def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
+    """Return the method that the settings name, or a default one that can count people and honour the models."""
+    options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
+    default = COUNTS_PEOPLE if settings.person else DEFAULT
+    able = next(info for info in methods.infos() if info.name == default).honours
+    if not all(model.basis in able for model in models):
+        default = HONOURS_ALL
+    return methods.named(settings.method or default, **options)
 
 
 def anonymize_table(
@@ -151,25 +186,30 @@ def anonymize_table(
     models: tuple[PrivacyModel, ...],
     run: Run,
     hierarchies: Mapping[str, Rule] | None = None,
+    population: Table | None = None,
 ) -> Release:
     """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    check_enough(table, schema, k)
+    check_enough(table, schema, request.k)
+    check_columns(models, schema, population)
     run.stage("encoding")
+    run = replace(run, suppression_limit=request.suppression_limit)
     notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique)]
-    hierarchies = for_columns((hierarchies or {}).items(), [column.name for column in schema.qi])
-    smallest = table.group_sizes([column.name for column in schema.qi]).min()
-    if smallest >= k and all(model.size_only for model in models) and not schema.names(Role.PERSON):
-        notes.append(f"the table meets {models[0].describe()} as it is; nothing was changed")
-        schema = schema.with_kinds({column.name: Kind.CATEGORICAL for column in schema.qi})
-        encoded = encoding.encode(table, schema, as_text=True)
+    named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
+    hierarchies = for_columns((hierarchies or {}).items(), named)
+    if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
+        notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
+        schema, encoded = unchanged
+        k = check_personal(encoded, k)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
         notes += about_table(table, schema)
         schema = encoding.guess_kinds(table, schema)
-        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown)
+        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        check_population(encoded)
         run.stage("grouping")
+        k = check_personal(encoded, k)
         partition = method.partition(encoded, models, run)
     run.stage("measuring")
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
@@ -181,10 +221,11 @@ def anonymize_table(
             f"the release that was made cannot be read back; nothing was written. {error}"
         ) from None
     notes += [note for rule in bound.values() for note in rule.notes]
-    notes += about_release(released, encoded, schema, request)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     told = tuple(model.describe() for model in models)
-    request = replace(request, k=k, models=told, method=method.name, options=options, seed=run.seed)
+    specs = tuple(model.spec() for model in models)
+    request = replace(request, k=k, models=told, specs=specs, method=method.name, options=options, seed=run.seed)
+    notes += about_release(released, encoded, schema, request)
     return Release(
         released.table.frame,
         released.source_rows,
@@ -195,8 +236,68 @@ def anonymize_table(
         tuple(notes),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        lower_bound=lower_bound(encoded, k) if request.bound else None,
+        find_bound=partial(lower_bound, encoded, k, thorough=bool(request.bound))
+        if not request.suppression_limit
+        else lambda: None,
+        paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
+        population=population,
     )
+
+
+def as_it_is(
+    table: Table, schema: Schema, models: tuple[PrivacyModel, ...], k: int, hierarchies: Mapping[str, Rule]
+) -> tuple[Schema, Encoded] | None:
+    """Return the table with its quasi-identifiers as plain text, if its rows pass all models as they stand."""
+    names = [column.name for column in schema.qi]
+    if table.group_sizes(names).min() < k or any(model.basis is Basis.POPULATION for model in models):
+        return None
+    schema = schema.with_kinds(dict.fromkeys(names, Kind.CATEGORICAL))
+    schema = encoding.guess_sensitive_kinds(table, schema)
+    rules = {name: rule for name, rule in hierarchies.items() if name not in names}
+    encoded = encoding.encode(table, schema, rules, as_text=True)
+    return None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
+
+
+def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: Table | None) -> None:
+    """Refuse models that count a column which is not sensitive, or a population that is not there."""
+    sensitive = schema.names(Role.SENSITIVE)
+    problems = [
+        f"{model.describe()}: column {name!r} is not among the sensitive columns ({', '.join(sensitive) or 'none'})."
+        for model in models
+        for name in model.columns
+        if name not in sensitive
+    ]
+    if population is None:
+        problems += [
+            f"{model.describe()} needs the table of the population. Give it with population (--population)."
+            for model in models
+            if model.basis is Basis.POPULATION
+        ]
+    if problems:
+        raise UsageError(join_problems(problems))
+
+
+def check_population(encoded: Encoded) -> None:
+    """Refuse a population that the table was not drawn from."""
+    strangers = 0 if encoded.population is None else count_strangers(encoded)
+    if strangers:
+        raise InputError(
+            f"{strangers} rows of the table are not in the population, with the same quasi-identifiers. Give the table "
+            "that it was drawn from."
+        )
+
+
+def check_personal(encoded: Encoded, k: int) -> int:
+    """Return the size that every group has where rows ask for their own k: the least of these, if it is above k."""
+    if encoded.personal_k is None:
+        return k
+    blank = int((encoded.personal_k == 0).sum())
+    if blank and k == 1:
+        raise InputError(
+            f"{blank} rows have no k of their own, and no k is given for them. Say k (command line: -k 5), or fill in "
+            "their cells."
+        )
+    return max(k, int(encoded.personal_k.min()))
 
 
 def check_enough(table: Table, schema: Schema, k: int) -> None:

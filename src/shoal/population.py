@@ -19,7 +19,7 @@ from shoal.table import Table
 if TYPE_CHECKING:
     from shoal.encoding import Attribute, Encoded
 
-__all__ = ["Population", "covered_rows", "encode_population"]
+__all__ = ["Population", "count_strangers", "covered_rows", "encode_population"]
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,18 @@ def _nodes(attribute: Attribute, strangers: list[str], rule: Rule) -> NDArray[np
             more[level] = [known.get(bound.rows[text][level - 1], -1) for text in texts]
         levels.append(more)
     return np.hstack(levels)
+
+
+def count_strangers(encoded: Encoded) -> int:
+    """Return how many rows of the table are not in the population, equal rows counted as often as they occur."""
+    population = encoded.population
+    assert population is not None
+    scale = np.array([2 if attribute.ordered else 1 for attribute in encoded.attributes], dtype=np.int64)
+    both = np.vstack([population.places, encoded.tuples * scale])
+    _, number = np.unique(both, axis=0, return_inverse=True)
+    amounts = np.concatenate([population.counts, -encoded.counts])
+    balance = np.bincount(number.ravel(), weights=amounts)
+    return int(-balance[balance < 0].sum())
 
 
 def covered_rows(encoded: Encoded, labels: NDArray[np.int32]) -> NDArray[np.int64]:

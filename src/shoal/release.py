@@ -6,8 +6,9 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from shoal.formats import output
 from shoal.formats.sniffing import Format, suffix_of
 from shoal.layout import lay_out
 from shoal.metrics import Measures
-from shoal.schema import Dialect, Role, Schema
+from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.table import Table
 from shoal.target import Stream, Target
 from shoal.target_table import TableTarget
@@ -40,11 +41,15 @@ class Request:
 
     cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
-    hierarchy lacks, "error" or "top". bound: also work out what any release of the table must lose.
+    hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
+    takes; None where it takes little time. models: in words; specs: the same as plain values, for the gate.
+    suppression_limit: the largest share of rows that may be left out.
     """
 
     k: int
     models: tuple[str, ...] = ()
+    specs: tuple[Mapping[str, Any], ...] = ()
+    suppression_limit: Fraction = Fraction(0)
     method: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     seed: int = 0
@@ -54,11 +59,13 @@ class Request:
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     unknown: str = "error"
-    bound: bool = False
+    bound: bool | None = None
 
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if not 0 <= self.suppression_limit <= 1:
+            raise UsageError(f"suppression_limit={self.suppression_limit} is not a share. Use a number from 0 to 1.")
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,9 @@ class Release:
     """The released table, its groups and measures.
 
     text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
-    process. lower_bound: what any k-anonymous local recoding of the table must lose, where that was asked for and could
-    be worked out. labels: by column, the values that each label of its hierarchy stands for. ends: of numbers and
-    dates, the least and the greatest value that each cell stands for.
+    process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
+    stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
+    sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -80,7 +87,14 @@ class Release:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
-    lower_bound: float | None = None
+    paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
+    population: Table | None = field(default=None, repr=False)
+    find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def lower_bound(self) -> float | None:
+        """What any k-anonymous local recoding of the table loses at least, or None where that is not computed."""
+        return self.find_bound()
 
     @cached_property
     def frame(self) -> Any:
@@ -88,7 +102,19 @@ class Release:
         from shoal.frames import rebuild
 
         names = [column.name for column in self.schema.qi]
-        verification.verify(self.text, qi=names, k=self.request.k)
+        verification.verify(
+            self.text,
+            qi=names,
+            k=self.request.k,
+            kinds={c.name: c.kind for c in self.schema.released if c.kind is not None},
+            date_formats={c.name: c.date_format for c in self.schema.released if c.kind is Kind.DATE},
+            missing=self.schema.missing,
+            marks=next(((c.decimal, c.thousands) for c in self.schema.columns), (".", "")),
+            labels=self.labels,
+            models=self.request.specs,
+            population=None if self.population is None else self.population.frame,
+            paths=self.paths,
+        )
         return rebuild(self.text, self.original, self.source_rows, self.schema)
 
     @cached_property
@@ -176,6 +202,7 @@ class Release:
             "sha256": _sha256(written),
             "k": k,
             "models": list(self.request.models),
+            "suppression_limit": float(self.request.suppression_limit),
             "method": self.request.method,
             "options": dict(self.request.options),
             "seed": self.request.seed,
@@ -201,7 +228,7 @@ class Release:
             dialect = table.dialect or Dialect()
             original: Mapping[str, list[str]] = verification.read_original(table.path, dialect, table.sheet)
         else:
-            original = {name: table.frame[name].to_list() for name in table.names}
+            original = _as_text(table)
         verdict = verification.gate(
             written,
             self.schema,
@@ -213,6 +240,10 @@ class Release:
             labels=self.labels,
             bounds=self.ends if self.request.cells == "bounds" else (),
             spreadsheet_safe=self.request.spreadsheet_safe,
+            suppression_limit=self.request.suppression_limit,
+            models=self.request.specs,
+            paths=self.paths,
+            population=None if self.population is None else _as_text(self.population),
         )
         require(verdict)
 
@@ -274,6 +305,10 @@ def write_dictionary(target: Target, release: Release, cells: Mapping[str, Seen]
         _write_text(unfinished, text)
         written.append((unfinished, target.path.with_name(f"{target.path.name}.dictionary{suffix}")))
     return written
+
+
+def _as_text(table: Table) -> dict[str, list[str]]:
+    return {name: table.frame[name].to_list() for name in table.names}
 
 
 def manifest_path(path: Path) -> Path:

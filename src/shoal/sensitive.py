@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError
-from shoal.hierarchy.base import Rule, over_values
+from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.table import Factor
 from shoal.tree import Tree, plant
@@ -25,8 +25,8 @@ class Sensitive:
 
     codes: one for each canonical row (or entry, see shoal.models.Groups). texts: of each code, composed and without
     outer blanks. values: the number behind each code of a number or date, empty for categories. missing: the code of
-    the missing value, which is the last one; -1 where there is none. tree: the hierarchy over the codes, where one is
-    given.
+    the missing value, which is the last one; -1 where there is none. tree, hierarchy: over the codes and the texts,
+    where one is given.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Sensitive:
     missing: int
     codes: NDArray[np.int32] = field(repr=False)
     tree: Tree | None = field(default=None, repr=False)
+    hierarchy: Hierarchy | None = field(default=None, repr=False)
 
     @property
     def n_values(self) -> int:
@@ -49,7 +50,7 @@ def guess_sensitive_kind(column: Column, texts: Collection[str], missing: Collec
         return column.kind
     known = [text for text in map(values.normalise, texts) if text not in missing]
     kind, misfit = values.guess_kind(known, values.Marks(column.decimal, column.thousands))
-    return kind if misfit is None else Kind.CATEGORICAL
+    return Kind.CATEGORICAL if misfit is not None or _keys(column, kind, known)[1] else kind
 
 
 def encode_sensitive(column: Column, factor: Factor, missing: Collection[str], rule: Rule | None = None) -> Sensitive:
@@ -76,11 +77,12 @@ def encode_sensitive(column: Column, factor: Factor, missing: Collection[str], r
     numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in distinct])
     absent = len(known) < len(normal)
     shown += [""] * absent
-    tree = None
+    tree = bound = None
     if rule is not None:
         bound = over_values(rule, shown, numbers=kind is Kind.NUMERIC, column=column.name, missing=("", *missing))
         tree = plant(shown, [bound.rows[text] for text in shown])
-    return Sensitive(column.name, kind, tuple(shown), numbers, len(distinct) if absent else -1, by_text[raw], tree)
+    missing_code = len(distinct) if absent else -1
+    return Sensitive(column.name, kind, tuple(shown), numbers, missing_code, by_text[raw], tree, bound)
 
 
 def _keys(column: Column, kind: Kind, texts: list[str]) -> tuple[list[Any], list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import verification
 from shoal.errors import UsageError
 from shoal.methods import Method
 from shoal.models import (
@@ -275,6 +277,33 @@ def test_obstacle_is_told_just_where_all_rows_as_one_group_fail(case: Case, seed
     if told:
         assert "cannot" in told
         assert told.count("Use ") == 1 or "Ask for" in told
+
+
+@every_case
+def test_verifier_agrees_with_the_model(case: Case, seed: int) -> None:
+    """C24: the verifier, which shares no code with the models, counts the same groups on the released text."""
+    rows, labels = random_rows(seed)
+    kept = [(row, label) for row, label in zip(rows, labels, strict=True) if label >= 0]
+    released = pl.DataFrame(
+        {
+            "g": [f"g{label}" for _, label in kept],
+            "disease": [row.disease or "" for row, _ in kept],
+            "cost": [f"{row.cost}.0" if i % 2 else str(row.cost) for i, (row, _) in enumerate(kept)],
+        }
+    )
+    failing = int(case.model.failing(groups_of(rows, labels)).sum())
+    spec = case.model.spec()
+    told = {"k": spec["k"]} if spec["name"] == "k-anonymity" else {"k": 1, "models": [case.model]}
+    if spec["name"] == "personal-k":
+        asked = released.with_columns(own=pl.Series([str(row.own_k) for row, _ in kept]))
+        told |= {"original": asked, "k_column": "own"}
+    paths = {"disease": {disease or "": labels for disease, labels in PATHS.items()}}
+    verdict = verification.check(
+        released, qi=["g"], **told, paths=paths if spec.get("distance") == "hierarchical" else {}
+    )
+    assert verdict.ok == (failing == 0)
+    if failing and spec["name"] != "personal-k":
+        assert re.search(rf"\b{failing} of {len(by_group(rows, labels))} groups", verdict.violations[0])
 
 
 @every_method

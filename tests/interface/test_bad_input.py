@@ -119,7 +119,10 @@ ROLE_FAULTS = {
     "unknown others": (("--qi", "age", "--others", "keep"), "others='keep' is not known"),
     "unknown method": (("--qi", "age", "--others", "drop", "--method", "mondrain"), "Did you mean 'mondrian'"),
     "unknown option": (("--qi", "age", "--others", "drop", "--option", "mode=x"), "has no option 'mode'"),
-    "unknown variant": (("--qi", "age", "--others", "drop", "--option", "variant=x"), "variant 'x' is not known"),
+    "unknown variant": (
+        ("--qi", "age", "--others", "drop", "--method", "mondrian", "--option", "variant=x"),
+        "variant 'x' is not known",
+    ),
     "two kinds": (("--qi", "age", "--others", "drop", "--numeric", "age", "--categorical", "age"), "two kinds"),
     "kind of unknown column": (("--qi", "age", "--others", "drop", "--numeric", "agee"), "column 'agee' (kind)"),
 }

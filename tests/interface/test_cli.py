@@ -47,7 +47,7 @@ def test_json_is_one_object_and_nothing_else(shoal: Shoal, data: Path, tmp_path:
     ended = shoal("anonymize", data, "-o", out, "-k", 2, *ROLES, "--json")
     content = json.loads(ended.out)
     expected = {"method", "k", "rows", "groups", "smallest_group", "suppressed_rows", "measures", "levels", "seconds"}
-    assert set(content) == expected | {"output", "manifest"}
+    assert set(content) == expected | {"output", "manifest", "lower_bound"}
     assert set(content["measures"]["per_attribute"]) == {"age", "sex", "zip"}
     assert (content["k"], content["rows"], content["suppressed_rows"]) == (2, 6, 0)
     assert content["measures"]["utility"] == pytest.approx(1 - content["measures"]["ncp"])

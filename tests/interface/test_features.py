@@ -133,7 +133,7 @@ def test_hierarchy_gives_the_labels(shoal: Shoal, tmp_path: Path) -> None:
     words = ("anonymize", data, "-k", 11, "--qi", "zip", "--sensitive", "disease", "--json")
     for variant in ("strict", "relaxed"):
         out = tmp_path / f"{variant}.csv"
-        given = ("--hierarchy", f"zip={tmp_path / 'zip.csv'}", "--option", f"variant={variant}")
+        given = ("--hierarchy", f"zip={tmp_path / 'zip.csv'}", "--method", "mondrian", "--option", f"variant={variant}")
         ended = shoal(*words, "-o", out, *given)
         assert ended.code == 0, ended.err
         assert {row["zip"] for row in read(out)} <= {*zips, "0213*", "0214*", "021**", "1000*", "100**", "*"}
@@ -173,7 +173,7 @@ def test_hierarchies_in_the_config(shoal: Shoal, tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text(HIERARCHY)
     config = tmp_path / "shoal.toml"
     config.write_text(
-        'k = 5\n[columns.age]\nrole = "qi"\nintervals = { widths = [5, 10] }\n'
+        'k = 5\nmethod = "mondrian"\n[columns.age]\nrole = "qi"\nintervals = { widths = [5, 10] }\n'
         '[columns.zip]\nrole = "qi"\nhierarchy = "zip.csv"\n'
     )
     ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "--config", config)
@@ -297,9 +297,28 @@ def test_few_suppressed_rows_are_not_counted_in_public(tmp_path: Path) -> None:
     assert many["suppressed_rows"] == 7
 
 
-def test_lower_bound_is_printed_where_it_is_asked_for(shoal: Shoal, tmp_path: Path) -> None:
+def test_lower_bound_is_told_unless_refused_or_of_another_method(shoal: Shoal, tmp_path: Path) -> None:
     data = write(tmp_path, "age", *[str(i * i) for i in range(30)])
-    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "age", "--bound")
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "age", "--force")
     content = json.loads(shoal(*words, "--json").out)
     assert 0 < content["lower_bound"] <= content["measures"]["ncp"]
-    assert "no k-anonymous local recoding of this table can lose less" in shoal(*words, "--force").out
+    told = "no k-anonymous local recoding of this table can lose less"
+    assert told in shoal(*words).out
+    assert told in shoal(*words, "--method", "mondrian", "--bound").out
+    assert told not in shoal(*words, "--no-bound").out
+    assert "lower_bound" not in json.loads(shoal(*words, "--method", "mondrian", "--json").out)
+
+
+def test_more_effort_loses_less_and_an_unknown_one_is_refused(shoal: Shoal, tmp_path: Path) -> None:
+    rows = [f"{i * i % 97},{i * 7 % 23},{'abcde'[i * i % 5]}" for i in range(400)]
+    data = write(tmp_path, "age,zip,sex", *rows)
+    words = ("anonymize", data, "--dry-run", "-k", 5, "--qi", "age,zip,sex", "--json", "--effort")
+    fast, high = (json.loads(shoal(*words, effort).out) for effort in ("fast", "high"))
+    assert fast["method"] == high["method"] == "shoaling"
+    assert high["measures"]["ncp"] < fast["measures"]["ncp"]
+    wrong = shoal(*words, "slow")
+    assert wrong.code == 2
+    assert "fast, normal, high" in wrong.err
+    none = shoal(*words, "high", "--method", "mondrian")
+    assert none.code == 2
+    assert "no option 'effort'" in none.err

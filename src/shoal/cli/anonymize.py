@@ -37,6 +37,15 @@ def anonymize(
         ),
     ] = None,
     k: opt.K = None,
+    l: opt.L = None,
+    t: opt.T = None,
+    model: opt.Models = None,
+    k_column: opt.KColumn = None,
+    population: opt.Population = None,
+    suppression_limit: Annotated[
+        str | None,
+        typer.Option(help="Largest share of rows that may be left out: 0.02.", rich_help_panel=opt.MODELS),
+    ] = None,
     qi: opt.Qi = None,
     sensitive: opt.Sensitive = None,
     insensitive: opt.Insensitive = None,
@@ -58,6 +67,10 @@ def anonymize(
     trust_hierarchies: opt.Trust = False,
     unknown: opt.Unknown = None,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="How long shoaling looks for less loss: fast, normal, high.", rich_help_panel=opt.RUN),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
     ] = None,
@@ -78,9 +91,13 @@ def anonymize(
         ),
     ] = False,
     bound: Annotated[
-        bool,
-        typer.Option("--bound", help="Also say what any release of the table must lose.", rich_help_panel=opt.OUTPUT),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--bound/--no-bound",
+            help="Say what any release of the table must lose. By default for shoaling, if that takes little time.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
     snap: Annotated[
         bool, typer.Option("--snap", help="Widen ranges to a round grid.", rich_help_panel=opt.OUTPUT)
     ] = False,
@@ -113,6 +130,12 @@ def anonymize(
     began = time.perf_counter()
     given = Settings(
         k=k,
+        l=l,
+        t=t,
+        models=opt.split_models(model),
+        k_column=k_column,
+        population=population,
+        suppression_limit=suppression_limit,
         qi=opt.split_names(qi),
         sensitive=opt.split_names(sensitive),
         insensitive=opt.split_names(insensitive),
@@ -123,6 +146,7 @@ def anonymize(
         dates=opt.split_dates(date),
         missing=opt.split_names(missing),
         method=method,
+        effort=effort,
         options=opt.split_pairs(option, "--option"),
         seed=seed,
         sheet=sheet,
@@ -151,15 +175,12 @@ def anonymize(
     from shoal.pipeline import choose_method, make_request
 
     most = check_engine(data, engine, memory)
-    request, chosen, rules = (
-        make_request(settings, keep_order=keep_order, bound=bound),
-        choose_method(settings),
-        settings.rules(),
-    )
+    request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
+    chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
     with _place(data, output, dry_run=dry_run, force=force) as target, render.progress() as (stage, progress):
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
-        job = Job(data, settings, request, chosen, (), run, rules, saved, engine, most)
+        job = Job(data, settings, request, chosen, models, run, rules, saved, engine, most)
         with job.released(target) as release:
             stage("writing and verifying")
             try:

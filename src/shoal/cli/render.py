@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from shoal.counted import CountedRelease
     from shoal.metrics import Measures
-    from shoal.release import Release
+    from shoal.release import Release, Request
 
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
@@ -97,20 +97,33 @@ def print_release(
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
         places = {"output": output, "manifest": manifest and str(manifest)}
-        if request.bound:
+        if tells_bound(request):
             content["lower_bound"] = release.lower_bound
         print_json(content | places)
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
-    if request.bound:
-        least = "not computed" if release.lower_bound is None else f"{release.lower_bound:.4f}"
-        facts.append(("lower bound", f"{least}: no k-anonymous local recoding of this table can lose less"))
+    if tells_bound(request):
+        facts.append(("lower bound", bound_words(release)))
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
         facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
     print_table(f"shoal: done in {seconds:.1f} s", facts)
+
+
+def tells_bound(request: Request) -> bool:
+    """Say whether the lower bound is told: where it was asked for, and by default for our own method."""
+    from shoal.methods.base import DEFAULT
+
+    return request.method == DEFAULT if request.bound is None else request.bound
+
+
+def bound_words(release: Release | CountedRelease) -> str:
+    """Say what no release can lose less than."""
+    if release.lower_bound is not None:
+        return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"
+    return "not computed" if release.request.bound else "not computed in the usual time; --bound takes more"
 
 
 def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:

@@ -69,18 +69,18 @@ class FrequencySet:
         """Number of table rows."""
         return int(self.counts.sum())
 
-    def rolled(self, maps: Sequence[LevelMap]) -> FrequencySet:
+    def rolled(self, maps: Sequence[LevelMap], new_cards: Sequence[int] | None = None) -> FrequencySet:
         """Return the coarser set in which each quasi-identifier code is replaced by what its map gives.
 
-        maps: one for each quasi-identifier; the other columns stay. The cost is that of sorting the rows once.
+        maps: one for each quasi-identifier; the other columns stay. new_cards: how many codes each quasi-identifier then
+        has, where that is known. The cost is that of sorting the rows once.
         """
         if len(maps) != self.n_qi:
             raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
         steps = [*maps, *[None] * (len(self.columns) - self.n_qi)]
-        cards = [
-            card if step is None else int(step.max(initial=-1)) + 1
-            for card, step in zip(self.cards, steps, strict=True)
-        ]
+        known = new_cards or [int(step.max(initial=-1)) + 1 if step is not None else 0 for step in maps]
+        cards = [card if step is None else new for card, step, new in zip(self.cards, maps, known, strict=False)]
+        cards += self.cards[self.n_qi :]
         span = math.prod(cards)
         if span < KEY_LIMIT:
             return self._rolled_by_key(steps, cards, span)

@@ -102,7 +102,9 @@ cdef void propose(
     cdef Summary left
     if school.price[a] == 0:
         return
-    other = near[origin[e] * N_NEAR + <int32_t>(((word & <uint64_t>0xFFFFFFFF) * N_NEAR) >> 32)]
+    # The square of a random share: the nearest are looked at most often.
+    word &= <uint64_t>0xFFFFFFFF
+    other = near[origin[e] * N_NEAR + <int32_t>(((word * word >> 32) * N_NEAR) >> 32)]
     if other < 0 or school.group[other] == a:
         return
     b = school.group[other]

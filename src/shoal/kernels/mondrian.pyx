@@ -1,4 +1,4 @@
-# Longer than other files: the cuts of numbers, categories and trees share one scratch and one way to sort.
+# This file is longer than others: cuts of numbers, categories and trees share one scratch and one way to sort.
 # distutils: language = c++
 """Mondrian's cuts over the distinct tuples of a table. Twin: tests/naive/mondrian.py."""
 

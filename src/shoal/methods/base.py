@@ -12,13 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, join_problems
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.partition import Partition
 
-__all__ = ["DEFAULT", "Info", "Method", "Run", "check_models", "failing_groups", "infos", "named"]
+__all__ = [
+    "COUNTS_PEOPLE",
+    "DEFAULT",
+    "HONOURS_ALL",
+    "Info",
+    "Method",
+    "Run",
+    "check_models",
+    "failing_groups",
+    "infos",
+    "named",
+]
 
-DEFAULT = "mondrian"
+DEFAULT = "shoaling"
+COUNTS_PEOPLE = "mondrian"  # the default where a person may have several rows
+HONOURS_ALL = "mondrian"  # the default where the other one cannot honour a model
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,7 @@ class Info:
     honours: frozenset[Basis] = frozenset({Basis.SIZE})
 
 
+RESEARCH_VALUE = "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis"
 # What full-domain methods can judge on counts.
 FULL_DOMAIN = frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM, Basis.TABLE})
 
@@ -97,6 +111,27 @@ METHODS = (
         "finds the vector of hierarchy levels that passes and loses least, by any of seven measures",
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.optimal:Optimal",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "rv-global",
+        "halves the list of all vectors of levels in order of research value, for the highest that passes",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVGlobal",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "rv-local",
+        "halves every attribute between its root and its values, all together: a dozen tests, no promise",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVLocal",
+        honours=FULL_DOMAIN,
+    ),
+    Info(
+        "rv-hybrid",
+        "the local search for research value first, then the global one on what is left",
+        RESEARCH_VALUE,
+        "shoal.methods.rv:RVHybrid",
         honours=FULL_DOMAIN,
     ),
 )
@@ -141,7 +176,8 @@ def check_models(
 ) -> int:
     """Return the least group size, or refuse models that the method cannot honour or the table cannot meet.
 
-    What a method can honour stands in its Info. size_only: as called, sizes are all that it can.
+    What a method can honour stands in its Info. size_only: as called, sizes are all that it can. Where unions of
+    passing groups pass, a goal can be met just if all rows as one group meet it.
     """
     if encoded.people is not None and not counts_people:
         raise UsageError(f"method {method!r} cannot count people. Use mondrian, strict or relaxed, with --person.")
@@ -154,12 +190,11 @@ def check_models(
                 f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
                 f"Methods that can: {', '.join(able) or 'none'}."
             )
-    least = max((model.minimum_size for model in models), default=1)
-    if encoded.n_rows < least:
-        raise InfeasibleError(
-            f"k={least} cannot be met: the table has {encoded.n_rows} rows. Use k <= {encoded.n_rows}."
-        )
-    return least
+    whole = Groups.of(encoded, np.zeros(encoded.n_rows, dtype=np.int32))
+    obstacles = [reason for model in models if model.closed and (reason := model.obstacle(whole))]
+    if obstacles:
+        raise InfeasibleError(join_problems(obstacles))
+    return max((model.minimum_size for model in models), default=1)
 
 
 def failing_groups(encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -26,8 +26,7 @@ def rank_of(problem: Problem, vector: Vector, price: Price, *, roots_first: bool
 
     roots_first: after the price, fewest attributes at their root, as the research-value methods have it.
     """
-    roots = sum(place == n - 1 for place, n in zip(vector, problem.shape, strict=True)) if roots_first else 0
-    return (price, roots, sum(vector), vector)
+    return (price, problem.n_roots(vector) if roots_first else 0, sum(vector), vector)
 
 
 @dataclass
@@ -102,7 +101,7 @@ def _walk(best: Best, objective: ByLevels) -> None:
     """
     problem = best.problem
     lattice = Lattice(problem.shape)
-    base, order = sorted_vectors(objective, problem.shape, roots_first=best.roots_first)
+    base, order = sorted_vectors(objective, problem, roots_first=best.roots_first)
     turn = np.empty(len(order), dtype=np.int64)
     turn[order] = np.arange(len(order))
     exact = not objective.counts_rows or not problem.most_suppressed
@@ -172,19 +171,20 @@ def _refute(
 
 
 def sorted_vectors(
-    objective: ByLevels, shape: tuple[int, ...], *, roots_first: bool
+    objective: ByLevels, problem: Problem, *, roots_first: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return what each vector costs at least, and the numbers of the vectors from the best on."""
+    shape = problem.shape
     sums = np.zeros(shape, dtype=np.int64)
     heights = np.zeros(shape, dtype=np.int64)
     roots = np.zeros(shape, dtype=np.int64)
-    for axis, costs in enumerate(objective.levels):
+    for axis, (ladder, costs) in enumerate(zip(problem.ladders, objective.levels, strict=True)):
         along = [1] * len(shape)
         along[axis] = shape[axis]
         places = np.arange(shape[axis], dtype=np.int64)
         sums += costs.reshape(along)
         heights += places.reshape(along)
-        roots += (places == shape[axis] - 1).astype(np.int64).reshape(along)
+        roots += (places + ladder.first == ladder.height).astype(np.int64).reshape(along)
     base = sums.reshape(-1)
     keys = [heights.reshape(-1), roots.reshape(-1)] if roots_first else [heights.reshape(-1)]
     return base, np.lexsort([*keys, base]).astype(np.int64)

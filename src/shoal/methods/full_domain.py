@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
+from shoal.errors import UsageError
 from shoal.frequency import FrequencyEngine, FrequencySet, MemoryEngine
 from shoal.frequency.base import sorted_runs
 from shoal.methods.base import Run, check_models
@@ -82,6 +83,20 @@ class Problem:
         """
         return all(model.monotone if self.most_suppressed else model.closed for model in self.models)
 
+    def n_roots(self, vector: Vector) -> int:
+        """Return how many attributes a vector releases as "*"."""
+        pairs = zip(self.ladders, vector, strict=True)
+        return sum(ladder.first + place == ladder.height for ladder, place in pairs)
+
+    def require_monotone(self, method: str) -> None:
+        """Refuse models for which a vector tells nothing about more general ones."""
+        if not self.monotone:
+            asked = " and ".join(model.describe() for model in self.models)
+            raise UsageError(
+                f"{method}: with {asked}, and {self.most_suppressed} rows that may be suppressed, a vector that passes "
+                "tells nothing about more general ones. Use optimal."
+            )
+
     def judge(self, vector: Vector) -> Judged:
         """Test the groups of a vector."""
         if vector in self.judged_last:
@@ -116,11 +131,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """The vector chosen, the groups that go, and what else the search found, ready for JSON."""
+    """The vector chosen, the groups that go, and what else the search found, ready for JSON.
+
+    problem: the question that the vector answers, where the search narrowed the one it was put.
+    """
 
     vector: Vector
     judged: Judged
     facts: Mapping[str, Any] = field(default_factory=dict)
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +179,7 @@ class FullDomain:
         problem = self.problem(MemoryEngine(encoded), models, run, people=encoded.people is not None)
         solution = self.search(problem)
         run.progress(1.0)
-        return recoded(encoded, problem, solution)
+        return recoded(encoded, solution.problem or problem, solution)
 
 
 def recoded(encoded: Encoded, problem: Problem, solution: Solution) -> Partition:

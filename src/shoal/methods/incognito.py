@@ -10,11 +10,11 @@ import numpy as np
 
 from shoal.errors import UsageError
 from shoal.methods.best import Best
-from shoal.methods.full_domain import FullDomain, Problem, Solution
+from shoal.methods.full_domain import Problem, Solution
 from shoal.methods.infeasible import refuse
 from shoal.methods.lattice import FAILS, MOST_VECTORS, Lattice
 from shoal.methods.levels import Vector
-from shoal.methods.objectives import NAMES, objective
+from shoal.methods.optimal import Chosen
 
 __all__ = ["Incognito"]
 
@@ -22,7 +22,7 @@ Subset = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Incognito(FullDomain):
+class Incognito(Chosen):
     """LeFevre, DeWitt, Ramakrishnan 2005: search the lattice of every subset of the attributes, smaller ones first.
 
     objective: what chooses among the minimal vectors: "height" (default), or any objective of the method optimal. Ties:
@@ -43,23 +43,13 @@ class Incognito(FullDomain):
 
     name: ClassVar[str] = "incognito"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.objective not in NAMES:
-            raise UsageError(f"incognito: objective {self.objective!r} is not known. Use {', '.join(NAMES)}.")
-
     def search(self, problem: Problem) -> Solution:
         """Find all minimal vectors and choose one."""
-        if not problem.monotone:
-            asked = " and ".join(model.describe() for model in problem.models)
-            raise UsageError(
-                f"incognito: with {asked}, and {problem.most_suppressed} rows that may be suppressed, a vector that "
-                "passes tells nothing about more general ones. Use optimal."
-            )
+        problem.require_monotone(self.name)
         minimal = minimal_vectors(problem)
         if not minimal:
             raise refuse(problem)
-        best = Best(problem, objective(self.objective, problem))
+        best = Best(problem, self.priced(problem), self.objective == "rv")
         for vector in minimal:
             best.offer(vector)
         assert best.vector is not None

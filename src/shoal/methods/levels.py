@@ -49,6 +49,10 @@ class Ladder:
         """Number of levels that a search may use."""
         return len(self.maps)
 
+    def n_groups(self, place: int) -> int:
+        """Return the number of groups on a level; one past the last level is one group."""
+        return len(self.nodes[place]) if place < self.n_levels else 1
+
     def trimmed(self, low: int, high: int) -> Ladder:
         """Return the levels from low to high, both as the hierarchy counts them."""
         begin, end = low - self.first, high - self.first + 1
@@ -135,7 +139,8 @@ class Sets:
         if tuple(source) == vector:
             return self._sets[best]
         maps = [None if a == b else self._step(i, a, b) for i, (a, b) in enumerate(zip(source, vector, strict=True))]
-        made = self._sets[best].rolled(maps)
+        cards = [ladder.n_groups(place) for ladder, place in zip(self.ladders, vector, strict=True)]
+        made = self._sets[best].rolled(maps, cards)
         if len(made.counts) <= WORTH_KEEPING * self._lengths[best]:
             self._keep(wanted, made)
         return made

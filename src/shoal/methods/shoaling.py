@@ -44,7 +44,7 @@ class Effort:
 EFFORTS = {
     "fast": Effort(
         cycles=1,
-        proposals=6,
+        proposals=5,
         proposals_per_k=0,
         least_steps=1_000,
         heat=0.0,
@@ -54,10 +54,10 @@ EFFORTS = {
     ),
     "normal": Effort(
         cycles=1,
-        proposals=95,
-        proposals_per_k=3,
+        proposals=85,
+        proposals_per_k=12,
         least_steps=20_000,
-        heat=0.2,
+        heat=0.15,
         exchange=2048,
         exchange_per_k=40,
         with_members=True,

@@ -35,7 +35,7 @@ def gate(
     claims: Mapping[str, int],
     *,
     keep_order: bool = False,
-    suppression_limit: float = 0.0,
+    suppression_limit: float | Fraction = 0,
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     bounds: Iterable[str] = (),
     spreadsheet_safe: bool = False,

@@ -182,7 +182,9 @@ def test_datafly_raises_the_widest_attribute_first() -> None:
     assert int((made.labels < 0).sum()) in (0, 3)
     assert made.levels is not None
     assert made.levels["age"] > 0
-    with pytest.raises(InfeasibleError, match="suppression limit of 0.05, or use optimal, which passes with the levels"):
+    with pytest.raises(
+        InfeasibleError, match="suppression limit of 0.05, or use optimal, which passes with the levels"
+    ):
         solve(encoded, 3, method="datafly")
 
 
@@ -203,9 +205,7 @@ def test_lattice_marks_spread_one_way() -> None:
     assert lattice.minimal() == sorted(v for v in map(lattice.vector, range(24)) if sum(v) == 3)
 
 
-def test_large_lattices_are_searched_without_a_mark_for_each_vector(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_large_lattices_are_searched_without_a_mark_for_each_vector(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Branch and bound gives what the walk gives."""
     rows, encoded, _ = make(seed)
     monkeypatch.setattr("shoal.methods.best.MOST_VECTORS", 3)
