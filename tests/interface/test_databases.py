@@ -51,7 +51,9 @@ def table(server: Server) -> str:
     """A fresh table of 400 patients, with types, nulls and empty texts."""
     frame = patients(400)
     server.run(
-        "drop table if exists released, other, patients cascade",
+        "drop schema public cascade",
+        "create schema public",
+        "grant all on schema public to public",
         "create table patients (name text, age int, sex text, zip char(8), smoker boolean, visits float8, disease text)",
     )
     import psycopg
