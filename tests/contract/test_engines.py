@@ -178,8 +178,10 @@ TYPED: dict[str, tuple[str, Any, list[Any]]] = {
     "float8": (
         "float8",
         pl.Float64,
-        [0.1, -0.0, 30.0, 1e15, 1234567890123456.0, 123456789012345.6, 1e16, 1e-4, 1e-5, 5e-324, 1.7976931348623157e308]
-        + [float("nan"), float("inf"), float("-inf"), 2 / 3],
+        [
+            *(0.1, -0.0, 30.0, 1e15, 1234567890123456.0, 123456789012345.6, 1e16, 1e-4, 1e-5, 5e-324, 2 / 3),
+            *(1.7976931348623157e308, float("nan"), float("inf"), float("-inf")),
+        ],
     ),
     "float4": ("float4", pl.Float32, [0.1, -0.0, 16777216.0, 1e10, 3.4e38, 1e-10, 2 / 3, float("nan"), float("inf")]),
     "boolean": ("boolean", pl.Boolean, [True, False]),

@@ -54,7 +54,8 @@ def table(server: Server) -> str:
         "drop schema public cascade",
         "create schema public",
         "grant all on schema public to public",
-        "create table patients (name text, age int, sex text, zip char(8), smoker boolean, visits float8, disease text)",
+        "create table patients (name text, age int, sex text, zip char(8), smoker boolean, visits float8, "
+        "disease text)",
     )
     import psycopg
 
@@ -154,7 +155,8 @@ def test_a_release_inside_the_database(
     told = json.loads(ended.out)
     assert told["output"] == f"postgresql://owner:***@127.0.0.1:{server.port}/clinic?table=released"
     types = server.run(
-        "select attname::text, atttypid::regtype::text from pg_attribute where attrelid = 'released'::regclass and attnum > 0"
+        "select attname::text, atttypid::regtype::text from pg_attribute "
+        "where attrelid = 'released'::regclass and attnum > 0"
     )
     assert types == [
         *(("age", "text"), ("sex", "text"), ("zip", "text"), ("smoker", "boolean"), ("visits", "double precision")),
@@ -182,6 +184,39 @@ def test_a_release_inside_the_database(
     # rows lie in the order of their cells, so that nothing is told about the source (L04)
     inside = [tuple(row) for row in server.run("select age, coalesce(sex, ''), zip from released order by ctid")]
     assert inside == sorted(inside)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--l", 2),
+        ("--t", 0.4),
+        ("--suppression-limit", 0.2, "--method", "datafly"),
+        ("--suppression-limit", 0.05),
+        ("--l", 2, "--suppression-limit", 0.1, "--method", "incognito"),
+    ],
+    ids=str,
+)
+def test_models_and_suppression_on_counts(
+    shoal: Shoal, server: Server, table: str, rules: tuple[str, ...], tmp_path: Path, asked: tuple[object, ...]
+) -> None:
+    """C12, C18: rows are left out and sensitive values counted alike by all engines; the gate counts both again."""
+    path = file_of(tmp_path)
+    words = (*WORDS, *rules, *asked)
+    ended = shoal("anonymize", path, "-o", tmp_path / "memory.csv", *words, "--json")
+    assert ended.code == 0, ended.err
+    told = json.loads(ended.out)
+    for name, data, more in (("duck", path, ("--engine", "duckdb")), ("table", table, ())):
+        ended = shoal("anonymize", data, "-o", tmp_path / f"{name}.csv", *words, *more, "--json")
+        assert ended.code == 0, ended.err
+        again = json.loads(ended.out)
+        assert (tmp_path / f"{name}.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+        assert again["suppressed_rows"] == told["suppressed_rows"]
+        assert again["measures"] == told["measures"]
+        assert again["levels"] == told["levels"]
+    ended = shoal("anonymize", table, "-o", server.url("released"), *words)
+    assert ended.code == 0, ended.err
+    assert server.run("select count(*) from released") == [(told["rows"],)]
 
 
 def test_methods_that_need_rows_read_the_table(shoal: Shoal, server: Server, table: str, tmp_path: Path) -> None:
