@@ -142,6 +142,16 @@ class CountedRelease:
         return self.made.measures
 
     @property
+    def levels(self) -> Mapping[str, int] | None:
+        """The level of each quasi-identifier."""
+        return self.made.levels
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """What else the method found."""
+        return self.made.search
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know."""
         return self.made.notes

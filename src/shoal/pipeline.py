@@ -14,18 +14,18 @@ from shoal.bound import lower_bound
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
 from shoal.encoding import Encoded
-from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError, join_problems
+from shoal.errors import InputError, UsageError, VerificationError
 from shoal.formats import read_table
+from shoal.goals import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, failing_groups
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
-from shoal.models import Basis, KAnonymity, PrivacyModel
-from shoal.partition import tight_partition
-from shoal.population import count_strangers
+from shoal.models import KAnonymity, PrivacyModel
+from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
-from shoal.remarks import about_release, about_table
+from shoal.remarks import about_release, about_search, about_table
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -211,21 +211,32 @@ def anonymize_table(
         run.stage("grouping")
         k = check_personal(encoded, k)
         partition = method.partition(encoded, models, run)
+    told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
+    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
     run.stage("measuring")
+    return make_release(table, schema, request, encoded, partition, population, notes)
+
+
+def make_release(
+    table: Table,
+    schema: Schema,
+    request: Request,
+    encoded: Encoded,
+    partition: Partition,
+    population: Table | None,
+    notes: list[str],
+) -> Release:
+    """Turn what a method made into cells, and measure what they lost."""
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        measures = metrics.measure_tables(table, released.table, schema, k=k, hierarchies=bound)
+        measures = metrics.measure_tables(table, released.table, schema, k=request.k, hierarchies=bound)
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
         ) from None
-    notes += [note for rule in bound.values() for note in rule.notes]
-    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    told = tuple(model.describe() for model in models)
-    specs = tuple(model.spec() for model in models)
-    request = replace(request, k=k, models=told, specs=specs, method=method.name, options=options, seed=run.seed)
-    notes += about_release(released, encoded, schema, request)
+    find_bound = partial(lower_bound, encoded, request.k, thorough=bool(request.bound))
     return Release(
         released.table.frame,
         released.source_rows,
@@ -233,83 +244,21 @@ def anonymize_table(
         schema,
         request,
         measures,
-        tuple(notes),
+        (
+            *notes,
+            *(note for rule in bound.values() for note in rule.notes),
+            *about_release(released, encoded, schema, request),
+            *about_search(partition.facts),
+        ),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        find_bound=partial(lower_bound, encoded, k, thorough=bool(request.bound))
-        if not request.suppression_limit
-        else lambda: None,
+        # With rows left out, a release may lose less than any that keeps them all.
+        find_bound=(lambda: None) if request.suppression_limit else find_bound,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
         population=population,
+        levels=partition.levels,
+        search=partition.facts,
     )
-
-
-def as_it_is(
-    table: Table, schema: Schema, models: tuple[PrivacyModel, ...], k: int, hierarchies: Mapping[str, Rule]
-) -> tuple[Schema, Encoded] | None:
-    """Return the table with its quasi-identifiers as plain text, if its rows pass all models as they stand."""
-    names = [column.name for column in schema.qi]
-    if table.group_sizes(names).min() < k or any(model.basis is Basis.POPULATION for model in models):
-        return None
-    schema = schema.with_kinds(dict.fromkeys(names, Kind.CATEGORICAL))
-    schema = encoding.guess_sensitive_kinds(table, schema)
-    rules = {name: rule for name, rule in hierarchies.items() if name not in names}
-    encoded = encoding.encode(table, schema, rules, as_text=True)
-    return None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
-
-
-def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: Table | None) -> None:
-    """Refuse models that count a column which is not sensitive, or a population that is not there."""
-    sensitive = schema.names(Role.SENSITIVE)
-    problems = [
-        f"{model.describe()}: column {name!r} is not among the sensitive columns ({', '.join(sensitive) or 'none'})."
-        for model in models
-        for name in model.columns
-        if name not in sensitive
-    ]
-    if population is None:
-        problems += [
-            f"{model.describe()} needs the table of the population. Give it with population (--population)."
-            for model in models
-            if model.basis is Basis.POPULATION
-        ]
-    if problems:
-        raise UsageError(join_problems(problems))
-
-
-def check_population(encoded: Encoded) -> None:
-    """Refuse a population that the table was not drawn from."""
-    strangers = 0 if encoded.population is None else count_strangers(encoded)
-    if strangers:
-        raise InputError(
-            f"{strangers} rows of the table are not in the population, with the same quasi-identifiers. Give the table "
-            "that it was drawn from."
-        )
-
-
-def check_personal(encoded: Encoded, k: int) -> int:
-    """Return the size that every group has where rows ask for their own k: the least of these, if it is above k."""
-    if encoded.personal_k is None:
-        return k
-    blank = int((encoded.personal_k == 0).sum())
-    if blank and k == 1:
-        raise InputError(
-            f"{blank} rows have no k of their own, and no k is given for them. Say k (command line: -k 5), or fill in "
-            "their cells."
-        )
-    return max(k, int(encoded.personal_k.min()))
-
-
-def check_enough(table: Table, schema: Schema, k: int) -> None:
-    """Refuse a table with fewer rows, or people, than k."""
-    if table.n_rows < k:
-        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
-    for name in schema.names(Role.PERSON):
-        people = len(table.factor(name).texts)
-        if people < k:
-            raise InfeasibleError(
-                f"k={k} cannot be met: the table has rows of {people} people (column {name!r}). Use k <= {people}."
-            )
 
 
 def measure(

@@ -76,6 +76,7 @@ class Release:
     process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
     stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
     sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
+    levels: of a full-domain release, the level of each quasi-identifier. search: what else the method found.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -90,6 +91,8 @@ class Release:
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
     find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
+    levels: Mapping[str, int] | None = None
+    search: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def lower_bound(self) -> float | None:

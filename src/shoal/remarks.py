@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from shoal.release import Request
 from shoal.schema import Role, Schema
 from shoal.table import Table
 
-__all__ = ["about_release", "about_table"]
+__all__ = ["about_release", "about_search", "about_table"]
 
 SAMPLE_ROWS = 20_000
 NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column seems to name people
@@ -92,6 +93,20 @@ def about_release(released: Released, encoded: Encoded, schema: Schema, request:
     single = 0 if request.snap else _single_ends(released, encoded)
     if single:
         notes.append(f"{single} ranges end at a value that only one row has; --snap widens them to a round grid")
+    return notes
+
+
+def about_search(facts: Mapping[str, Any]) -> list[str]:
+    """Return what the user should know of a search for research value: what it left out, and where it may err."""
+    notes = [
+        f"column {name!r} fails on every level allowed, even alone; it is released as '*'"
+        for name in facts.get("dropped", ())
+    ]
+    if facts.get("rising"):
+        told = ", ".join(map(repr, facts["rising"]))
+        notes.append(
+            f"research values of {told} rise with a level: only --subsets and optimal are sure to find the best"
+        )
     return notes
 
 

@@ -34,7 +34,7 @@ LAYERS = (
     {"config", "dictionary", "frames", "layout", "rare", "target"},
     {"target_table"},
     {"drift", "release"},
-    {"remarks"},
+    {"goals", "remarks"},
     {"pipeline"},
     {"counted"},
     {"engines"},

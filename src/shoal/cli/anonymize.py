@@ -74,6 +74,21 @@ def anonymize(
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: variant=relaxed.", rich_help_panel=opt.RUN)
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="What optimal and incognito choose by: height, precision, ncp, aecs, dm, entropy, rv.",
+            rich_help_panel=opt.RUN,
+        ),
+    ] = None,
+    choose: Annotated[
+        int | None,
+        typer.Option(help="Which string that passes an rv method takes, 1 the best.", rich_help_panel=opt.RUN),
+    ] = None,
+    subsets: Annotated[
+        bool,
+        typer.Option("--subsets", help="Let rv methods search subsets of the attributes.", rich_help_panel=opt.RUN),
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="For methods that draw lots.", rich_help_panel=opt.RUN)] = None,
     threads: opt.Threads = None,
     engine: Annotated[
@@ -147,7 +162,7 @@ def anonymize(
         missing=opt.split_names(missing),
         method=method,
         effort=effort,
-        options=opt.split_pairs(option, "--option"),
+        options=opt.method_options(option, objective=objective, choose=choose, subsets=subsets or None),
         seed=seed,
         sheet=sheet,
         decimal=decimal,

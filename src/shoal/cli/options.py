@@ -180,6 +180,11 @@ def split_models(texts: Iterable[str] | None) -> tuple[dict[str, object], ...]:
     return tuple(map(parse_model, texts))
 
 
+def method_options(texts: Iterable[str] | None, **named: object) -> dict[str, object]:
+    """Return the options of the method: those of --option, and those that have an option of their own."""
+    return split_pairs(texts, "--option") | {name: value for name, value in named.items() if value is not None}
+
+
 def use_threads(threads: int | None) -> int:
     """Tell polars how many threads to use (it asks once, when it is loaded) and return the number."""
     count = threads or os.cpu_count() or 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.metrics import Measures
     from shoal.release import Release, Request
 
+SHOWN_STRINGS = 5  # of those that pass
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
@@ -96,6 +97,8 @@ def print_release(
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
+        content |= {"levels": release.levels and dict(release.levels)}
+        content |= {"search": dict(release.search)} if release.search else {}
         places = {"output": output, "manifest": manifest and str(manifest)}
         if tells_bound(request):
             content["lower_bound"] = release.lower_bound
@@ -103,6 +106,10 @@ def print_release(
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if release.levels is not None:
+        facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
+    if "successful" in release.search:
+        facts.append(("strings", string_words(release.search)))
     if tells_bound(request):
         facts.append(("lower bound", bound_words(release)))
     if output is None:
@@ -110,6 +117,18 @@ def print_release(
     else:
         facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
     print_table(f"shoal: done in {seconds:.1f} s", facts)
+
+
+def string_words(search: Mapping[str, Any]) -> str:
+    """Say which strings of levels were found to pass, so that the data owner can choose another."""
+    found = search["successful"]
+    lines = []
+    for i, each in enumerate(found[:SHOWN_STRINGS], 1):
+        levels = " ".join(map(str, each["levels"].values()))
+        lines.append(f"{i}: levels {levels}; research value {each['rv']:.4f}, {each['roots']} at the root")
+    more = [f"and {len(found) - SHOWN_STRINGS} more (--json)"] if len(found) > SHOWN_STRINGS else []
+    told = f"{search['tested']:,} of {search['strings']:,} tested; these pass (--choose takes another):"
+    return "\n".join([told, *lines, *more])
 
 
 def tells_bound(request: Request) -> bool:

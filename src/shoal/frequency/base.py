@@ -72,8 +72,8 @@ class FrequencySet:
     def rolled(self, maps: Sequence[LevelMap], new_cards: Sequence[int] | None = None) -> FrequencySet:
         """Return the coarser set in which each quasi-identifier code is replaced by what its map gives.
 
-        maps: one for each quasi-identifier; the other columns stay. new_cards: how many codes each quasi-identifier then
-        has, where that is known. The cost is that of sorting the rows once.
+        maps: one for each quasi-identifier; the other columns stay. new_cards: how many codes each of them then has,
+        where that is known. The cost is that of sorting the rows once.
         """
         if len(maps) != self.n_qi:
             raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")

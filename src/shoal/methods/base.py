@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
@@ -154,9 +154,10 @@ def named(name: str, **options: object) -> Method:
         if info.name == name:
             module, _, kind = info.place.partition(":")
             make = getattr(importlib.import_module(module), kind)
-            unknown = set(options).difference(make.__dataclass_fields__)
+            known = [each.name for each in fields(make)]
+            unknown = set(options).difference(known)
             if unknown:
-                allowed = ", ".join(make.__dataclass_fields__) or "none"
+                allowed = ", ".join(known) or "none"
                 raise UsageError(f"method {name!r} has no option {min(unknown)!r}. Its options: {allowed}.")
             method: Method = make(**options)
             return method

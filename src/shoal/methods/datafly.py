@@ -20,7 +20,7 @@ class Datafly(FullDomain):
 
     Few means at most k rows in groups that fail. They are suppressed. So that they hide among each other too, they must
     be none or at least k: where they are fewer, the smallest of the other groups goes with them (ties: the first in
-    order of codes), and so on.
+    order of codes), and so on. Where that would leave no row at all, the next attribute is raised first.
 
     Ties: the first attribute in the order of the quasi-identifiers; one at its highest level is passed over. The
     suppression limit must allow what the method suppresses; where it does not, the run ends and says what would do.
@@ -33,7 +33,7 @@ class Datafly(FullDomain):
         """Climb, then suppress."""
         k = max((model.minimum_size for model in problem.models), default=1)
         vector: Vector = (0,) * len(problem.shape)
-        while (judged := problem.judge(vector)).failing_rows > k:
+        while (judged := problem.judge(vector)).failing_rows > k or _complemented(judged, k).kept_rows == 0:
             values = [
                 len(ladder.nodes[place]) if place + 1 < ladder.n_levels else 0
                 for ladder, place in zip(problem.ladders, vector, strict=True)
@@ -44,7 +44,7 @@ class Datafly(FullDomain):
             vector = (*vector[:widest], vector[widest] + 1, *vector[widest + 1 :])
             problem.run.progress(sum(vector) / max(1, sum(problem.top)) / 2)
         judged = _complemented(judged, k)
-        if judged.failing_rows > problem.most_suppressed or judged.kept_rows == 0:
+        if judged.failing_rows > problem.most_suppressed:
             raise refuse_suppression(problem, self.name, judged.failing_rows)
         return Solution(vector, judged)
 

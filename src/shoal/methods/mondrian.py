@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from shoal.encoding import Attribute, Encoded
 from shoal.errors import InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.outliers import leave_out_greedy, leave_out_outliers, loss_with_suppressed
+from shoal.methods.regions import read_domains, split_regions
 from shoal.methods.steering import Entries, split_under_models
 from shoal.models import PrivacyModel
 from shoal.partition import Cells, Partition, recode, tight_partition
@@ -49,18 +50,28 @@ class Mondrian:
     else count as the largest. A relaxed cut of a category divides rows of a value only where the cut between
     values is not allowable: the left half is then filled with whole values, from the most frequent on, and with the
     first rows of the next.
+
+    domains: declared ranges by attribute (age=0:100). A segment then is as wide as the region that its cuts left over
+    its domain, whatever values it holds, as in the UTD toolbox; numbers and dates alone, strict, k alone.
     """
 
     variant: str = "strict"
+    domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
             raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
+        object.__setattr__(self, "domains", read_domains(self.domains))
+        if self.domains and self.variant != "strict":
+            raise UsageError("mondrian: domains go with the strict variant alone.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
+        if self.domains:
+            k = check_models(self.name, encoded, models, size_only=True)
+            return tight_partition(encoded, split_regions(encoded, k, self.domains, run)[encoded.row_tuple])
         by_parts = self.variant != "single-dimensional"
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from shoal.partition import cell_losses, recode
 __all__ = ["leave_out_greedy", "leave_out_outliers", "loss_with_suppressed"]
 
 MOST_ROUNDS = 100
+LEAST_GAIN = 1e-9  # below is what rounding makes of nothing
 SHARE_OF_BEST = 0.5  # in a round, what pays at least this share of the best is done too
 
 
@@ -49,24 +50,25 @@ def leave_out_outliers(
     its group more. In each round the best of each group are taken, those that spare most for each row first.
     """
     members = _Members.of(encoded, labels)
-    closed = np.zeros(len(members.sizes()), dtype=bool)  # groups that a model keeps as they are
+    slices = _candidates(members, k, np.ones(len(members.sizes()), dtype=bool))
     for _ in range(MOST_ROUNDS):
-        chosen = members.choose(_candidates(members, k, most, closed), most)
+        chosen = slices.choose(most)
         if not len(chosen.group):
             break
-        before, trial = members.labels(), members.without(chosen)
+        changed = np.zeros(len(members.sizes()), dtype=bool)
+        changed[chosen.group] = True
+        trial = members.without(chosen)
         failing = failing_groups(encoded, models, trial.labels())
-        spoilt = failing & np.isin(np.arange(len(failing)), chosen.group)
-        closed |= spoilt
-        if spoilt.any():
-            kept = ~spoilt[chosen.group]
-            chosen = chosen.take(kept)
+        spoilt = failing & changed
+        if spoilt.any():  # a model keeps these groups as they are
+            chosen = chosen.take(~spoilt[chosen.group])
             trial = members.without(chosen)
             failing = failing_groups(encoded, models, trial.labels())
         if failing.any():
-            return before  # the distribution of all rows has changed too much for another group
+            break  # the distribution of all rows would change too much for another group
         members = trial
         most -= int(chosen.rows.sum())
+        slices = slices.take(~changed[slices.group]).joined(_candidates(members, k, changed & ~spoilt))
     return members.labels()
 
 
@@ -84,6 +86,26 @@ class _Slices:
         return _Slices(
             self.group[chosen], self.attribute[chosen], self.code[chosen], self.rows[chosen], self.gain[chosen]
         )
+
+    def joined(self, *others: _Slices) -> _Slices:
+        parts = (self, *others)
+        return _Slices(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(self)))
+
+    def choose(self, most: int) -> _Slices:
+        """Return the best slice of each group, the best ones first, as many as may leave."""
+        slices = self.take(self.rows <= most)
+        if not len(slices.group):
+            return slices
+        slices = slices.take(np.lexsort((slices.code, slices.attribute, slices.group, -slices.gain)))
+        _, first = np.unique(slices.group, return_index=True)
+        slices = slices.take(np.sort(first))
+        slices = slices.take(slices.gain >= SHARE_OF_BEST * slices.gain[0])
+        kept = []
+        for i, rows in enumerate(slices.rows.tolist()):
+            if rows <= most:
+                kept.append(i)
+                most -= rows
+        return slices.take(np.array(kept, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -137,45 +159,29 @@ class _Members:
         group = np.where(leaves, -1, self.group)
         return _Members(self.encoded, self.first_group, group, self.tuple, self.rows, self.of_row)
 
-    def choose(self, slices: _Slices, most: int) -> _Slices:
-        """Return the best slice of each group, the best ones first, as many as may leave."""
-        if not len(slices.group):
-            return slices
-        slices = slices.take(np.lexsort((slices.code, slices.attribute, slices.group, -slices.gain)))
-        _, first = np.unique(slices.group, return_index=True)
-        slices = slices.take(np.sort(first))
-        slices = slices.take(slices.gain >= SHARE_OF_BEST * slices.gain[0])
-        kept = []
-        for i, rows in enumerate(slices.rows.tolist()):
-            if rows <= most:
-                kept.append(i)
-                most -= rows
-        return slices.take(np.array(kept, dtype=np.int64))
 
-
-def _candidates(members: _Members, k: int, most: int, closed: NDArray[np.bool_]) -> _Slices:
-    """Return the slices whose absence pays."""
+def _candidates(members: _Members, k: int, among: NDArray[np.bool_]) -> _Slices:
+    """Return the slices of some groups whose absence pays."""
     tuples, q = members.encoded.tuples, len(members.encoded.attributes)
-    inside = np.flatnonzero(members.group >= 0)
-    group, rows = members.group[inside], members.rows[inside]
-    sizes = members.sizes()
+    inside = np.flatnonzero((members.group >= 0) & among[members.group])
+    groups, group = np.unique(members.group[inside], return_inverse=True)  # from here on numbered without a gap
+    none = np.empty(0, dtype=np.int64)
+    slices = _Slices(none, none, none, none, np.empty(0))
+    if not len(groups):
+        return slices
+    rows, sizes = members.rows[inside], members.sizes()[groups]
     before = members.losses(group, members.tuple[inside])
-    found = []
     for i, attribute in enumerate(members.encoded.attributes):
         card = len(attribute.texts)
         pairs, place = np.unique(group * card + tuples[members.tuple[inside], i], return_inverse=True)
         of_pair = np.bincount(place, weights=rows).astype(np.int64)
         owner, code = np.divmod(pairs, card)
         # What is spared is at most all that the others lose now; what leaves loses the rest of its q.
-        pays = (of_pair * q < sizes[owner] * before[owner]) & (sizes[owner] - of_pair >= k) & (of_pair <= most)
+        pays = (of_pair * q < sizes[owner] * before[owner]) & (sizes[owner] - of_pair >= k)
         if attribute.ordered:
-            edge = np.ones(len(owner), dtype=bool)
-            edge[1:-1] = (owner[1:-1] != owner[:-2]) | (owner[1:-1] != owner[2:])
-            pays &= edge
-        pays &= ~closed[owner]
+            pays[1:-1] &= (owner[1:-1] != owner[:-2]) | (owner[1:-1] != owner[2:])  # its least or its greatest
         at = np.flatnonzero(pays)
-        found.append(_Slices(owner[at], np.full(len(at), i), code[at], of_pair[at], np.zeros(len(at))))
-    slices = _Slices(*(np.concatenate([getattr(s, name) for s in found]) for name in _Slices.__dataclass_fields__))
+        slices = slices.joined(_Slices(owner[at], np.full(len(at), i), code[at], of_pair[at], np.zeros(len(at))))
     if not len(slices.group):
         return slices
     starts = np.searchsorted(group, slices.group)
@@ -186,6 +192,5 @@ def _candidates(members: _Members, k: int, most: int, closed: NDArray[np.bool_])
     after = members.losses(region[stays], members.tuple[entry[stays]])
     size = sizes[slices.group]
     spared = size * before[slices.group] - (size - slices.rows) * after - slices.rows * q
-    gain = spared / slices.rows
-    good = gain > 1e-9
-    return _Slices(slices.group, slices.attribute, slices.code, slices.rows, gain).take(good)
+    slices = _Slices(groups[slices.group], slices.attribute, slices.code, slices.rows, spared / slices.rows)
+    return slices.take(slices.gain > LEAST_GAIN)

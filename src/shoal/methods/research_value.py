@@ -22,6 +22,8 @@ from shoal.schema import Kind
 
 __all__ = ["Researched", "Values", "research_values", "rising_levels"]
 
+# The values of a group, and the least and the greatest number that it covers, None where it covers none.
+Content = tuple[list[str], tuple[float, float] | None]
 # By ladder, the research value of each of its levels.
 Values = list[list[Fraction]]
 
@@ -87,14 +89,16 @@ def research_values(method: Researched, problem: Problem) -> Values:
             continue
         weight = _exact(method.weights.get(ladder.name, 0 if method.weights else Fraction(1, len(problem.ladders))))
         own = [rule for rule in rules if rule.column == ladder.name]
+        cells = _reader(ladder.attribute)
         levels = []
         for place in range(ladder.n_levels):
             if ladder.first + place == ladder.height:
                 levels.append(Fraction(0))
                 continue
-            groups = _contents(ladder, place)
-            kept = kept_share(own, [(texts, span) for texts, span in groups], _exact(method.base))
-            levels.append(weight * _balanced(_granularity(ladder, place, rows[place]), kept, method.alpha))
+            groups = _contents(ladder, place, cells)
+            kept = kept_share(own, groups, _exact(method.base))
+            granularity = _granularity(ladder.attribute, groups, rows[place])
+            levels.append(weight * _balanced(granularity, kept, method.alpha))
         found.append(levels)
     return found
 
@@ -122,15 +126,16 @@ def _balanced(granularity: Fraction, kept: Fraction, alpha: float) -> Fraction:
     return _exact(float(granularity) ** (2 * alpha) * float(kept) ** (2 - 2 * alpha))
 
 
-def _granularity(ladder: Ladder, place: int, rows: NDArray[np.int64]) -> Fraction:
-    """Return how fine a level is: 1 at the value, less above."""
-    if ladder.attribute.kind is Kind.CATEGORICAL:
-        return Fraction(len(ladder.nodes[place]), len(ladder.attribute.texts))
-    finest = int(rows.sum())
-    resolution = _resolution(ladder.attribute)
-    spans = [span for _, span in _contents(ladder, place)]
-    widths = [Fraction(1) if span is None else (_exact(span[1]) - _exact(span[0])) / resolution + 1 for span in spans]
-    return finest / sum((width * count for width, count in zip(widths, rows.tolist(), strict=True)), Fraction(0))
+def _granularity(attribute: Attribute, groups: Sequence[Content], rows: NDArray[np.int64]) -> Fraction:
+    """Return how fine a level is: 1 at the value, less above; rows: of each group."""
+    if attribute.kind is Kind.CATEGORICAL:
+        return Fraction(len(groups), len(attribute.texts))
+    resolution = _resolution(attribute)
+    whole = Fraction(0)
+    for (_, span), count in zip(groups, rows.tolist(), strict=True):
+        one = span is None or span[0] == span[1]
+        whole += count * (1 if one or span is None else (_exact(span[1]) - _exact(span[0])) / resolution + 1)
+    return int(rows.sum()) / whole
 
 
 def _resolution(attribute: Attribute) -> Fraction:
@@ -142,13 +147,12 @@ def _resolution(attribute: Attribute) -> Fraction:
     return _exact(float(np.diff(known).min()))
 
 
-def _contents(ladder: Ladder, place: int) -> list[tuple[list[str], tuple[float, float] | None]]:
+def _contents(ladder: Ladder, place: int, cells: OrderedReader | None) -> list[Content]:
     """Return the values of each group of a level, and the least and the greatest number that its label covers."""
     attribute = ladder.attribute
     members: list[list[int]] = [[] for _ in ladder.nodes[place]]
     for code, group in enumerate(ladder.maps[place].tolist()):
         members[group].append(code)
-    cells = _reader(attribute)
     contents = []
     for group, codes in enumerate(members):
         label = attribute.tree.labels[ladder.nodes[place][group]] if attribute.tree and ladder.first + place else None

@@ -16,7 +16,7 @@ from shoal.methods import Run, named
 from shoal.methods.full_domain import FullDomain
 from shoal.methods.lattice import Lattice
 from shoal.methods.objectives import NAMES
-from shoal.models import KAnonymity, PrivacyModel
+from shoal.models import Groups, KAnonymity, LDiversity, PrivacyModel
 from shoal.partition import Partition
 from tests.naive import lattice as naive
 from tests.unit.methods.full_domain import hierarchies, make, plain
@@ -61,7 +61,7 @@ def test_incognito_chooses_by_any_objective(seed: int) -> None:
     rows, encoded, _ = make(seed)
     minimal = naive.minimal(naive.passing(rows, plain(rows), 3, 0))
     for objective in OBJECTIVES:
-        best = min(minimal, key=lambda v: (naive.price(rows, plain(rows), v, 3, objective), sum(v), v))  # noqa: B023
+        best = min(minimal, key=lambda v: (naive.price(rows, plain(rows), v, 3, objective), sum(v), v))
         assert levels(solve(encoded, 3, method="incognito", objective=objective)) == best
 
 
@@ -112,7 +112,7 @@ def test_models_are_judged_on_the_groups_of_each_vector(seed: int) -> None:
 
     every = naive.passing(rows, plain(rows), 1, 0)
     expected = naive.minimal([v for v in every if diverse(v)])
-    made = solve(encoded, 2, Fraction(0), shoal.LDiversity("ill", l=2), method="incognito")
+    made = solve(encoded, 2, Fraction(0), LDiversity("ill", l=2), method="incognito")
     assert [tuple(found.values()) for found in made.facts["minimal"]] == expected
 
 
@@ -124,8 +124,8 @@ def test_pruning_never_trusts_a_model_that_is_not_monotone(seed: int) -> None:
         closed = False  # type: ignore[assignment]
         size_only = False  # type: ignore[assignment]
 
-        def failing(self, groups: object) -> np.ndarray:
-            return groups.sizes % 5 == 0  # type: ignore[attr-defined, no-any-return]
+        def failing(self, groups: Groups) -> np.ndarray:
+            return np.asarray(groups.sizes % 5 == 0)
 
     rows, encoded, _ = make(seed)
     columns = plain(rows)
@@ -140,7 +140,7 @@ def test_pruning_never_trusts_a_model_that_is_not_monotone(seed: int) -> None:
             with pytest.raises(InfeasibleError):
                 solve(encoded, 2, Fraction(0), Odd(2), objective=objective)
             continue
-        best = min(found, key=lambda v: (naive.price(rows, columns, v, 2, objective), sum(v), v))  # noqa: B023
+        best = min(found, key=lambda v: (naive.price(rows, columns, v, 2, objective), sum(v), v))
         assert levels(solve(encoded, 2, Fraction(0), Odd(2), objective=objective)) == best
     with pytest.raises(UsageError, match="Use optimal"):
         solve(encoded, 2, Fraction(0), Odd(2), method="incognito")
@@ -164,9 +164,19 @@ def test_refusal_names_the_nearest_levels_and_their_price() -> None:
 
 
 def test_refusal_without_a_way_says_so() -> None:
+    class Never(KAnonymity):
+        size_only = False  # type: ignore[assignment]
+
+        def failing(self, groups: Groups) -> np.ndarray:
+            return np.ones(groups.n_groups, dtype=bool)
+
+        def obstacle(self, whole: Groups) -> str:
+            return ""
+
     _, encoded, _ = make(0)
-    with pytest.raises(InfeasibleError, match="No level can mend that"):
-        solve(encoded, 2, Fraction(0), shoal.LDiversity("ill", l=4))
+    for method in ("optimal", "incognito", "rv-hybrid"):
+        with pytest.raises(InfeasibleError, match=r"60 of 60 rows are in groups that fail.*No level can mend that"):
+            solve(encoded, 2, Fraction(0), Never(2), method=method)
 
 
 @pytest.mark.parametrize("limits", ["age=9", {"age": -1}, "agee=1", "age"])
@@ -177,15 +187,22 @@ def test_wrong_limits_of_levels_are_refused(limits: object) -> None:
 
 
 def test_datafly_raises_the_widest_attribute_first() -> None:
-    _, encoded, _ = make(1)
-    made = solve(encoded, 3, Fraction(1, 5), method="datafly")
-    assert int((made.labels < 0).sum()) in (0, 3)
-    assert made.levels is not None
-    assert made.levels["age"] > 0
-    with pytest.raises(
-        InfeasibleError, match="suppression limit of 0.05, or use optimal, which passes with the levels"
-    ):
-        solve(encoded, 3, method="datafly")
+    """Age has most values and goes up first, then zip; one row is left over, and the smallest group hides it."""
+    rows, encoded, _ = make(4)
+    made = solve(encoded, 2, Fraction(1, 5), method="datafly")
+    assert made.levels == {"zip": 2, "age": 2, "sex": 0, "job": 1}
+    assert naive.failing_rows(rows, plain(rows), levels(made), 2) == 1
+    assert int((made.labels < 0).sum()) == 5
+
+
+def test_datafly_needs_a_limit_for_what_it_suppresses() -> None:
+    _, encoded, _ = make(4)
+    text = (
+        r"would suppress 5 of 60 rows.*suppression limit of 0\.0834, or use optimal, which passes with the levels zip"
+    )
+    with pytest.raises(InfeasibleError, match=text):
+        solve(encoded, 2, method="datafly")
+    assert solve(encoded, 2, Fraction("0.0834"), method="datafly").n_groups
 
 
 def test_lattice_marks_spread_one_way() -> None:

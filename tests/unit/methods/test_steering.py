@@ -230,7 +230,8 @@ def test_suppression_lowers_the_loss_and_keeps_the_limit(limit: str, seed: int, 
 def test_rows_are_left_out_only_where_that_pays(seed: int) -> None:
     """Beside the loss worked out by the twin: never more than before, and the models still hold."""
     frame = random_table(seed).drop("own")
-    from shoal.encoding import encode, guess_kinds
+    from shoal.encoding import decode, encode, guess_kinds
+    from shoal.partition import tight_partition
     from shoal.schema import Role, Schema
     from shoal.table import from_frame
 
@@ -244,6 +245,9 @@ def test_rows_are_left_out_only_where_that_pays(seed: int) -> None:
     assert loss_with_suppressed(encoded, fewer) <= loss_with_suppressed(encoded, labels)
     assert not failing_groups(encoded, models, fewer).any()
     assert (fewer == leave_out_outliers(encoded, models, labels, 5, 40)).all()
+    released = decode(encoded, tight_partition(encoded, fewer), guess_kinds(table, schema)).table.frame
+    measured = shoal.measure(frame, released, **QI).ncp * frame.height * 3
+    assert loss_with_suppressed(encoded, fewer) == pytest.approx(measured)
 
 
 @pytest.mark.parametrize("limit", ["-0.1", "1.5", "2%", "many", float("nan")])

@@ -1,0 +1,1 @@
+"""Experiments of the papers, repeated: each a script and the page that it wrote."""
