@@ -189,7 +189,7 @@ class CountedRelease:
             raise FileError(f"{target.path}: cannot be written: {error.strerror}.") from None
 
     def _write_table(self, target: TableTarget, key: bytes | None) -> None:
-        if isinstance(self.source, PostgresSource) and target.begin(self.source.snapshot()):
+        if isinstance(self.source, PostgresSource) and target.begin(self.source.snapshot(), self.source.relation.oid):
             relation = self.source.relation
             target.stage_recoded(relation, self.recoding)
             with target.guarded():

@@ -97,8 +97,12 @@ class TableTarget:
         if self._replaced == source:
             raise InputError(f"{self.place}: input and output are the same table. Name another output with -o.")
 
-    def begin(self, snapshot: str | None = None) -> bool:
-        """Begin the one transaction; with a snapshot, in the state that it shows, if it is of this very database."""
+    def begin(self, snapshot: str | None = None, source: int = 0) -> bool:
+        """Begin the one transaction; with a snapshot, in the state that it shows.
+
+        Returns whether that can be: it must be of this very database, and the role must be allowed to read the source,
+        which is given by its number in the catalog.
+        """
         import psycopg
 
         self.connection.rollback()
@@ -113,7 +117,11 @@ class TableTarget:
         ):
             self.connection.rollback()  # another database, or another server
             return False
-        return True
+        with guarded(self.place, self.connection):
+            allowed = ask(self.connection, "select has_table_privilege(%s::oid, 'SELECT')", (source,))[0][0]
+        if not allowed:
+            self.connection.rollback()
+        return bool(allowed)
 
     def stage_recoded(self, source: Relation, recoding: Recoding) -> None:
         """Make the release inside the database: columns that leave as they are keep their type."""

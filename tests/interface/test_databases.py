@@ -19,9 +19,9 @@ import pytest
 
 import shoal as package
 from shoal.errors import FileError, UsageError, VerificationError
-from shoal.sources import parse_url
 from shoal.sources.postgres import PostgresSource
 from shoal.sources.session import connect
+from shoal.sources.url import parse_url
 from tests.command import Outcome, Shoal
 from tests.postgres import PASSWORD, Server
 
@@ -414,6 +414,41 @@ def test_missing_permission(shoal: Shoal, server: Server, table: str, rules: tup
         assert "row-level security" in ended.err
     finally:
         server.run("drop owned by guest", "drop role guest", "grant create on schema public to public")
+
+
+def test_a_writer_that_may_not_read_the_source(
+    shoal: Shoal, server: Server, table: str, rules: tuple[str, ...]
+) -> None:
+    """One role reads, another writes: the release then comes over as a file."""
+    server.run("drop role if exists clerk", f"create role clerk login password '{PASSWORD}'")
+    try:
+        ended = shoal("anonymize", table, "-o", server.url("released", user="clerk"), *WORDS, *rules)
+        assert ended.code == 0, ended.err
+        assert server.run("select count(*) from released") == [(400,)]
+    finally:
+        server.run("drop owned by clerk", "drop role clerk")
+
+
+def test_no_command_shows_a_password(server: Server, table: str, tmp_path: Path) -> None:
+    """URLs where none is expected, in a process of its own: what typer says is looked at, too."""
+    out = str(tmp_path / "o.csv")
+    cases = [
+        (2, ["verify", table, "-k", "2", "--qi", "a"]),
+        (2, ["measure", table, table, "--qi", "a"]),
+        (2, ["init", table]),
+        (2, ["anonymize", "data.csv", table, "-o", out]),
+        (2, ["anonymize", "data.csv", f"--sensitve={table}"]),
+        (2, ["anonymize", "data.csv", "-o", out, "-k", table]),
+        (6, ["anonymize", "--output", out, "-k", "2", "--qi", "age", "--config", table, table]),
+        (2, ["--debug", "anonymize", table, "-k", "2", "--qi", "nothing", "-o", out]),
+    ]
+    for code, words in cases:
+        ended = subprocess.run(
+            [sys.executable, "-c", "from shoal.cli.main import run; run()", *words], capture_output=True, text=True
+        )
+        assert ended.returncode == code, ended.stderr
+        joined = "".join((ended.stdout + ended.stderr).replace("│", "").split())
+        assert PASSWORD not in joined
 
 
 def test_types_without_a_text_are_refused(shoal: Shoal, server: Server, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from shoal.errors import UsageError
 
-__all__ = ["TableURL", "is_url", "mask", "parse_url"]
+__all__ = ["TableURL", "check_names", "hide", "is_url", "mask", "parse_url"]
 
 SCHEMES = ("postgresql", "postgres")
 ANY_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
@@ -41,12 +41,30 @@ def is_url(text: object) -> bool:
     return True
 
 
+# The URLs of the words that a command was given, by the text that stands in their place.
+_HIDDEN: dict[str, str] = {}
+
+
+def hide(word: str) -> str:
+    """Return a word of a command with the secrets of a URL in it masked; parse_url finds them again.
+
+    So no library that complains about a word of the command line can show a password.
+    """
+    found = ANY_SCHEME.search(word)
+    if found is None or found[1].lower() not in SCHEMES:
+        return word
+    masked = mask(word[found.start() :])
+    _HIDDEN[masked] = word[found.start() :]
+    return word[: found.start()] + masked
+
+
 def parse_url(text: str) -> TableURL:
     """Take a URL apart; what is wrong with it is told without showing its password.
 
     >>> parse_url("postgresql://ann:secret@db.example/clinic?table=ward.patients").shown
     'postgresql://ann:***@db.example/clinic?table=ward.patients'
     """
+    text = _HIDDEN.get(text, text)
     shown = mask(text)
     base, _, query = text.partition("?")
     pairs = [part.partition("=") for part in query.split("&") if part]
