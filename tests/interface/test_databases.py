@@ -626,6 +626,35 @@ def test_an_interrupted_run_leaves_the_target_as_it_was(
     assert not [name for name in tables(server) if "staging" in name]
 
 
+LONG = """
+from shoal.sources.duck import DuckSource
+def count(self, names):
+    print("counting", flush=True)
+    return self._ask("select count(*) from range(1000000) a, range(1000000) b where hash(a.range, b.range) = 1")
+DuckSource.count = count
+from shoal.cli.main import run
+run()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_count_of_a_file_leaves_nothing(
+    shoal: Shoal, rules: tuple[str, ...], tmp_path: Path, number: int
+) -> None:
+    """O03, O04, L17: a long query ends at once; what a killed run left is taken over by the next."""
+    words = ["anonymize", str(file_of(tmp_path)), "-o", str(tmp_path / "out.csv"), *map(str, WORDS), *rules]
+    words += ["--engine", "duckdb"]
+    process = subprocess.Popen([sys.executable, "-c", LONG, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"counting\n"
+    process.send_signal(number)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode in (128 + number, -number), error
+    assert (tmp_path / ".out.csv.shoal").exists() == (number == signal.SIGKILL)
+    assert shoal(*words).code == 0
+    assert not (tmp_path / ".out.csv.shoal").exists()
+
+
 def test_a_database_in_another_encoding(shoal: Shoal, server: Server, tmp_path: Path) -> None:
     """B11: text is text whatever the server stores it in; rows leave in the order of their UTF-8 bytes."""
     server.run("drop database if exists latin", database="postgres")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -116,9 +117,8 @@ class DuckSource:
         grouped = f"(select c{self.names.index(name)} as c, count(*) as n from cells group by 1)"
         told = f"select count(*), count(*) filter (n < ?), sum(n) filter (list_contains(?, c)) from {grouped}"
         with self.guarded():
-            found = self._duck.execute(told, [k, list(missing)]).fetchone()
-            sample = self._duck.execute(f"select c from {grouped} order by c limit {SAMPLE}").fetchall()
-        distinct, rare, absent = found or (0, 0, 0)
+            distinct, rare, absent = self._ask(told, [k, list(missing)])[0]
+            sample = self._ask(f"select c from {grouped} order by c limit {SAMPLE}")
         return Facts(tuple(row[0] for row in sample), distinct, rare, int(absent or 0))
 
     def write(self, recoding: Recoding, path: Path) -> None:
@@ -173,7 +173,7 @@ class DuckSource:
         if not rows:
             raise InputError(f"{self.path}: no data rows.")
         listed = ", ".join(_literal(path) for path in self._parts())
-        self._duck.execute(f"create view cells as select * from read_parquet([{listed}], hive_partitioning=false)")
+        self._ask(f"create view cells as select * from read_parquet([{listed}], hive_partitioning=false)")
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:
@@ -196,8 +196,18 @@ class DuckSource:
         with create(path) as file:
             pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_parquet(file)
         with self.guarded():
-            self._duck.execute(f"create or replace temp table {name} as select * from read_parquet({_literal(path)})")
+            self._ask(f"create or replace temp table {name} as select * from read_parquet({_literal(path)})")
         path.unlink()
+
+    def _ask(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, which runs in a thread of its own, so that a signal ends it at once."""
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(lambda: self._duck.execute(query, list(values)).fetchall())
+            try:
+                return running.result()
+            except BaseException:
+                self._duck.interrupt()
+                raise
 
     def _fetch(self, query: str) -> pl.DataFrame:
         """Return the result of a query; it goes through a file, for which no further library is needed."""
@@ -212,8 +222,8 @@ class DuckSource:
         create(path).close()
         try:
             with self.guarded():
-                self._duck.execute("set preserve_insertion_order = true")
-                self._duck.execute(f"copy ({query}) to {_literal(path)} (format parquet, compression lz4)")
+                self._ask("set preserve_insertion_order = true")
+                self._ask(f"copy ({query}) to {_literal(path)} (format parquet, compression lz4)")
             yield path
         finally:
             path.unlink(missing_ok=True)
