@@ -260,7 +260,7 @@ def check_models(
                 f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
                 f"Methods that can: {', '.join(able) or 'none'}."
             )
-    whole = Groups.of(encoded, np.zeros(encoded.n_rows, dtype=np.int32))
+    whole = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
     obstacles = [reason for model in models if model.closed and (reason := model.obstacle(whole))]
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))
