@@ -26,6 +26,7 @@ __all__ = [
     "cell_losses",
     "node_losses",
     "recode",
+    "suppress_cells",
     "tight_partition",
 ]
 
@@ -157,3 +158,20 @@ def cell_losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
         widths = attribute.values[cells.high] - attribute.values[cells.low]
         return np.where(cells.form == RANGE, widths / attribute.span, loss)
     return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)
+
+
+def suppress_cells(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
+    """Return the cells of one attribute with those of the hidden groups suppressed; hidden: one for each group."""
+    if not hidden.any():
+        return cells
+    shown, index = np.unique(np.where(hidden, len(cells.form), cells.index), return_inverse=True)
+    kept = shown[:-1]  # the last one is the suppressed cell
+    sets = [cells.members[cells.starts[cell] : cells.starts[cell + 1]] for cell in kept.tolist()]
+    return Cells(
+        index=index.astype(np.int32),
+        form=np.append(cells.form[kept], np.int8(SUPPRESSED)).astype(np.int8),
+        low=np.append(cells.low[kept], 0).astype(np.int32),
+        high=np.append(cells.high[kept], 0).astype(np.int32),
+        starts=np.cumsum([0, *map(len, sets), 0]).astype(np.int64),
+        members=np.concatenate([*sets, np.empty(0, dtype=np.int32)]).astype(np.int32),
+    )

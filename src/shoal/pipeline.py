@@ -28,6 +28,7 @@ from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
 from shoal.rules import Rule as ConstraintRule
+from shoal.rules import compile_rules
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -247,7 +248,11 @@ def make_release(
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        measures = metrics.measure_tables(table, released.table, schema, k=request.k, hierarchies=bound)
+        compiled = None if unchanged else compile_rules(run.rules, encoded.attributes)  # unchanged, all rules are kept
+        weights = {name: float(weight) for name, weight in run.weights.items()}
+        measures = metrics.measure_tables(
+            table, released.table, schema, k=request.k, weights=weights, hierarchies=bound, rules=compiled
+        )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
@@ -292,13 +297,14 @@ def measure(
     hierarchies: Mapping[str, Rule] | None = None,
     climb: Climb | None = None,
     target: str | None = None,
+    rules: Sequence[ConstraintRule] = (),
     decimal: str = ".",
     thousands: str = "",
 ) -> Measures:
     """Score any tool's release of a table: frames or paths of CSV files.
 
     climb: how the levels of the hierarchies weigh in the distortion, all alike where it is left out. target: the column
-    of classes for the classification metric.
+    of classes for the classification metric. rules: of the quasi-identifiers, for the research value.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -323,8 +329,8 @@ def measure(
         thousands=thousands,
     )
     schema = encoding.guess_kinds(tables[0], schema)
-    rules = for_columns((hierarchies or {}).items(), qi)
-    encoded = encoding.encode(tables[0], schema, rules, unknown="top") if rules else None
+    trees = for_columns((hierarchies or {}).items(), qi)
+    encoded = encoding.encode(tables[0], schema, trees, unknown="top") if trees or rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return metrics.measure_tables(
         tables[0],
@@ -336,4 +342,5 @@ def measure(
         hierarchies=bound,
         climb=climb,
         target=target,
+        rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
     )

@@ -184,6 +184,14 @@ METHODS = (
         honours=MERGEABLE,
     ),
     Info(
+        "utility-driven",
+        "merges the smallest group where most research value is left, under data constraint rules",
+        "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis",
+        "shoal.methods.utility_driven:UtilityDriven",
+        honours=MERGEABLE,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
         "mnqia",
         "deals rows of unlike buckets to each group, by quasi-identifiers or by sensitive values",
         "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
