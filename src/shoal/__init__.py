@@ -2,7 +2,8 @@
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
-To choose how: `methods`, `models`, `KAnonymity`, `hierarchy`; what to call a column: `Role`, `Kind`, `Schema`.
+To choose how: `methods`, `hierarchy`; what to call a column: `Role`, `Kind`, `Schema`.
+To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
 Nothing heavy is loaded until it is used.
@@ -18,7 +19,22 @@ if TYPE_CHECKING:
     from shoal.errors import ShoalError
     from shoal.formats import read_table
     from shoal.metrics import Measures
-    from shoal.models import KAnonymity
+    from shoal.models import (
+        AlphaK,
+        AverageRisk,
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        EntropyLDiversity,
+        KAnonymity,
+        KMap,
+        LDiversity,
+        MaximalRisk,
+        PersonalK,
+        PSensitiveK,
+        RecursiveLDiversity,
+        TCloseness,
+    )
     from shoal.pipeline import anonymize, measure
     from shoal.release import Release
     from shoal.schema import Kind, Role, Schema
@@ -28,13 +44,26 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AlphaK",
+    "AverageRisk",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "EntropyLDiversity",
     "KAnonymity",
+    "KMap",
     "Kind",
+    "LDiversity",
+    "MaximalRisk",
     "Measures",
+    "PSensitiveK",
+    "PersonalK",
+    "RecursiveLDiversity",
     "Release",
     "Role",
     "Schema",
     "ShoalError",
+    "TCloseness",
     "Table",
     "Verdict",
     "__version__",
@@ -51,13 +80,26 @@ __all__ = [
 ]
 
 _PLACES = {
+    "AlphaK": "shoal.models",
+    "AverageRisk": "shoal.models",
+    "BetaLikeness": "shoal.models",
+    "DeltaDisclosure": "shoal.models",
+    "DeltaPresence": "shoal.models",
+    "EntropyLDiversity": "shoal.models",
     "KAnonymity": "shoal.models",
+    "KMap": "shoal.models",
     "Kind": "shoal.schema",
+    "LDiversity": "shoal.models",
+    "MaximalRisk": "shoal.models",
     "Measures": "shoal.metrics",
+    "PSensitiveK": "shoal.models",
+    "PersonalK": "shoal.models",
+    "RecursiveLDiversity": "shoal.models",
     "Release": "shoal.release",
     "Role": "shoal.schema",
     "Schema": "shoal.schema",
     "ShoalError": "shoal.errors",
+    "TCloseness": "shoal.models",
     "Table": "shoal.table",
     "Verdict": "shoal.verification",
     "anonymize": "shoal.pipeline",

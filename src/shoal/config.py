@@ -16,6 +16,8 @@ from shoal.snap import check_grid
 
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
+    from shoal.models import PrivacyModel
+    from shoal.table import Table
 
 __all__ = ["Settings", "read_config"]
 
@@ -25,6 +27,12 @@ class Settings:
     """Everything that a user may set about a run; what is None or empty is left open."""
 
     k: int | None = None
+    l: int | str | None = None  # of distinct l-diversity, on every sensitive column
+    t: float | str | None = None  # of t-closeness, on every sensitive column
+    models: tuple[Mapping[str, Any], ...] = ()  # further models, as plain values
+    k_column: str | None = None
+    population: Any = None  # a table, or the path of one
+    suppression_limit: float | str | None = None
     qi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
@@ -64,9 +72,9 @@ class Settings:
         for f in fields(self):
             here, there = getattr(self, f.name), getattr(other, f.name)
             shared = next((group for group in SHARED if f.name in group), ())
-            taken = {name for part in shared for name in getattr(self, part)} | {self.person}
+            taken = {name for part in shared for name in getattr(self, part)} | {self.person, self.k_column}
             if not shared:
-                merged[f.name] = there if here in (None, (), {}) else here
+                merged[f.name] = there if here is None or (isinstance(here, tuple | dict) and not here) else here
             elif isinstance(there, Mapping):
                 merged[f.name] = dict(here) | {name: form for name, form in there.items() if name not in taken}
             else:
@@ -81,6 +89,7 @@ class Settings:
             Role.INSENSITIVE: self.insensitive,
             Role.IDENTIFIER: self.drop,
             Role.PERSON: (self.person,) if self.person else (),
+            Role.PERSONAL_K: (self.k_column,) if self.k_column else (),
         }
         twice = [name for name in self.numeric if name in self.categorical]
         twice += [name for name in self.dates if name in self.numeric or name in self.categorical]
@@ -104,6 +113,33 @@ class Settings:
             grids=self.grids,
         )
 
+    def model_specs(self) -> list[dict[str, Any]]:
+        """Return the models beside k and personal k as plain values; l and t hold for every sensitive column."""
+        if (self.l is not None or self.t is not None) and not self.sensitive:
+            raise UsageError("l and t need a sensitive column. Name one with sensitive (command line: --sensitive).")
+        on_all: list[dict[str, Any]] = []
+        on_all += [{"name": "distinct-l", "l": self.l}] if self.l is not None else []
+        on_all += [{"name": "t-closeness", "t": self.t}] if self.t is not None else []
+        return [*(spec | {"column": name} for spec in on_all for name in self.sensitive), *map(dict, self.models)]
+
+    def privacy_models(self) -> tuple[PrivacyModel, ...]:
+        """Return the models that the settings name, beside k."""
+        from shoal.models import PersonalK, model_from
+
+        own_k = (PersonalK(),) if self.k_column else ()
+        return (*own_k, *map(model_from, self.model_specs()))
+
+    def population_table(self) -> Table | None:
+        """Return the population's table, read where a path is given."""
+        if self.population is None:
+            return None
+        from shoal.formats import read_table
+        from shoal.table import from_frame
+
+        if isinstance(self.population, str | os.PathLike):
+            return read_table(self.population)
+        return from_frame(self.population)
+
     def rules(self) -> dict[str, Rule]:
         """Return the hierarchies by column; those given as paths are read."""
         from shoal import hierarchy
@@ -123,6 +159,7 @@ ROLE_FIELDS = {
     "insensitive": "insensitive",
     "identifier": "drop",
     "person": "person",
+    "k": "k_column",
 }
 
 
@@ -148,7 +185,7 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         model_config = ConfigDict(extra="forbid")
 
     class ColumnForm(Strict):
-        role: Literal["qi", "sensitive", "insensitive", "identifier", "person"]
+        role: Literal["qi", "sensitive", "insensitive", "identifier", "person", "k"]
         kind: Literal["numeric", "categorical", "date"] | None = None
         format: StrictStr | None = None
         hierarchy: StrictStr | None = None
@@ -167,6 +204,11 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
 
     class ConfigForm(Strict):
         k: Annotated[StrictInt, Field(ge=1)] | None = None
+        l: Annotated[StrictInt, Field(ge=1)] | None = None
+        t: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
+        models: list[dict[str, Any]] = Field(default_factory=list)
+        population: StrictStr | None = None
+        suppression_limit: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
         method: StrictStr | None = None
         effort: Literal["fast", "normal", "high"] | None = None
         options: dict[str, Any] = Field(default_factory=dict)
@@ -214,14 +256,23 @@ def _settings(form: Any, folder: Path) -> Settings:
             dates[name] = column.format or Column.date_format
         elif column.kind is not None:
             kinds[column.kind].append(name)
-    people = roles.pop("person")
-    if len(people) > 1:
-        raise UsageError(f"columns {', '.join(map(repr, people))} all have the role person. Give it to one.")
+    single: dict[str, str | None] = {}
+    for field_name, role in (("person", "person"), ("k_column", "k")):
+        named = roles.pop(field_name)
+        if len(named) > 1:
+            raise UsageError(f"columns {', '.join(map(repr, named))} all have the role {role}. Give it to one.")
+        single[field_name] = named[0] if named else None
     columns = form.columns.items()
     return Settings(
         k=form.k,
+        l=form.l,
+        t=form.t,
+        models=tuple(form.models),
+        population=folder / form.population if form.population else None,
+        suppression_limit=form.suppression_limit,
         **{name: tuple(names) for name, names in (roles | kinds).items()},
-        person=people[0] if people else None,
+        person=single["person"],
+        k_column=single["k_column"],
         dates=dates,
         kinds={name: column.kind for name, column in columns if column.kind and column.role != "qi"},
         grids={name: str(column.grid) for name, column in columns if column.grid is not None},

@@ -16,7 +16,8 @@ def check_drift(table: Table, saved: Settings) -> None:
     saved: the settings as the file gives them, before any argument. New columns are no drift where the file says what
     becomes of others.
     """
-    named = [*saved.qi, *saved.sensitive, *saved.insensitive, *saved.drop, *([saved.person] if saved.person else [])]
+    alone = [name for name in (saved.person, saved.k_column) if name]
+    named = [*saved.qi, *saved.sensitive, *saved.insensitive, *saved.drop, *alone]
     gone = [name for name in named if name not in table.names]
     new = [name for name in table.names if name not in named] if named and saved.others is None else []
     problems = [f"column {name!r} is gone" for name in gone] + [f"column {name!r} is new" for name in new]

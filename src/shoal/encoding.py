@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError, InternalError, join_problems
-from shoal.hierarchy.base import Hierarchy, Rule
+from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
+from shoal.population import Population, encode_population
 from shoal.schema import Column, Kind, Role, Schema
+from shoal.sensitive import Sensitive, encode_sensitive, guess_sensitive_kind, read_personal_k
 from shoal.snap import default_grid, snap
 from shoal.table import Factor, Table, factorize
 from shoal.tree import Tree, plant
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Attribute", "Encoded", "Released", "decode", "encode"]
 
@@ -64,6 +63,8 @@ class Encoded:
 
     tuples: distinct rows of codes, sorted; counts: rows of each; row_tuple: the tuple of each canonical row;
     order: the source row of each canonical row; people: the person of each canonical row, where a column tells.
+    sensitive: the sensitive columns, which models count; personal_k: the k that each canonical row asks for, 0 where it
+    asks for none; population: the table that this one was drawn from, where one is given.
     Methods see these and nothing else.
     """
 
@@ -74,11 +75,29 @@ class Encoded:
     order: NDArray[np.int64]
     people: NDArray[np.int32] | None = None
     others: dict[str, Factor] = field(repr=False, default_factory=dict)
+    sensitive: tuple[Sensitive, ...] = ()
+    personal_k: NDArray[np.int64] | None = None
+    population: Population | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.order)
+
+    def part(self, stays: NDArray[np.bool_]) -> Encoded:
+        """Return the table with some of its canonical rows alone; domains, and so losses, are those of all rows."""
+        rows = np.flatnonzero(stays)
+        kept, row_tuple, counts = np.unique(self.row_tuple[rows], return_inverse=True, return_counts=True)
+        return replace(
+            self,
+            tuples=np.ascontiguousarray(self.tuples[kept]),
+            counts=counts.astype(np.int64),
+            row_tuple=row_tuple.astype(np.int32),
+            order=self.order[rows],
+            people=None if self.people is None else self.people[rows],
+            sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
+            personal_k=None if self.personal_k is None else self.personal_k[rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -100,11 +119,13 @@ def encode(
     *,
     unknown: str = "error",
     as_text: bool = False,
+    population: Table | None = None,
 ) -> Encoded:
     """Turn the released columns of a table into codes.
 
     hierarchies: by column. unknown: what to do with values that a hierarchy lacks, "error" or "top". as_text: take
-    every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged).
+    every quasi-identifier as plain text, whatever its kind (for a table that is released unchanged). population: the
+    table that this one was drawn from.
     """
     attributes: list[Attribute] = []
     codes: list[NDArray[np.int32]] = []
@@ -121,8 +142,14 @@ def encode(
         raise InputError(join_problems(problems))
     others = {c.name: table.factor(c.name) for c in schema.released if c.role is not Role.QI}
     person = [table.factor(name).ranks for name in schema.names(Role.PERSON)]
+    counted = [
+        encode_sensitive(c, table.factor(c.name), schema.missing, (hierarchies or {}).get(c.name))
+        for c in schema.columns
+        if c.role is Role.SENSITIVE
+    ]
+    asked = [read_personal_k(name, table.factor(name), schema.missing) for name in schema.names(Role.PERSONAL_K)]
     # Names, not places, rank the other columns: their order in the table must not matter either.
-    keys = [*codes, *(others[name].ranks for name in sorted(others)), *person]
+    keys: list[NDArray[Any]] = [*codes, *(others[name].ranks for name in sorted(others)), *asked, *person]
     order = np.lexsort(keys[::-1])
     sorted_codes = np.ascontiguousarray(np.column_stack([column[order] for column in codes]))
     begins = np.ones(len(order), dtype=bool)
@@ -136,6 +163,11 @@ def encode(
         order=order.astype(np.int64),
         people=person[0][order] if person else None,
         others=others,
+        sensitive=tuple(replace(column, codes=column.codes[order]) for column in counted),
+        personal_k=asked[0][order] if asked else None,
+        population=None
+        if population is None
+        else encode_population(population, schema, tuple(attributes), hierarchies or {}),
     )
 
 
@@ -147,9 +179,14 @@ def _with_hierarchy(
     def row_of(code: int) -> int:
         return int(np.argmax(codes == code)) + 1
 
-    numbers = {"numbers": True} if isinstance(rule, Hierarchy) and attribute.kind is Kind.NUMERIC else {}
-    bound = rule.over(
-        attribute.texts, column=attribute.name, unknown=unknown, missing=schema.missing, rows_of=row_of, **numbers
+    bound = over_values(
+        rule,
+        attribute.texts,
+        numbers=attribute.kind is Kind.NUMERIC,
+        column=attribute.name,
+        unknown=unknown,
+        missing=schema.missing,
+        rows_of=row_of,
     )
     tree = plant(attribute.texts, [bound.rows[text] for text in attribute.texts])
     return replace(attribute, tree=tree, hierarchy=bound)
@@ -175,7 +212,18 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
             problems.append(_at_first_row(fault, raw, known[misfit]))
     if problems:
         raise InputError(join_problems(problems))
-    return schema.with_kinds(kinds)
+    return guess_sensitive_kinds(table, schema.with_kinds(kinds))
+
+
+def guess_sensitive_kinds(table: Table, schema: Schema) -> Schema:
+    """Fill in the kinds of the sensitive columns that the user left open."""
+    return schema.with_kinds(
+        {
+            column.name: guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
+            for column in schema.columns
+            if column.role is Role.SENSITIVE
+        }
+    )
 
 
 def marks_of(column: Column) -> values.Marks:

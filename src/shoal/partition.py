@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from shoal.encoding import Attribute, Encoded
 
-__all__ = ["NODE", "RANGE", "SET", "SUPPRESSED", "VALUE", "Cells", "Partition", "recode", "tight_partition"]
+__all__ = [
+    "NODE",
+    "RANGE",
+    "SET",
+    "SUPPRESSED",
+    "VALUE",
+    "Cells",
+    "Partition",
+    "cell_losses",
+    "recode",
+    "tight_partition",
+]
 
 # The forms of a released cell.
 VALUE, RANGE, SET, SUPPRESSED, NODE = range(5)
@@ -105,3 +116,15 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         starts=np.cumsum(lengths),
         members=np.concatenate([*members, np.empty(0, dtype=np.int64)]).astype(np.int32),
     )
+
+
+def cell_losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
+    """Return the loss (NCP) of each distinct cell of an attribute."""
+    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
+    if attribute.tree is not None:
+        sizes = attribute.tree.sizes[cells.low]
+        return np.where((cells.form == NODE) & (sizes > 1), sizes / len(attribute.texts), loss)
+    if attribute.ordered and attribute.span > 0:
+        widths = attribute.values[cells.high] - attribute.values[cells.low]
+        return np.where(cells.form == RANGE, widths / attribute.span, loss)
+    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)

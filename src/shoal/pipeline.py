@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -12,14 +13,16 @@ from shoal import encoding, methods, metrics
 from shoal.bound import lower_bound
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
-from shoal.errors import InfeasibleError, InputError, UsageError, VerificationError
+from shoal.encoding import Encoded
+from shoal.errors import InputError, UsageError, VerificationError
 from shoal.formats import read_table
+from shoal.goals import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, Method, Run
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
-from shoal.partition import tight_partition
+from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_table
@@ -34,6 +37,11 @@ def anonymize(
     *,
     qi: Sequence[str] = (),
     k: int | None = None,
+    l: int | None = None,
+    t: float | str | None = None,
+    k_column: str | None = None,
+    population: Any = None,
+    suppression_limit: float | str | None = None,
     sensitive: Sequence[str] = (),
     insensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -65,18 +73,20 @@ def anonymize(
     """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
 
     frame: pandas, polars or pyarrow. qi, sensitive, insensitive, drop: the columns by role; a column without one is an
-    error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier
-    where it should not be told from its cells; dates may map a name to its strptime format. missing: texts that
-    stand for a missing value beside the empty one. method: a name from shoal.methods or an instance with its
-    options. keep_order: rows as in the frame in place of sorted. effort: how long shoaling looks for less loss,
-    "fast", "normal" or "high". bound: take all the time that release.lower_bound, what any release of the table
-    must lose, may need. config: a shoal.toml whose settings hold where an argument is left out. person: the column
-    that says which rows are one person's; k then counts people. accept_unique: insensitive columns that may leave
-    with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a file;
-    trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
-    hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two
-    columns for each range. spreadsheet_safe: formulas in the file are made harmless. decimal, thousands: the marks
-    in numbers.
+    error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier where it
+    should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
+    missing value beside the empty one. l, t: distinct l-diversity and t-closeness of every sensitive column; models:
+    others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
+    population: a frame or the path of the table that this one was drawn from, for models that count it.
+    suppression_limit: the largest share of the rows that may be left out. method: a name from shoal.methods or an
+    instance with its options. keep_order: rows as in the frame in place of sorted. effort: how long shoaling looks for
+    less loss, "fast", "normal" or "high". bound: take all the time that release.lower_bound, what any release of the
+    table must lose, may need. config: a shoal.toml whose settings hold where an argument is left out. person: the
+    column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
+    that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
+    file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
+    hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
+    for each range. spreadsheet_safe: formulas in the file are made harmless. decimal, thousands: the marks in numbers.
 
     >>> import shoal
     >>> release = shoal.anonymize(
@@ -90,6 +100,11 @@ def anonymize(
             raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
     given = Settings(
         k=k,
+        l=l,
+        t=t,
+        k_column=k_column,
+        population=population,
+        suppression_limit=suppression_limit,
         qi=tuple(qi),
         sensitive=tuple(sensitive),
         insensitive=tuple(insensitive),
@@ -116,23 +131,26 @@ def anonymize(
     )
     saved = read_config(config) if config is not None else Settings()
     settings = given.over(saved)
-    chosen = choose_method(settings) if method is None or isinstance(method, str) else method
+    asked = (*settings.privacy_models(), *models)
+    chosen = choose_method(settings, asked) if method is None or isinstance(method, str) else method
     request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
     run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
-    return anonymize_table(table, schema, request, chosen, tuple(models), run, settings.rules())
+    people = settings.population_table()
+    return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
 
 
 def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
     """Return what the settings ask for; k must be among it."""
-    if settings.k is None:
+    if settings.k is None and settings.k_column is None:
         raise UsageError(
             "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
         )
     return Request(
-        k=check_k(settings.k),
+        k=1 if settings.k is None else check_k(settings.k),
+        suppression_limit=_share(settings.suppression_limit),
         keep_order=keep_order,
         cells=settings.cells or "text",
         snap=bool(settings.snap),
@@ -143,10 +161,21 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
     )
 
 
-def choose_method(settings: Settings) -> Method:
-    """Return the method that the settings name, or the default one; where people are counted, one that can."""
+def _share(limit: float | str | None) -> Fraction:
+    try:
+        return Fraction(str(limit or 0))
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
+
+
+def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
+    """Return the method that the settings name, or a default one that can count people and honour the models."""
     options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
-    return methods.named(settings.method or (COUNTS_PEOPLE if settings.person else DEFAULT), **options)
+    default = COUNTS_PEOPLE if settings.person else DEFAULT
+    able = next(info for info in methods.infos() if info.name == default).honours
+    if not all(model.basis in able for model in models):
+        default = HONOURS_ALL
+    return methods.named(settings.method or default, **options)
 
 
 def anonymize_table(
@@ -157,40 +186,57 @@ def anonymize_table(
     models: tuple[PrivacyModel, ...],
     run: Run,
     hierarchies: Mapping[str, Rule] | None = None,
+    population: Table | None = None,
 ) -> Release:
     """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    check_enough(table, schema, k)
+    check_enough(table, schema, request.k)
+    check_columns(models, schema, population)
     run.stage("encoding")
+    run = replace(run, suppression_limit=request.suppression_limit)
     notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique)]
-    hierarchies = for_columns((hierarchies or {}).items(), [column.name for column in schema.qi])
-    smallest = table.group_sizes([column.name for column in schema.qi]).min()
-    if smallest >= k and all(model.size_only for model in models) and not schema.names(Role.PERSON):
-        notes.append(f"the table meets {models[0].describe()} as it is; nothing was changed")
-        schema = schema.with_kinds({column.name: Kind.CATEGORICAL for column in schema.qi})
-        encoded = encoding.encode(table, schema, as_text=True)
+    named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
+    hierarchies = for_columns((hierarchies or {}).items(), named)
+    if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
+        notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
+        schema, encoded = unchanged
+        k = check_personal(encoded, k)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
         notes += about_table(table, schema)
         schema = encoding.guess_kinds(table, schema)
-        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown)
+        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        check_population(encoded)
         run.stage("grouping")
+        k = check_personal(encoded, k)
         partition = method.partition(encoded, models, run)
+    told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
+    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
     run.stage("measuring")
+    return make_release(table, schema, request, encoded, partition, population, notes)
+
+
+def make_release(
+    table: Table,
+    schema: Schema,
+    request: Request,
+    encoded: Encoded,
+    partition: Partition,
+    population: Table | None,
+    notes: list[str],
+) -> Release:
+    """Turn what a method made into cells, and measure what they lost."""
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        measures = metrics.measure_tables(table, released.table, schema, k=k, hierarchies=bound)
+        measures = metrics.measure_tables(table, released.table, schema, k=request.k, hierarchies=bound)
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
         ) from None
-    notes += [note for rule in bound.values() for note in rule.notes]
-    notes += about_release(released, encoded, schema, request)
-    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    told = tuple(model.describe() for model in models)
-    request = replace(request, k=k, models=told, method=method.name, options=options, seed=run.seed)
+    find_bound = partial(lower_bound, encoded, request.k, thorough=bool(request.bound))
     return Release(
         released.table.frame,
         released.source_rows,
@@ -198,23 +244,18 @@ def anonymize_table(
         schema,
         request,
         measures,
-        tuple(notes),
+        (
+            *notes,
+            *(note for rule in bound.values() for note in rule.notes),
+            *about_release(released, encoded, schema, request),
+        ),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        find_bound=partial(lower_bound, encoded, k, thorough=bool(request.bound)),
+        # With rows left out, a release may lose less than any that keeps them all.
+        find_bound=(lambda: None) if request.suppression_limit else find_bound,
+        paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
+        population=population,
     )
-
-
-def check_enough(table: Table, schema: Schema, k: int) -> None:
-    """Refuse a table with fewer rows, or people, than k."""
-    if table.n_rows < k:
-        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
-    for name in schema.names(Role.PERSON):
-        people = len(table.factor(name).texts)
-        if people < k:
-            raise InfeasibleError(
-                f"k={k} cannot be met: the table has rows of {people} people (column {name!r}). Use k <= {people}."
-            )
 
 
 def measure(

@@ -6,8 +6,9 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from shoal.formats import output
 from shoal.formats.sniffing import Format, suffix_of
 from shoal.layout import lay_out
 from shoal.metrics import Measures
-from shoal.schema import Dialect, Role, Schema
+from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.table import Table
 from shoal.target import Stream, Target
 
@@ -40,11 +41,14 @@ class Request:
     cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
     hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
-    takes; None where it takes little time.
+    takes; None where it takes little time. models: in words; specs: the same as plain values, for the gate.
+    suppression_limit: the largest share of rows that may be left out.
     """
 
     k: int
     models: tuple[str, ...] = ()
+    specs: tuple[Mapping[str, Any], ...] = ()
+    suppression_limit: Fraction = Fraction(0)
     method: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     seed: int = 0
@@ -59,6 +63,8 @@ class Request:
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if not 0 <= self.suppression_limit <= 1:
+            raise UsageError(f"suppression_limit={self.suppression_limit} is not a share. Use a number from 0 to 1.")
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ class Release:
 
     text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
     process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
-    stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for.
+    stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
+    sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -79,6 +86,8 @@ class Release:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
+    paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
+    population: Table | None = field(default=None, repr=False)
     find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
 
     @cached_property
@@ -92,7 +101,19 @@ class Release:
         from shoal.frames import rebuild
 
         names = [column.name for column in self.schema.qi]
-        verification.verify(self.text, qi=names, k=self.request.k)
+        verification.verify(
+            self.text,
+            qi=names,
+            k=self.request.k,
+            kinds={c.name: c.kind for c in self.schema.released if c.kind is not None},
+            date_formats={c.name: c.date_format for c in self.schema.released if c.kind is Kind.DATE},
+            missing=self.schema.missing,
+            marks=next(((c.decimal, c.thousands) for c in self.schema.columns), (".", "")),
+            labels=self.labels,
+            models=self.request.specs,
+            population=None if self.population is None else self.population.frame,
+            paths=self.paths,
+        )
         return rebuild(self.text, self.original, self.source_rows, self.schema)
 
     @cached_property
@@ -170,6 +191,7 @@ class Release:
             "sha256": _sha256(written),
             "k": k,
             "models": list(self.request.models),
+            "suppression_limit": float(self.request.suppression_limit),
             "method": self.request.method,
             "options": dict(self.request.options),
             "seed": self.request.seed,
@@ -195,7 +217,7 @@ class Release:
             dialect = table.dialect or Dialect()
             original: Mapping[str, list[str]] = verification.read_original(table.path, dialect, table.sheet)
         else:
-            original = {name: table.frame[name].to_list() for name in table.names}
+            original = _as_text(table)
         claims = {
             "rows": self.text.height,
             "groups": self.measures.groups,
@@ -213,6 +235,10 @@ class Release:
             labels=self.labels,
             bounds=self.ends if self.request.cells == "bounds" else (),
             spreadsheet_safe=self.request.spreadsheet_safe,
+            suppression_limit=self.request.suppression_limit,
+            models=self.request.specs,
+            paths=self.paths,
+            population=None if self.population is None else _as_text(self.population),
         )
         if not verdict.ok:
             reasons = join_problems(verdict.violations)
@@ -225,6 +251,10 @@ class Release:
         from shoal.frames import notebook_html
 
         return notebook_html(self.text, self.request.k, self.request.method, self.measures)
+
+
+def _as_text(table: Table) -> dict[str, list[str]]:
+    return {name: table.frame[name].to_list() for name in table.names}
 
 
 def manifest_path(path: Path) -> Path:

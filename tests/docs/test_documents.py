@@ -99,8 +99,23 @@ def test_every_method_has_a_page() -> None:
         assert (ROOT / f"docs/concepts/{info.name}.md").exists()
 
 
+def test_every_model_has_a_page() -> None:
+    from shoal.models import MODELS
+
+    index = (ROOT / "docs/concepts/models.md").read_text()
+    for name, kind in MODELS.items():
+        assert f"`{name} " in index or f", `{name} " in index, name
+        assert f"`{kind.__name__}(" in index
+    for page in re.findall(r"\]\(([a-z-]+)\.md\)", index):
+        text = (ROOT / f"docs/concepts/{page}.md").read_text()
+        assert "|---|" in text, f"{page} shows no table"
+        assert "rotects" in text
+        assert "not protect" in text
+
+
 DOCTESTED = [
-    *("shoal.pipeline", "shoal.models.size", "shoal.methods.base", "shoal.layout", "shoal.snap"),
+    *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
+    *("shoal.pipeline", "shoal.methods.base", "shoal.layout", "shoal.snap"),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
 ]
 

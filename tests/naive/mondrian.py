@@ -8,7 +8,7 @@ row numbers, and rows are in canonical order: "first rows" means those with the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -55,6 +55,47 @@ def _cut(
             if len(left) >= k and len(right) >= k:
                 return _cut(rows, attributes, k, left, relaxed) + _cut(rows, attributes, k, right, relaxed)
     return [group]
+
+
+SIXTEENTHS = (8, 4, 12, 6, 10, 2, 14, 7, 9, 5, 11, 3, 13, 1, 15)
+N_CHOICES = 16
+
+
+def steered(
+    rows: Sequence[Row], attributes: Sequence[Attribute], k: int, relaxed: bool, passes: Callable[[list[int]], bool]
+) -> list[list[int]]:
+    """Groups by cuts of which both sides pass: the usual cut of each attribute, then its second choice and so on."""
+
+    def split(group: list[int]) -> list[list[int]]:
+        for halves in _choices(rows, attributes, k, group, relaxed):
+            if all(map(passes, halves)):
+                return split(halves[0]) + split(halves[1])
+        return [group]
+
+    return split(list(range(len(rows))))
+
+
+def _choices(
+    rows: Sequence[Row], attributes: Sequence[Attribute], k: int, group: list[int], relaxed: bool
+) -> Iterator[Halves]:
+    """All cuts of a group that leave k rows a side, in the order in which they are tried."""
+    widths = [width(attribute, [rows[i][a] for i in group]) for a, attribute in enumerate(attributes)]
+    widest_first = sorted((a for a in range(len(attributes)) if widths[a] > 0), key=lambda a: -widths[a])
+    for choice in range(N_CHOICES):
+        for a in widest_first:
+            column = {i: rows[i][a] for i in group}
+            halves = _halves(attributes[a], column, relaxed) if choice == 0 else _other(attributes[a], column, choice)
+            yield from [(left, right) for left, right in halves if len(left) >= k and len(right) >= k][:1]
+
+
+def _other(attribute: Attribute, column: dict[int, int], choice: int) -> list[Halves]:
+    """Numbers up to a sixteenth of the rows; one of the most frequent values alone."""
+    if isinstance(attribute, Category):
+        frequent = _by_frequency(column)
+        return [_divide(column, set(frequent) - {frequent[choice - 1]})] if choice <= len(frequent) else []
+    values = sorted(column.values())
+    least = -(-SIXTEENTHS[choice - 1] * len(values) // 16)
+    return [_divide(column, {code for code in values if code > values[least - 1]})]
 
 
 def width(attribute: Attribute, codes: Sequence[int]) -> Fraction:

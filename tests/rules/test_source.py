@@ -22,7 +22,8 @@ LAYERS = (
     {"table", "datasets"},
     {"formats"},
     {"hierarchy"},
-    {"partition"},
+    {"partition", "sensitive"},
+    {"population"},
     {"encoding"},
     {"models"},
     {"methods"},
@@ -30,7 +31,7 @@ LAYERS = (
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "target"},
     {"drift", "release"},
-    {"remarks"},
+    {"goals", "remarks"},
     {"pipeline"},
     {"cli"},
 )
@@ -41,7 +42,7 @@ READERS = {"readers": {"duckdb", "polars"}}
 # Whoever needs the verifier: nobody before the release.
 MAY_IMPORT_VERIFICATION = {"release", "cli"}
 # The encoded table is described in terms of the partition and the other way round; only types cross back.
-FOR_TYPES_ALONE = {("partition", "encoding"), ("frames", "metrics")}
+FOR_TYPES_ALONE = {("partition", "encoding"), ("population", "encoding"), ("frames", "metrics")}
 
 
 def room(path: Path) -> str:

@@ -27,6 +27,15 @@ def anonymize(
         ),
     ] = None,
     k: opt.K = None,
+    l: opt.L = None,
+    t: opt.T = None,
+    model: opt.Models = None,
+    k_column: opt.KColumn = None,
+    population: opt.Population = None,
+    suppression_limit: Annotated[
+        str | None,
+        typer.Option(help="Largest share of rows that may be left out: 0.02.", rich_help_panel=opt.MODELS),
+    ] = None,
     qi: opt.Qi = None,
     sensitive: opt.Sensitive = None,
     insensitive: opt.Insensitive = None,
@@ -104,6 +113,12 @@ def anonymize(
     began = time.perf_counter()
     given = Settings(
         k=k,
+        l=l,
+        t=t,
+        models=opt.split_models(model),
+        k_column=k_column,
+        population=population,
+        suppression_limit=suppression_limit,
         qi=opt.split_names(qi),
         sensitive=opt.split_names(sensitive),
         insensitive=opt.split_names(insensitive),
@@ -143,11 +158,8 @@ def anonymize(
     from shoal.methods import Run
     from shoal.pipeline import anonymize_table, choose_method, make_request
 
-    request, chosen, rules = (
-        make_request(settings, keep_order=keep_order, bound=bound),
-        choose_method(settings),
-        settings.rules(),
-    )
+    request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
+    chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
     place: Target | Stream | nullcontext[None] = nullcontext()
     if output and not dry_run:
@@ -163,7 +175,8 @@ def anonymize(
         check_drift(table, saved)
         run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
         schema = settings.schema(table.names)
-        release = anonymize_table(table, schema, request, chosen, (), run, rules)
+        people = settings.population_table()
+        release = anonymize_table(table, schema, request, chosen, models, run, rules, people)
         stage("writing and verifying")
         try:
             manifest = release.write_to(target, key=key) if target is not None else None

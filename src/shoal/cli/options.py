@@ -14,6 +14,7 @@ from shoal.config import Settings
 from shoal.errors import UsageError
 
 ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
+MODELS = "What each group must pass"
 
 Names = list[str] | None
 Qi = Annotated[
@@ -115,6 +116,32 @@ Threads = Annotated[
     ),
 ]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike at least; 5 is a common start.")]
+L = Annotated[
+    int | None,
+    typer.Option("--l", help="Distinct values of every sensitive column in each group.", rich_help_panel=MODELS),
+]
+T = Annotated[
+    str | None,
+    typer.Option(
+        "--t", help="How far each group may be from the table in every sensitive column: 0.2.", rich_help_panel=MODELS
+    ),
+]
+Models = Annotated[
+    Names,
+    typer.Option(
+        "--model",
+        help="Another model: 'entropy-l disease l=2'. May be repeated.",
+        rich_help_panel=MODELS,
+    ),
+]
+KColumn = Annotated[
+    str | None,
+    typer.Option("--k-column", help="Column with each row's own k; never released.", rich_help_panel=MODELS),
+]
+Population = Annotated[
+    Path | None,
+    typer.Option("--population", help="Table of the population, for k-map and the like.", rich_help_panel=MODELS),
+]
 Config = Annotated[
     Path | None, typer.Option("--config", help="A shoal.toml; options given here come first.", rich_help_panel=RUN)
 ]
@@ -142,6 +169,15 @@ def split_pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
             raise UsageError(f"{option} names column {name!r} twice. Name it once.")
         pairs[name] = value
     return pairs
+
+
+def split_models(texts: Iterable[str] | None) -> tuple[dict[str, object], ...]:
+    """Read models as they are written on the command line."""
+    if not texts:
+        return ()
+    from shoal.models import parse_model
+
+    return tuple(map(parse_model, texts))
 
 
 def use_threads(threads: int | None) -> int:

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from shoal.errors import InputError, UsageError, join_problems
 from shoal.values import NUMBER
 
-__all__ = ["TOP", "Hierarchy", "Rule", "for_columns"]
+__all__ = ["TOP", "Hierarchy", "Rule", "for_columns", "over_values"]
 
 TOP = "*"
 
@@ -123,6 +123,22 @@ class Hierarchy:
         return replace(self, rows=rows or {"": top})
 
     over = bind
+
+
+def over_values(
+    rule: Rule,
+    texts: Sequence[str],
+    *,
+    numbers: bool,
+    column: str = "",
+    unknown: str = "error",
+    missing: Collection[str] = (),
+    rows_of: RowsOf | None = None,
+) -> Hierarchy:
+    """Return the hierarchy that a rule makes over these values; numbers: they are, and may be spelled in any way."""
+    if isinstance(rule, Hierarchy):
+        return rule.bind(texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of, numbers=numbers)
+    return rule.over(texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of)
 
 
 def check_unknown(unknown: str) -> None:

@@ -12,10 +12,10 @@ def agglomerate(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     const int32_t[::1] picks,       # IN  the tuples of the block
     const int64_t[::1] rows,        # IN  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
     int32_t[::1] labels,            # OUT group of each picked tuple
 ) -> int:
@@ -24,7 +24,7 @@ def agglomerate(
     cdef School school
     cdef Py_ssize_t e
     with nogil:
-        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        load_block(codes, picks, rows, places, offsets, kinds, units, k, block)
         empty_school(block, school)
         grow_groups(block, school)
         for e in range(block.n):

@@ -5,8 +5,8 @@ from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport Block, Summary, is_ripe, joined, lay_columns, measure_entries, parted
-from shoal.kernels.layout cimport BY_BITS, BY_RANGE, Layout, lay_pieces, union_price
+from shoal.kernels.block cimport RANGE, SET, Block, Summary, is_ripe, joined, lay_columns, measure_entries, parted
+from shoal.kernels.layout cimport BY_BITS, BY_RANGE, BY_TREE, Layout, lay_pieces, union_price
 from shoal.kernels.school cimport School, cost_of, open_group, price_exchanged, price_with, put_in, take_out
 
 
@@ -135,8 +135,8 @@ cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) 
     for a in range(q):
         w = clusters.layout.first_word[a]
         c = block.codes[e * q + a]
-        if block.ordered[a]:
-            place = <uint64_t>block.place[block.base[a] + c]
+        if block.kinds[a] != SET:
+            place = <uint64_t>(block.place[block.base[a] + c] if block.kinds[a] == RANGE else c)
             words[w] = place << 32 | place
         else:
             c += clusters.layout.first_bit[a]
@@ -214,7 +214,7 @@ cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noex
         j = clusters.alive[i]
         # The mean price of both, which the key leaves out, is no more than the greater one.
         limit = <int32_t>worst + max(prices[slot], prices[j])
-        price = union_price(clusters.layout, own, words + <Py_ssize_t>j * width, limit)
+        price = union_price(block, clusters.layout, own, words + <Py_ssize_t>j * width, limit)
         if price > limit or j == slot:
             continue
         mean = <double>(cost + summary[j].rows * prices[j]) / <double>(rows + summary[j].rows)
@@ -248,10 +248,10 @@ cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, 
     cdef uint64_t low, high
     cdef uint64_t* x = clusters.words.data() + <Py_ssize_t>slot * clusters.layout.width
     cdef const uint64_t* y = clusters.words.data() + <Py_ssize_t>other * clusters.layout.width
-    clusters.price[slot] = union_price(clusters.layout, x, y, 2147483647)
+    clusters.price[slot] = union_price(block, clusters.layout, x, y, 2147483647)
     for i in range(<int32_t>clusters.layout.pieces.size()):
         w = clusters.layout.pieces[i].word
-        if clusters.layout.pieces[i].kind == BY_RANGE:
+        if clusters.layout.pieces[i].kind == BY_RANGE or clusters.layout.pieces[i].kind == BY_TREE:
             low = min(x[w] >> 32, y[w] >> 32)
             high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
             x[w] = low << 32 | high

@@ -16,10 +16,10 @@ def eject(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     const int32_t[::1] picks,       # IN  the tuples of the block
     const int64_t[::1] rows,        # IN  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
     int32_t n_groups,               # IN  number of groups
     int32_t[::1] labels,            # IN and OUT  group of each picked tuple; groups that are given up have none
@@ -34,7 +34,7 @@ def eject(
     cdef Py_ssize_t i
     cdef int32_t g, given_up = 0
     with nogil:
-        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        load_block(codes, picks, rows, places, offsets, kinds, units, k, block)
         load_school(block, labels, n_groups, school)
         for g in range(n_groups):
             order.push_back(Costly(-cost_of(school, g), g))

@@ -1,3 +1,4 @@
+# This file is longer than others: cuts of numbers, categories and trees share one scratch and one way to sort.
 # distutils: language = c++
 """Mondrian's cuts over the distinct tuples of a table. Twin: tests/naive/mondrian.py."""
 
@@ -9,6 +10,9 @@ from libcpp.vector cimport vector
 
 ctypedef pair[double, int32_t] Width
 ctypedef pair[int64_t, int64_t] Weighed
+
+# Sixteenths of the rows at which numbers and dates are cut where the first cut does not do, one after the other.
+cdef int[15] SIXTEENTHS = [8, 4, 12, 6, 10, 2, 14, 7, 9, 5, 11, 3, 13, 1, 15]
 
 cdef enum Form:
     CATEGORY = 0
@@ -101,14 +105,10 @@ cdef class Cuts:
         cdef Segment segment
         cdef Py_ssize_t i
         cdef int32_t start
-        cdef cbool cut
         if order.shape[0] == 0:
             return
         with nogil:
-            scratch.histogram.assign(self.largest, 0)
-            scratch.part.assign(self.largest, 0)
-            scratch.seen.assign(self.n_people, 0)
-            scratch.stamp = 0
+            self.clear(scratch)
             scratch.stack.push_back(Segment(0, <int32_t>order.shape[0]))
             while not scratch.stack.empty():
                 segment = scratch.stack.back()
@@ -116,19 +116,103 @@ cdef class Cuts:
                 if segment.stop - segment.start < pending_below:
                     marks[segment.start] = 2
                     continue
-                self.measure_widths(order, segment, scratch)
-                cpp_sort(scratch.widths.begin(), scratch.widths.end())
-                cut = False
-                for i in range(<Py_ssize_t>scratch.widths.size()):
-                    if self.cut(scratch.widths[i].second, k, relaxed, order, segment, scratch):
-                        cut = True
-                        break
-                if not cut:
+                if self.cut_from(0, 1, k, relaxed, order, segment, scratch) == 0:
                     marks[segment.start] = 1
                     continue
                 for i in range(<Py_ssize_t>scratch.ends.size() - 1, -1, -1):
                     start = scratch.ends[i - 1] if i > 0 else segment.start
                     scratch.stack.push_back(Segment(start, scratch.ends[i]))
+
+    def propose(
+        self,
+        int64_t k,                  # IN  as for split
+        bint relaxed,               # IN  as for split
+        int32_t n_choices,          # IN  cuts of each attribute: 1, or more where models may refuse the first
+        const int64_t[::1] starts,  # IN  where each segment begins in `order`
+        const int64_t[::1] stops,   # IN  where it ends
+        int32_t[::1] tried,         # IN and OUT  of each segment, how many of its cuts are done with
+        int32_t[::1] order,         # IN and OUT  tuples; a segment that is cut is permuted, the others stay
+        int32_t[::1] parts,         # OUT one for each place in `order`: the part of its segment, 0 where it is not cut
+        uint8_t[::1] cuts,          # OUT one for each segment: whether there is a cut
+    ) -> None:
+        """Make the next cut of each segment that leaves enough rows on each side.
+
+        The first cuts of all attributes come first, the widest leading, then the second ones and so on. Inside a part the tuples keep their order, so that sorting a segment takes its cut back.
+        """
+        cdef Scratch scratch
+        cdef Segment segment
+        cdef Py_ssize_t i, part, place
+        cdef int32_t done
+        with nogil:
+            self.clear(scratch)
+            for i in range(starts.shape[0]):
+                segment = Segment(<int32_t>starts[i], <int32_t>stops[i])
+                done = self.cut_from(tried[i], n_choices, k, relaxed, order, segment, scratch)
+                cuts[i] = done > 0
+                if done > 0:
+                    tried[i] = done
+                    place = segment.start
+                    for part in range(<Py_ssize_t>scratch.ends.size()):
+                        while place < scratch.ends[part]:
+                            parts[place] = <int32_t>part
+                            place += 1
+
+    cdef void clear(self, Scratch& scratch) noexcept nogil:
+        scratch.histogram.assign(self.largest, 0)
+        scratch.part.assign(self.largest, 0)
+        scratch.seen.assign(self.n_people, 0)
+        scratch.stamp = 0
+
+    cdef int32_t cut_from(self, int32_t tried, int32_t n_choices, int64_t k, bint relaxed, int32_t[::1] order,
+                          Segment segment, Scratch& scratch) noexcept nogil:
+        """Make the next cut of a segment that is allowable, `tried` of them left out; say how many are done with."""
+        cdef int32_t i, n_widths, choice, attribute
+        cdef cbool found
+        self.measure_widths(order, segment, scratch)
+        cpp_sort(scratch.widths.begin(), scratch.widths.end())
+        n_widths = <int32_t>scratch.widths.size()
+        for i in range(tried, n_choices * n_widths):
+            attribute, choice = scratch.widths[i % n_widths].second, i // n_widths
+            if choice == 0:
+                found = self.cut(attribute, k, relaxed, order, segment, scratch)
+            else:
+                found = self.cut_otherwise(attribute, choice, k, order, segment, scratch)
+            if found:
+                return i + 1
+        return 0
+
+    cdef cbool cut_otherwise(self, int32_t attribute, int32_t choice, int64_t k, int32_t[::1] order, Segment segment,
+                             Scratch& scratch) noexcept nogil:
+        """Cut numbers and dates at another share of the rows, one of the most frequent categories from the others."""
+        cdef Py_ssize_t i
+        cdef int64_t total, left = 0
+        cdef int32_t pivot = -1
+        if self.forms[attribute] == TREE or self.people.shape[0] > 0:
+            return False
+        total = self.tally(attribute, 0, order, segment, scratch)
+        if self.forms[attribute] == ORDERED:
+            if choice > 15:
+                return False
+            cpp_sort(scratch.present.begin(), scratch.present.end())
+            for i in range(<Py_ssize_t>scratch.present.size()):
+                pivot = <int32_t>scratch.present[i].first
+                left += scratch.present[i].second
+                if 16 * left >= SIXTEENTHS[choice - 1] * total:
+                    break
+            if left < k or total - left < k:
+                return False
+            self.divide(attribute, pivot, 0, order, segment, scratch)
+            return True
+        if choice > <int32_t>scratch.present.size():
+            return False
+        by_falling_rows(scratch.present)
+        left = -scratch.present[choice - 1].first
+        if left < k or total - left < k:
+            return False
+        for i in range(<Py_ssize_t>scratch.present.size()):
+            scratch.part[scratch.present[i].second] = i != choice - 1
+        self.sort_parts(attribute, 0, 2, order, segment, scratch)
+        return True
 
     cdef void measure_widths(self, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
         """Find how wide each attribute spreads in a segment; one that does not is left out."""

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
-    Block, Summary, joined, lay_columns, measure_entries, nothing, parted, range_price, set_price,
+    Block, Summary, joined, lay_columns, measure_entries, nothing, parted, set_price, span_price,
 )
 
 
@@ -14,8 +14,8 @@ cdef extern from *:
     // Groups of a block, ready to take in and give away entries.
     struct School {
         std::vector<int32_t> counts;    // groups x local codes: entries that have the code
-        std::vector<int32_t> low;       // groups x q: number of values of a category; least code of a number
-        std::vector<int32_t> high;      // groups x q: greatest code of a number
+        std::vector<int32_t> low;       // groups x q: number of values of a set; else the least code
+        std::vector<int32_t> high;      // groups x q: the greatest code, but of a set
         std::vector<int32_t> price;     // of a row
         std::vector<Summary> summary;
         std::vector<std::vector<int32_t>> members;
@@ -44,11 +44,8 @@ cdef inline int32_t price_of(const Block& block, const School& school, int32_t g
     """Price of a row of a group as it stands."""
     cdef int32_t a, price = 0, q = block.q
     for a in range(q):
-        if block.ordered[a]:
-            price += range_price(
-                block.unit[a], block.place[block.base[a] + school.low[g * q + a]],
-                block.place[block.base[a] + school.high[g * q + a]],
-            )
+        if block.kinds[a]:
+            price += span_price(block, a, school.low[g * q + a], school.high[g * q + a])
         else:
             price += set_price(block.unit[a], school.low[g * q + a])
     return price
@@ -61,11 +58,8 @@ cdef inline int32_t price_with(const Block& block, const School& school, int32_t
     for a in range(q):
         c = block.codes[e * q + a]
         b = block.base[a]
-        if block.ordered[a]:
-            price += range_price(
-                block.unit[a], block.place[b + min(c, school.low[g * q + a])],
-                block.place[b + max(c, school.high[g * q + a])],
-            )
+        if block.kinds[a]:
+            price += span_price(block, a, min(c, school.low[g * q + a]), max(c, school.high[g * q + a]))
         else:
             price += set_price(
                 block.unit[a], school.low[g * q + a] + (school.counts[<Py_ssize_t>g * total + b + c] == 0)
@@ -85,7 +79,7 @@ cdef inline int32_t price_exchanged(
         c = block.codes[e * q + a] if e >= 0 else o
         count = &school.counts[<Py_ssize_t>g * block.base[q] + b]
         low = school.low[g * q + a]
-        if not block.ordered[a]:
+        if not block.kinds[a]:
             if c != o or e < 0:
                 low -= count[o] == 1
                 if e >= 0:
@@ -106,19 +100,18 @@ cdef inline int32_t price_exchanged(
             low, high = c, c
         if e >= 0:
             low, high = min(low, c), max(high, c)
-        price += range_price(block.unit[a], block.place[b + low], block.place[b + high])
+        price += span_price(block, a, low, high)
     return price
 
 
 cdef inline int32_t price_of_pair(const Block& block, int32_t e, int32_t other) noexcept nogil:
     """Price of a row of two entries together."""
-    cdef int32_t a, c, d, b, price = 0
+    cdef int32_t a, c, d, price = 0
     for a in range(block.q):
         c = block.codes[e * block.q + a]
         d = block.codes[other * block.q + a]
-        b = block.base[a]
-        if block.ordered[a]:
-            price += range_price(block.unit[a], block.place[b + min(c, d)], block.place[b + max(c, d)])
+        if block.kinds[a]:
+            price += span_price(block, a, min(c, d), max(c, d))
         else:
             price += set_price(block.unit[a], 1 + (c != d))
     return price
@@ -151,7 +144,7 @@ cdef inline void put_in(const Block& block, School& school, int32_t g, int32_t e
         c = block.codes[e * q + a]
         count = &school.counts[<Py_ssize_t>g * block.base[q] + block.base[a] + c]
         count[0] += 1
-        if not block.ordered[a]:
+        if not block.kinds[a]:
             school.low[g * q + a] += count[0] == 1
         elif first:
             school.low[g * q + a] = c
@@ -176,7 +169,7 @@ cdef inline void take_out(const Block& block, School& school, int32_t e) noexcep
         count[c] -= 1
         if count[c] > 0:
             continue
-        if not block.ordered[a]:
+        if not block.kinds[a]:
             school.low[g * q + a] -= 1
         elif school.members[g].size() > 1:
             while count[school.low[g * q + a]] == 0:

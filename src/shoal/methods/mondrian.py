@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
-from shoal.errors import UsageError
-from shoal.methods.base import Run, check_models
+from shoal.errors import InfeasibleError, UsageError
+from shoal.methods.base import Run, check_models, failing_groups
+from shoal.methods.outliers import leave_out_greedy, leave_out_outliers, loss_with_suppressed
+from shoal.methods.steering import Entries, split_under_models
 from shoal.models import PrivacyModel
 from shoal.partition import Cells, Partition, recode, tight_partition
 
@@ -58,21 +60,76 @@ class Mondrian:
             raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-        """Form groups of at least k rows."""
+        """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
         by_parts = self.variant != "single-dimensional"
-        k = check_models(self.name, encoded, models, size_only=True, counts_people=by_parts)
+        most = run.most_suppressed(encoded.n_rows)
+        stays = leave_out_greedy(encoded, models, most)
+        most -= int((~stays).sum())
+        part = encoded if stays.all() else encoded.part(stays)
+        k = check_models(self.name, part, models, counts_people=by_parts)
         if not by_parts:
             if any(attribute.tree is not None for attribute in encoded.attributes):
                 raise UsageError(
                     "mondrian: the single-dimensional variant takes no hierarchies. Use strict or relaxed."
                 )
-            return _single_dimensional(encoded, k, run)
+            made = _single_dimensional(part, k, models, run)
+            self._check(part, models, made.labels)
+            return Partition(_spread(made.labels, stays), made.cells)
+        labels = self._cut(part, k, models, run)
+        self._check(part, models, labels)
+        if most > 0 and encoded.people is None:
+            labels = self._leave_out(part, k, models, labels, most, run)
+        return tight_partition(encoded, _spread(labels, stays))
+
+    def _cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
+        """Return the group of each canonical row."""
         relaxed = self.variant == "relaxed"
         codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
         counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
         cuts = prepare(codes, counts, encoded.attributes, encoded.people)
-        labels = _split(cuts, len(codes), k, relaxed, run)
-        return tight_partition(encoded, labels if relaxed else labels[encoded.row_tuple])
+        unit = np.arange(encoded.n_rows, dtype=np.int32) if relaxed else encoded.row_tuple
+        if all(model.size_only for model in models):
+            return _split(cuts, len(codes), k, relaxed, run)[unit]
+        entries = Entries.of(encoded, unit, models)
+        return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
+
+    def _leave_out(
+        self,
+        encoded: Encoded,
+        k: int,
+        models: tuple[PrivacyModel, ...],
+        labels: NDArray[np.int32],
+        most: int,
+        run: Run,
+    ) -> NDArray[np.int32]:
+        """Leave out the outliers of the groups, then cut the other rows anew: the better of the two is kept."""
+        fewer = leave_out_outliers(encoded, models, labels, k, most)
+        stays = fewer >= 0
+        if stays.all():
+            return labels
+        rest = encoded.part(stays)
+        again = _spread(self._cut(rest, k, models, run), stays)
+        if not failing_groups(encoded, models, again).any():
+            again = leave_out_outliers(encoded, models, again, k, most - int((~stays).sum()))
+            if loss_with_suppressed(encoded, again) < loss_with_suppressed(encoded, fewer):
+                return again
+        return fewer
+
+    def _check(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
+        """Refuse groups that fail: with a model whose unions need not pass, the table may offer no way in."""
+        if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
+            return
+        told = " and ".join(model.describe() for model in models if not model.closed)
+        raise InfeasibleError(f"mondrian found no groups that pass {told}. Weaken the goal, or widen the population.")
+
+
+def _spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return labels of all rows from those of the rows that stay."""
+    if stays.all():
+        return labels
+    spread = np.full(len(stays), -1, dtype=np.int32)
+    spread[stays] = labels
+    return spread
 
 
 def prepare(
@@ -139,8 +196,9 @@ def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.in
     return labels
 
 
-def _single_dimensional(encoded: Encoded, k: int, run: Run) -> Partition:
-    """Cut whole attributes: every cut runs through the table and must leave no region with 1 to k - 1 rows."""
+def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+    """Cut whole attributes: every cut runs through the table and must leave no region that fails."""
+    beyond_size = not all(model.size_only for model in models)
     tuples, counts, attributes = encoded.tuples, encoded.counts, encoded.attributes
     labels = np.zeros(len(tuples), dtype=np.int64)
     parts = np.zeros((len(attributes), len(tuples)), dtype=np.int32)
@@ -153,7 +211,9 @@ def _single_dimensional(encoded: Encoded, k: int, run: Run) -> Partition:
         inside = parts[a] == part
         for right in _right_sides(attributes[a], tuples[:, a], counts, inside) if widths[widest] > 0 else ():
             _, trial = np.unique(labels * 2 + right, return_inverse=True)
-            if right.any() and (np.bincount(trial, weights=counts) >= k).all():
+            if not right.any() or (np.bincount(trial, weights=counts) < k).any():
+                continue
+            if not (beyond_size and failing_groups(encoded, models, trial[encoded.row_tuple].astype(np.int32)).any()):
                 labels = trial
                 parts[a][right] = n_parts[a]
                 open_parts += [(a, part), (a, n_parts[a])]

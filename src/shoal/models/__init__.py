@@ -1,6 +1,32 @@
 """Privacy models: each says of every group whether it passes."""
 
-from shoal.models.base import Groups, PrivacyModel
-from shoal.models.size import KAnonymity
+from shoal.models.base import Basis, Groups, Histogram, PrivacyModel
+from shoal.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from shoal.models.diversity import AlphaK, EntropyLDiversity, LDiversity, PSensitiveK, RecursiveLDiversity
+from shoal.models.naming import MODELS, model_from, parse_model
+from shoal.models.presence import DeltaPresence, KMap
+from shoal.models.size import AverageRisk, KAnonymity, MaximalRisk, PersonalK
 
-__all__ = ["Groups", "KAnonymity", "PrivacyModel"]
+__all__ = [
+    "MODELS",
+    "AlphaK",
+    "AverageRisk",
+    "Basis",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "EntropyLDiversity",
+    "Groups",
+    "Histogram",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
+    "MaximalRisk",
+    "PSensitiveK",
+    "PersonalK",
+    "PrivacyModel",
+    "RecursiveLDiversity",
+    "TCloseness",
+    "model_from",
+    "parse_model",
+]

@@ -1,35 +1,225 @@
-"""What a privacy model is: a test that every group passes or fails."""
+"""What a privacy model is, and what it may know of the groups."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Groups", "PrivacyModel"]
+from shoal.encoding import Encoded
+from shoal.errors import InternalError
+from shoal.sensitive import Sensitive
+
+__all__ = ["Basis", "Groups", "Histogram", "PrivacyModel"]
+
+
+class Basis(StrEnum):
+    """What decides whether a group passes; a method declares which of these it can honour.
+
+    The first three are additive: a search can keep them up to date when rows enter or leave a group. The size is a
+    count of rows; a histogram is the rows of each code of the model's columns; of personal k, too, it is enough to
+    know how many rows ask for each k.
+    """
+
+    SIZE = "size"  # the number of rows (or people)
+    PERSONAL_K = "personal k"  # the size, and the largest k that a row of the group asks for
+    HISTOGRAM = "sensitive values"  # the rows of each value of the model's columns
+    POPULATION = "population"  # the rows of the population table that the group's cells cover
+    TABLE = "all groups"  # all groups together: no group can be judged alone
 
 
 @dataclass(frozen=True)
-class Groups:
-    """What the models may know of the groups: their sizes."""
+class Histogram:
+    """The rows of each value in each group: the pairs that occur, sorted by group, then by code.
 
-    sizes: NDArray[np.int64]
+    starts: where the pairs of each group begin, and one more at the end; every group has at least one.
+    """
+
+    groups: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    def sums(self, amounts: NDArray[Any]) -> NDArray[Any]:
+        """Add amounts, one for each pair, over each group."""
+        return np.add.reduceat(amounts, self.starts[:-1])
+
+    def largest(self, amounts: NDArray[Any]) -> NDArray[Any]:
+        """Return the largest amount of each group."""
+        return np.maximum.reduceat(amounts, self.starts[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What the models may know of groups, which are made of entries: rows that are alike in all that is counted.
+
+    labels: the group of each entry, -1 where it is suppressed; every group from 0 on has an entry. counts: the rows of
+    each entry. columns: by name, with codes one for each entry. personal_k: the k that the rows of an entry ask for, 0
+    where they ask for none. people: the person of each entry, where a size counts people; an entry is then one row.
+    matches: works out the rows of the population that each group's cells cover. whole: all groups of the release,
+    where these are some of them: distributions are compared with it.
+    """
+
+    labels: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    columns: Mapping[str, Sensitive] = field(default_factory=dict)
+    personal_k: NDArray[np.int64] | None = None
+    people: NDArray[np.int32] | None = None
+    matches: Callable[[], NDArray[np.int64]] | None = None
+    whole: Groups | None = None
 
     @classmethod
     def from_labels(cls, labels: NDArray[np.int32]) -> Groups:
-        """Count the rows of each group; suppressed rows (-1) belong to none."""
-        return cls(np.bincount(labels[labels >= 0]).astype(np.int64))
+        """Return groups of rows of which nothing else is known."""
+        return cls(labels, np.ones(len(labels), dtype=np.int64))
+
+    @classmethod
+    def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
+        """Return groups of a table; labels: one for each canonical row."""
+        from shoal.population import covered_rows
+
+        return cls(
+            labels,
+            np.ones(len(labels), dtype=np.int64),
+            {column.name: column for column in encoded.sensitive},
+            encoded.personal_k,
+            encoded.people,
+            None if encoded.population is None else lambda: covered_rows(encoded, labels),
+        )
+
+    @classmethod
+    def of_entries(
+        cls,
+        labels: NDArray[np.int32],
+        counts: NDArray[np.int64],
+        columns: Mapping[str, Sensitive],
+        *,
+        personal_k: NDArray[np.int64] | None = None,
+        population: NDArray[np.int64] | None = None,
+        whole: Groups | None = None,
+    ) -> Groups:
+        """Return groups of entries, such as those of a frequency set.
+
+        columns: with a code for each entry. population: the rows of the population in each group, where it is counted.
+        """
+        matches = None if population is None else lambda: population
+        return cls(labels, counts, columns, personal_k, None, matches, whole)
+
+    @cached_property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows of each group."""
+        return _add_up(self.labels, self.counts, self.n_groups)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The rows of each group or, where a column tells, the people."""
+        if self.people is None:
+            return self.rows
+        kept = self.labels >= 0
+        n_people = int(self.people.max(initial=0)) + 1
+        pairs = np.unique(self.labels[kept].astype(np.int64) * n_people + self.people[kept])
+        return np.bincount(pairs // n_people, minlength=self.n_groups).astype(np.int64)
+
+    @cached_property
+    def largest_personal_k(self) -> NDArray[np.int64]:
+        """The largest k that a row of each group asks for, 0 where none asks."""
+        if self.personal_k is None:
+            raise InternalError("a model needs each row's own k, which is not there.")
+        largest = np.zeros(self.n_groups, dtype=np.int64)
+        kept = self.labels >= 0
+        np.maximum.at(largest, self.labels[kept], self.personal_k[kept])
+        return largest
+
+    @cached_property
+    def population(self) -> NDArray[np.int64]:
+        """The rows of the population that the cells of each group cover."""
+        if self.matches is None:
+            raise InternalError("a model needs a population, which is not there.")
+        return self.matches()
+
+    def column(self, name: str) -> Sensitive:
+        """Return a column that a model counts."""
+        if name not in self.columns:
+            raise InternalError(f"a model counts column {name!r}, which is not there.")
+        return self.columns[name]
+
+    def histogram(self, name: str) -> Histogram:
+        """Return the rows of each value of a column in each group."""
+        if name not in self._histograms:
+            self._histograms[name] = self._count(self.column(name))
+        return self._histograms[name]
+
+    def totals(self, name: str) -> NDArray[np.int64]:
+        """Return the rows of each value of a column in the whole release."""
+        if self.whole is not None:
+            return self.whole.totals(name)
+        if name not in self._totals:
+            column = self.column(name)
+            self._totals[name] = _add_up(np.where(self.labels >= 0, column.codes, -1), self.counts, len(column.texts))
+        return self._totals[name]
+
+    @cached_property
+    def _histograms(self) -> dict[str, Histogram]:
+        return {}
+
+    @cached_property
+    def _totals(self) -> dict[str, NDArray[np.int64]]:
+        return {}
+
+    def _count(self, column: Sensitive) -> Histogram:
+        kept = self.labels >= 0
+        card = len(column.texts)
+        key = self.labels[kept].astype(np.int64) * card + column.codes[kept]
+        n_cells = self.n_groups * card
+        if n_cells <= 4 * len(key) + 1024:  # few enough to count in place
+            cells = _add_up(key, self.counts[kept], n_cells)
+            pairs = np.flatnonzero(cells)
+            rows = cells[pairs]
+        else:
+            pairs, place = np.unique(key, return_inverse=True)
+            rows = _add_up(place, self.counts[kept], len(pairs))
+        groups, codes = np.divmod(pairs, card)
+        return Histogram(groups, codes, rows, np.searchsorted(groups, np.arange(self.n_groups + 1)))
+
+    def merged(self) -> Groups:
+        """Return all groups as a single one."""
+        labels = np.where(self.labels >= 0, np.int32(0), np.int32(-1))
+        return replace(self, labels=labels, matches=None)
+
+
+def _add_up(places: NDArray[Any], counts: NDArray[np.int64], n_places: int) -> NDArray[np.int64]:
+    """Add the counts of each place, places below 0 left out; exact up to 2^53 rows."""
+    kept = places >= 0
+    return np.bincount(places[kept], weights=counts[kept], minlength=n_places).astype(np.int64)
 
 
 @runtime_checkable
 class PrivacyModel(Protocol):
-    """A promise about each group.
+    """A promise about each group. It is a frozen value; what it knows of groups is a Groups.
 
-    size_only: group sizes alone decide, so that a method which keeps groups at minimum_size rows keeps the promise.
-    monotone: the union of a passing group with any other group passes.
+    basis: what decides. columns: the sensitive columns that it counts. size_only: group sizes alone decide, so that a
+    method which keeps groups at minimum_size rows keeps the promise. monotone: the union of a passing group with any
+    other group passes. closed: the union of passing groups passes. Both speak of one release, whose distribution of
+    values does not change.
     """
+
+    @property
+    def basis(self) -> Basis:
+        """What decides whether a group passes."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that are counted."""
 
     @property
     def minimum_size(self) -> int:
@@ -43,8 +233,21 @@ class PrivacyModel(Protocol):
     def monotone(self) -> bool:
         """Whether a passing group passes after any merge."""
 
+    @property
+    def closed(self) -> bool:
+        """Whether the union of passing groups passes."""
+
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether it fails."""
 
+    def obstacle(self, whole: Groups) -> str:
+        """Say why no grouping of these rows can pass, and the nearest goal that can be reached; empty where one can.
+
+        whole: all rows as a single group.
+        """
+
     def describe(self) -> str:
         """Say in words what is promised."""
+
+    def spec(self) -> dict[str, Any]:
+        """Return the model as plain values, as in shoal.toml: its name, and its fields."""

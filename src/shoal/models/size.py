@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.models.base import Groups
+from shoal.errors import UsageError
+from shoal.models.base import Basis, Groups
+from shoal.models.counting import Model, shown, too_few_rows
+from shoal.models.exact import compare, exact_number, round_up
 from shoal.schema import check_k
 
-__all__ = ["KAnonymity"]
+__all__ = ["AverageRisk", "KAnonymity", "MaximalRisk", "PersonalK"]
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Model):
     """Every group has at least k rows (Samarati 2001, Sweeney 2002).
 
     >>> KAnonymity(k=5).describe()
@@ -22,6 +27,8 @@ class KAnonymity:
     """
 
     k: int
+
+    name: ClassVar[str] = "k-anonymity"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_k(self.k))
@@ -31,20 +38,141 @@ class KAnonymity:
         """No group with fewer rows can pass."""
         return self.k
 
-    @property
-    def size_only(self) -> bool:
-        """Size alone decides."""
-        return True
-
-    @property
-    def monotone(self) -> bool:
-        """A larger group passes too."""
-        return True
-
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether it has fewer than k rows."""
         return groups.sizes < self.k
 
+    def _reason(self, whole: Groups) -> str:
+        return too_few_rows(self.k, int(whole.sizes[0]))
+
     def describe(self) -> str:
         """Say in words what is promised."""
         return f"k-anonymity with k = {self.k}"
+
+
+@dataclass(frozen=True)
+class PersonalK(Model):
+    """Every group has at least as many rows as each of its rows asks for in the column of personal k.
+
+    Not monotone: a row that asks for more may enter.
+
+    >>> PersonalK().describe()
+    "each row's own k"
+    """
+
+    name: ClassVar[str] = "personal-k"
+
+    @property
+    def basis(self) -> Basis:
+        """The size, and the largest k asked for."""
+        return Basis.PERSONAL_K
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Say of each group whether a row of it asks for more rows than it has."""
+        return groups.sizes < groups.largest_personal_k
+
+    def _reason(self, whole: Groups) -> str:
+        size = int(whole.sizes[0])
+        assert whole.personal_k is not None
+        greedy = int(whole.counts[(whole.labels >= 0) & (whole.personal_k > size)].sum())
+        return (
+            f"each row's own k cannot be met: {greedy} row{'s ask' if greedy > 1 else ' asks'} for more than the "
+            f"{size} rows of the table. Ask for at most {size}, or allow as many rows to be suppressed."
+        )
+
+    def describe(self) -> str:
+        """Say in words what is promised."""
+        return "each row's own k"
+
+
+@dataclass(frozen=True)
+class MaximalRisk(Model):
+    """No row is found with a chance above the limit: every group has at least 1 / limit rows.
+
+    >>> MaximalRisk(0.05).minimum_size
+    20
+    """
+
+    limit: Fraction
+
+    name: ClassVar[str] = "maximal-risk"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limit", _risk(self.name, self.limit))
+
+    @property
+    def minimum_size(self) -> int:
+        """No group with fewer rows can pass."""
+        return -(-self.limit.denominator // self.limit.numerator)
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Say of each group whether it has fewer than 1 / limit rows."""
+        return groups.sizes < self.minimum_size
+
+    def _reason(self, whole: Groups) -> str:
+        return _risk_reason(whole, "maximal", self.limit)
+
+    def describe(self) -> str:
+        """Say in words what is promised."""
+        return f"maximal risk of {shown(self.limit)}, so groups of {self.minimum_size}"
+
+
+@dataclass(frozen=True)
+class AverageRisk(Model):
+    """The mean over all rows of the chance to be found, which is groups / rows, is at most the limit.
+
+    A promise about all groups together. Where it is broken, the groups with fewer than 1 / limit rows count as failing.
+
+    >>> AverageRisk(0.1).describe()
+    'average risk of 0.1'
+    """
+
+    limit: Fraction
+
+    name: ClassVar[str] = "average-risk"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limit", _risk(self.name, self.limit))
+
+    @property
+    def basis(self) -> Basis:
+        """All groups together."""
+        return Basis.TABLE
+
+    @property
+    def monotone(self) -> bool:
+        """Fewer groups, less risk."""
+        return True
+
+    def most_groups(self, n_rows: int) -> int:
+        """Return how many groups so many rows may fall into."""
+        return int(self.limit * n_rows)
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Say of each group whether it is too small, where there are too many."""
+        every = groups.whole or groups
+        if every.n_groups <= self.most_groups(int(every.sizes.sum())):
+            return np.zeros(groups.n_groups, dtype=bool)
+        return np.asarray(compare(np.ones(groups.n_groups, dtype=np.int64), groups.sizes, self.limit) > 0)
+
+    def _reason(self, whole: Groups) -> str:
+        return _risk_reason(whole, "average", self.limit)
+
+    def describe(self) -> str:
+        """Say in words what is promised."""
+        return f"average risk of {shown(self.limit)}"
+
+
+def _risk(model: str, limit: object) -> Fraction:
+    number = exact_number(model, "limit", limit, 0, 1)
+    if not number:
+        raise UsageError(f"{model}: limit=0 cannot be met by any release. Use a number above 0.")
+    return number
+
+
+def _risk_reason(whole: Groups, which: str, limit: Fraction) -> str:
+    size = int(whole.sizes[0])
+    return (
+        f"{which} risk: all {size} rows as one group have a risk of {round_up(Fraction(1, size), 6)}, the limit "
+        f"{shown(limit)} cannot hold. Use at least {round_up(Fraction(1, size), 6)}."
+    )

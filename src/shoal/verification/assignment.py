@@ -15,7 +15,7 @@ from typing import Any
 
 from shoal.verification.cells import Cells, normalise
 
-__all__ = ["Domain", "count_unmatched"]
+__all__ = ["BLOCK", "Domain", "Point", "Side", "bits_of", "count_unmatched", "points_inside"]
 
 MOST_KEPT_MASKS = 200_000  # for one column
 BLOCK = 4096  # points whose bits stand in one integer
@@ -120,11 +120,11 @@ def _shortfall(boxes: Mapping[Box, int], points: Mapping[Point, int], sides: Seq
     ]
     narrow_first = sorted(range(len(sides)), key=spread.__getitem__)
     order = sorted(points, key=lambda point: [point[c] for c in narrow_first])
-    candidates = _candidates(list(boxes), order, sides, narrow_first)
+    candidates = points_inside(list(boxes), order, sides, narrow_first)
     return _Flow(candidates, list(boxes.values()), [points[point] for point in order]).shortfall()
 
 
-def _candidates(
+def points_inside(
     boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]], narrow_first: Sequence[int]
 ) -> list[Blocks]:
     """Return for each box the points inside.
@@ -144,7 +144,7 @@ def _candidates(
         for c, column in columns:
             touched &= column.touched(box[c])
         masks = []
-        for block in _members_of(touched):
+        for block in bits_of(touched):
             mask = everything[block]
             for c, column in columns:
                 mask &= column.mask(box[c], block)
@@ -325,7 +325,7 @@ class _Flow:
             for block, mask in enumerate(before):
                 if mask:
                     takers = self._takers[block * BLOCK : (block + 1) * BLOCK]
-                    kept = [n for n in _members_of(mask) if not leading.isdisjoint(takers[n])]
+                    kept = [n for n in bits_of(mask) if not leading.isdisjoint(takers[n])]
                     before[block] = _pack(kept, self._sizes[block])
         return layers
 
@@ -358,7 +358,7 @@ class _Flow:
 
 def _points_of(blocks: Sequence[int]) -> Iterator[int]:
     for block, mask in enumerate(blocks):
-        for n in _members_of(mask):
+        for n in bits_of(mask):
             yield block * BLOCK + n
 
 
@@ -371,7 +371,8 @@ def _pack(members: Sequence[int], size: int) -> int:
     return int.from_bytes(held, "little")
 
 
-def _members_of(mask: int) -> Iterator[int]:
+def bits_of(mask: int) -> Iterator[int]:
+    """Give the places of the bits that are set, the lowest first."""
     digits = f"{mask:b}"[::-1]
     position = digits.find("1")
     while position >= 0:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from shoal.errors import UsageError, VerificationError, join_problems
 from shoal.schema import Column, Dialect, Kind, Role, check_k
 from shoal.verification.assignment import count_unmatched
-from shoal.verification.cells import Cells
+from shoal.verification.cells import Cells, normalise
+from shoal.verification.promises import Promises
 from shoal.verification.tables import text_table
 from shoal.verification.verdict import MOST_VIOLATIONS, Verdict, judge, small_groups
 
@@ -30,6 +32,10 @@ def verify(
     original_dialect: Dialect | None = None,
     marks: tuple[str, str] = (".", ""),
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    models: Iterable[Any] = (),
+    k_column: str | None = None,
+    population: object = None,
+    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
     """Return the verdict on a released table; raise a VerificationError if it is not k-anonymous or not true.
 
@@ -47,6 +53,11 @@ def verify(
         original_dialect: the same for the file of the original.
         marks: the decimal and the thousands mark in numbers.
         labels: by column, the values that each label of its hierarchy stands for.
+        models: what every group must pass beside k: models of shoal, or their plain values.
+        k_column: the column of the original that holds each row's own k; a released row then stands for an original row
+            that asks for no more than its group has.
+        population: the table (or path) of the population, for models that count it.
+        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
 
     Example:
         >>> import polars
@@ -67,6 +78,10 @@ def verify(
         original_dialect=original_dialect,
         marks=marks,
         labels=labels,
+        models=models,
+        k_column=k_column,
+        population=population,
+        paths=paths,
     )
     if not verdict.ok:
         raise VerificationError(join_problems(verdict.violations))
@@ -87,26 +102,51 @@ def check(
     original_dialect: Dialect | None = None,
     marks: tuple[str, str] = (".", ""),
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    models: Iterable[Any] = (),
+    k_column: str | None = None,
+    population: object = None,
+    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of verify."""
     k = check_k(k)
     columns = _qi_columns(qi, sensitive, kinds or {}, date_formats or {})
     table = text_table(released, dialect, qi)
     _require("the released table", table, [*qi, *sensitive, *(kinds or {}), *(date_formats or {})])
-    groups = Counter(zip(*(table[name] for name in qi), strict=True))
+    of_row = list(zip(*(table[name] for name in qi), strict=True))
+    groups = Counter(of_row)
     rows = groups.total()
     violations = [] if rows else ["no rows: a release without data rows proves nothing."]
 
     def first_row(group: tuple[str, ...]) -> int:
-        return next(n for n, row in enumerate(zip(*(table[name] for name in qi), strict=True), 1) if row == group)
+        return of_row.index(group) + 1
 
     violations += small_groups(groups, k, first_row)
+    cells = {c.name: Cells(c.kind, c.date_format, missing, marks, (labels or {}).get(c.name)) for c in columns}
+    others = [
+        Column(name, Role.SENSITIVE, _kind(kinds or {}, name), decimal=marks[0], thousands=marks[1])
+        for name in table
+        if name not in qi
+    ]
+    promises = Promises(models, [*columns, *others], missing, paths or {})
+    promises.take(of_row, table)
+    people = None if population is None else text_table(population, None, qi)
+    violations += promises.violations(groups, groups, first_row, cells, people)
+    if k_column is not None and original is None:
+        raise UsageError("each row's own k stands in the original. Give it (command line: --original).")
     if original is not None and rows:
         source = text_table(original, original_dialect, qi)
-        _require("the original table", source, [*qi, *sensitive])
-        cells = [Cells(c.kind, c.date_format, missing, marks, (labels or {}).get(c.name)) for c in columns]
-        violations += _compare(table, source, columns, cells)
+        _require("the original table", source, [*qi, *sensitive, *([k_column] if k_column else [])])
+        own_k = None
+        if k_column:
+            asked = ["0" if normalise(text) in {"", *missing} else text for text in source[k_column]]
+            own_k = [f"[0, {groups[group]}]" for group in of_row], asked
+            table = {name: column for name, column in table.items() if name != k_column}
+        violations += _compare(table, source, columns, list(cells.values()), own_k)
     return judge(k, rows, groups, violations)
+
+
+def _kind(kinds: Mapping[str, Kind | str], name: str) -> Kind | None:
+    return Kind(kinds[name]) if name in kinds else None
 
 
 def _qi_columns(
@@ -142,8 +182,13 @@ def _compare(
     source: Mapping[str, Sequence[str]],
     columns: Sequence[Column],
     cells: Sequence[Cells],
+    own_k: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> list[str]:
-    """Compare a release with its original when nothing says which row is which."""
+    """Compare a release with its original when nothing says which row is which.
+
+    own_k: the range from 0 to the size of each released row's group, and the k that each original row asks for: to stay
+    in such a range is one more thing that a released row must do to stand for an original one.
+    """
     violations = []
     if strangers := [name for name in table if name not in source]:
         shown = ", ".join(map(repr, strangers[:MOST_VIOLATIONS]))
@@ -154,13 +199,16 @@ def _compare(
         violations.append(f"rows: the release has {n_rows}, the original only {n_source}.")
     equal = [name for name in table if name in source and name not in names]
     unmatched, barren = count_unmatched(
-        cells,
-        ([table[name] for name in names], [table[name] for name in equal]),
-        ([source[name] for name in names], [source[name] for name in equal]),
+        [*cells, *([Cells(Kind.NUMERIC)] if own_k else [])],
+        ([*(table[name] for name in names), *(own_k or ())[:1]], [table[name] for name in equal]),
+        ([*(source[name] for name in names), *(own_k or ())[1:]], [source[name] for name in equal]),
     )
-    for name, times in zip(names, barren, strict=True):
+    for name, times in zip(names, barren, strict=False):
         if times:
             violations.append(f"column {name!r}: the cells of {times} rows cover no value of the original.")
     if unmatched:
-        violations.append(f"rows: {unmatched} of {n_rows} cannot each be matched with an original row of their own.")
+        limit = ", whose own k their group reaches" if own_k else ""
+        violations.append(
+            f"rows: {unmatched} of {n_rows} cannot each be matched with an original row of their own{limit}."
+        )
     return violations

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import operator
 import os
-import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect, Role, Schema, check_k
 from shoal.verification import readers
 from shoal.verification.cells import Cells
-from shoal.verification.tables import TEXTUAL, PathName, chunks, open_text, picker, unreadable
+from shoal.verification.promises import Promises
+from shoal.verification.scanning import Facts, has_bare_quote, scan
+from shoal.verification.tables import TEXTUAL, PathName, chunks, picker
 from shoal.verification.verdict import MOST_VIOLATIONS, Verdict, judge, small_groups
 from shoal.verification.written import Layout
 
 __all__ = ["gate"]
 
-BLOCK_BYTES = 1 << 20
 MOST_KEPT = 1_000_000
-FIELDS = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)[,\r\n])*+')
-BARE_QUOTE = re.compile(r'[^",\r\n]+"')
 
 
 def gate(
@@ -38,10 +35,13 @@ def gate(
     claims: Mapping[str, int],
     *,
     keep_order: bool = False,
-    suppression_limit: float = 0.0,
+    suppression_limit: float | Fraction = 0,
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     bounds: Iterable[str] = (),
     spreadsheet_safe: bool = False,
+    models: Iterable[Any] = (),
+    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    population: Mapping[str, Sequence[str]] | None = None,
 ) -> Verdict:
     """Return the verdict on a file just written: its bytes, its columns, its groups and, row by row, its truth.
 
@@ -57,17 +57,22 @@ def gate(
         labels: by column, the values that each label of its hierarchy stands for.
         bounds: the columns whose ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: a quote stands before whatever a spreadsheet would take for a formula.
+        models: what every group must pass beside k, as plain values (see shoal.verification.promises).
+        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        population: the text of the population table by column name.
 
-    Where the schema has a person column, every group must have rows of k persons.
+    Where the schema has a person column, every group must have rows of k persons; where it has a column of personal k,
+    every group must have as many as each of its rows asks for.
     """
     k, limit = check_k(k), _share(suppression_limit)
     source, violations = _source(schema, original)
     n_source = len(next(iter(source.values()), ()))
     witness = list(map(operator.index, source_rows))
     kind = readers.kind_of(path)
-    facts = _scan(path) if kind in TEXTUAL else _Facts(False, False, 0, True)
+    facts = scan(path) if kind in TEXTUAL else Facts(False, False, 0, True)
     layout = Layout(bounds, spreadsheet_safe)
-    recount = _Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {})
+    promises = Promises(models, schema.columns, schema.missing, paths or {})
+    recount = _Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, promises)
     try:
         for chunk in chunks(path, Dialect(), whole=True):
             recount.take(chunk)
@@ -79,7 +84,7 @@ def gate(
     if kind != readers.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
         violations.append("the file: its content is not what its name says.")
     violations += readers.leftovers(path, kind)
-    if kind in TEXTUAL and recount.has_quotes and _has_bare_quote(path):
+    if kind in TEXTUAL and recount.has_quotes and has_bare_quote(path):
         violations.append("the file: a double quote stands in a cell that is not quoted.")
     violations += recount.header_violations
     violations += _witness_violations(witness, n_source, recount.rows, keep_order)
@@ -89,7 +94,13 @@ def gate(
         violations.append(f"suppression: {suppressed} of {n_source} rows are not in the file; at most {most} may be.")
     if not recount.rows:
         violations.append("no rows: a release without data rows proves nothing.")
-    violations += small_groups(recount.sizes(), k, lambda group: recount.first_row(path, group))
+
+    def first_row(group: tuple[str, ...]) -> int:
+        return recount.first_row(path, group)
+
+    violations += small_groups(recount.sizes(), k, first_row)
+    if recount.is_counting:
+        violations += promises.violations(recount.groups, recount.sizes(), first_row, recount.cells, population)
     if layout.risky:
         violations.append(f"the file: {layout.risky} cells would be run by a spreadsheet.")
     violations += _claim_violations(claims, recount, suppressed)
@@ -97,53 +108,7 @@ def gate(
     return judge(k, recount.rows, recount.groups, violations)
 
 
-class _Facts(NamedTuple):
-    """What the bytes of a file say before they are read as a table."""
-
-    bom: bool
-    nul: bool
-    carriage_returns: int
-    ended: bool
-
-    def violations(self, in_cells: int) -> list[str]:
-        """Return what is wrong; in_cells: the carriage returns that belong to cells."""
-        found = [
-            (self.bom, "begins with a byte order mark"),
-            (self.nul, "holds a NUL byte"),
-            (self.carriage_returns > in_cells, "holds a carriage return outside a quoted cell"),
-            (not self.ended, "does not end with a line feed"),
-        ]
-        return [f"the file: {text}." for wrong, text in found if wrong]
-
-
-def _scan(path: PathName) -> _Facts:
-    start, last, nul, carriage_returns = b"", b"", False, 0
-    try:
-        with readers.open_bytes(path) as file:
-            while block := file.read(BLOCK_BYTES):
-                start = start or block[:3]
-                last = block[-1:]
-                nul = nul or b"\0" in block
-                carriage_returns += block.count(b"\r")
-    except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(path, error) from None
-    return _Facts(start == b"\xef\xbb\xbf", nul, carriage_returns, last == b"\n")
-
-
-def _has_bare_quote(path: PathName) -> bool:
-    """Say whether a quote stands in an unquoted cell, where readers differ; for a file that the csv module can read."""
-    rest = ""
-    with open_text(path, "utf-8") as file:
-        while block := file.read(BLOCK_BYTES):
-            rest += block
-            end = FIELDS.match(rest).end()  # type: ignore[union-attr]  # it matches the empty text too
-            if BARE_QUOTE.match(rest, end):
-                return True
-            rest = rest[end:]
-    return False
-
-
-def _share(limit: float) -> Fraction:
+def _share(limit: float | Fraction) -> Fraction:
     try:
         share = Fraction(str(limit))
     except (ValueError, ZeroDivisionError):
@@ -155,7 +120,8 @@ def _share(limit: float) -> Fraction:
 
 def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
     """Return the source of the released columns, and what keeps it from being compared."""
-    names = [column.name for column in schema.released] + list(schema.names(Role.PERSON))
+    names = [column.name for column in schema.released]
+    names += [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
     if not schema.qi:
         return {}, ["columns: no quasi-identifier, so there is nothing to count."]
     if lacking := [name for name in names if name not in original]:
@@ -231,19 +197,22 @@ class _Recount:
         keep_order: bool,
         layout: Layout,
         labels: Mapping[str, Mapping[str, Iterable[str]]],
+        promises: Promises,
     ) -> None:
+        self._promises = promises
         self._schema = schema
         self._source = source
         self._keep_order = keep_order
         self._layout = layout
-        self._cells = {
+        self.cells = {
             c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), labels.get(c.name))
             for c in schema.qi
         }
         self._person = next(iter(schema.names(Role.PERSON)), None)
+        self._own_k = next(iter(schema.names(Role.PERSONAL_K)), None)
         self._people: set[tuple[tuple[str, ...], str]] = set()
         self._width = 0
-        self._passed: dict[str, set[tuple[str, str]]] = {name: set() for name in self._cells}
+        self._passed: dict[str, set[tuple[str, str]]] = {name: set() for name in self.cells}
         self._header: list[str] | None = None
         self._last: list[str] = []
         self._blank, self._ragged, self._disorder = _Tally(), _Tally(), _Tally()
@@ -264,7 +233,7 @@ class _Recount:
             self._header = self._layout.names(written)
             self.header_violations = _header_violations(self._header, self._schema)
             names = set(self._header)
-            self.is_counting = bool(self._cells) and {c.name for c in self._schema.released} <= names
+            self.is_counting = bool(self.cells) and {c.name for c in self._schema.released} <= names
         numbers: Sequence[int] = range(self.rows + 1, self.rows + len(rows) + 1)
         if set(map(len, rows)) <= {self._width}:
             self.rows += len(rows)
@@ -281,6 +250,13 @@ class _Recount:
         if self.is_counting:
             groups = list(zip(*(columns[n] for n in self._positions()), strict=True))
             self.groups.update(groups)
+            header = self._header or []
+            self._promises.take(groups, {name: columns[header.index(name)] for name in self._promises.columns})
+            if self._own_k is not None and self._source:
+                asked = self._source[self._own_k]
+                self._promises.ask(
+                    (group, asked[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(asked)
+                )
             if self._person is not None and self._source:
                 people = self._source[self._person]
                 self._people.update(
@@ -312,14 +288,14 @@ class _Recount:
             )
         for name, tally in self._wrong.items():
             if tally.times:
-                fault = "do not cover their source" if name in self._cells else "differ from their source"
+                fault = "do not cover their source" if name in self.cells else "differ from their source"
                 found.append(f"column {name!r}: the cells of {tally.times} rows {fault} (first row {tally.first}).")
         if self._disorder.times:
             found.append(f"order: the rows are not sorted by their cells (first at row {self._disorder.first}).")
         return found
 
     def _positions(self) -> list[int]:
-        return [(self._header or []).index(name) for name in self._cells]
+        return [(self._header or []).index(name) for name in self.cells]
 
     def _note_characters(self, columns: Sequence[Sequence[str]]) -> None:
         text = "".join(chain.from_iterable(columns))
@@ -367,11 +343,11 @@ class _Recount:
 
     def _false_pairs(self, name: str, source: Sequence[str], cells: Sequence[str]) -> set[tuple[str, str]] | None:
         """Return the pairs of source and released cell where the one does not cover the other; None if any unequal."""
-        if name not in self._cells:
+        if name not in self.cells:
             return None
         passed = self._passed[name]
         pairs = set(zip(source, cells, strict=True)).difference(passed)
-        false = {pair for pair in pairs if not self._cells[name].covers(*pair)}
+        false = {pair for pair in pairs if not self.cells[name].covers(*pair)}
         if len(passed) > MOST_KEPT:
             passed.clear()
         passed |= pairs - false

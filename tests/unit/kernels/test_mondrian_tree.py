@@ -54,6 +54,7 @@ def test_groups_with_hierarchies_and_people_are_those_of_the_twin(
     if data.draw(st.booleans()):
         few = st.integers(0, max(1, encoded.n_rows // 2))
         people = data.draw(st.lists(few, min_size=encoded.n_rows, max_size=encoded.n_rows))
+    k = min(k, len(set(people))) if people else k
     with_people = np.array(people, dtype=np.int32) if people else None
     changed: Encoded = replace(encoded, attributes=tuple(planted), people=with_people)
     expected = naive.cut(rows, attributes, k, variant == "relaxed", people)

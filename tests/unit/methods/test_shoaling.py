@@ -9,7 +9,7 @@ import pytest
 from shoal.encoding import Encoded, encode
 from shoal.errors import UsageError
 from shoal.methods import Mondrian, Run, Shoaling
-from shoal.methods.grouping import total_loss
+from shoal.methods.problem import total_loss
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame

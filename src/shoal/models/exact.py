@@ -1,0 +1,102 @@
+"""Comparisons that are exact at the threshold: numbers as they were written, counts as integers."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import UsageError
+
+__all__ = ["above_limits", "compare", "entropy_falls_short", "exact_number", "natural_log", "round_up", "whole_number"]
+
+NEAR = 1e-9  # floats that differ by less are compared as integers
+EXACT_ROWS = 20_000  # up to here powers of counts are worked out whole
+DIGITS = 50
+
+
+def exact_number(
+    model: str, name: str, value: object, low: Fraction | int, high: Fraction | int | None = None
+) -> Fraction:
+    """Return a threshold as the fraction that its decimal text says: 0.2 is a fifth."""
+    try:
+        number = Fraction(-1) if isinstance(value, bool) else Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if number < low or (high is not None and number > high):
+        allowed = f"from {low} to {high}" if high is not None else f"from {low} on"
+        raise UsageError(f"{model}: {name}={value!r} is not a number {allowed}.")
+    return number
+
+
+def whole_number(model: str, name: str, value: object) -> int:
+    """Return a whole number from 1 on."""
+    try:
+        number = int(value) if isinstance(value, str) and value.isdigit() else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if isinstance(value, bool) or number < 1:
+        raise UsageError(f"{model}: {name}={value!r} is not a positive whole number.")
+    return number
+
+
+def compare(a: NDArray[np.int64], b: NDArray[np.int64], bound: Fraction) -> NDArray[np.int8]:
+    """Return the sign of a - bound * b, element by element."""
+    largest = max(int(np.abs(a).max(initial=0)) * bound.denominator, int(np.abs(b).max(initial=0)) * bound.numerator)
+    kind: Any = np.int64 if largest < 2**62 else object
+    excess: NDArray[Any] = a.astype(kind) * bound.denominator - b.astype(kind) * bound.numerator
+    signs: NDArray[np.int8] = np.sign(excess).astype(np.int8)
+    return signs
+
+
+def above_limits(
+    rows: NDArray[np.int64], sizes: NDArray[np.int64], codes: NDArray[np.int64], limits: Sequence[Fraction]
+) -> NDArray[np.bool_]:
+    """Say of each pair of group and value whether its share, rows / sizes, is above the limit of its code."""
+    near = np.array([float(limit) for limit in limits])[codes]
+    shares = rows / sizes
+    above = np.asarray(shares > near)
+    for i in np.flatnonzero(np.abs(shares - near) <= NEAR).tolist():
+        above[i] = Fraction(int(rows[i]), int(sizes[i])) > limits[codes[i]]
+    return above
+
+
+@lru_cache(maxsize=100_000)
+def natural_log(number: Fraction) -> Fraction:
+    """Return the natural logarithm to 50 digits, the same on every machine."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        return Fraction((Decimal(number.numerator) / Decimal(number.denominator)).ln())
+
+
+def entropy_falls_short(counts: Sequence[int], least: Fraction) -> bool:
+    """Say whether the entropy of these counts is below log(least), whatever the base.
+
+    The entropy is at least log l just if n^n >= l^n * product of c^c. Up to 20,000 rows (counts divided by their common
+    divisor) that is worked out in integers, so that a tie passes; beyond, with 50 digits, and what cannot be told apart
+    falls short.
+    """
+    divisor = math.gcd(*counts)
+    counts = [count // divisor for count in counts]
+    n = sum(counts)
+    if n <= EXACT_ROWS:
+        product: int = math.prod(count**count for count in counts)
+        return bool(product * least.numerator**n > n**n * least.denominator**n)
+    with localcontext() as context:
+        context.prec = DIGITS
+        spent = sum((Decimal(count) * Decimal(count).ln() for count in counts), Decimal(0))
+        allowed = n * (Decimal(n) * least.denominator / least.numerator).ln()
+        return bool(spent >= allowed - abs(allowed) * Decimal(10) ** (10 - DIGITS))
+
+
+def round_up(number: Fraction, digits: int = 4) -> str:
+    """Write a number with at most so many decimals, none of them below it."""
+    scale = 10**digits
+    return f"{math.ceil(number * scale) / scale:.{digits}f}".rstrip("0").rstrip(".")

@@ -1,0 +1,107 @@
+"""Models that know the population from which a table was drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import UsageError
+from shoal.models.base import Basis, Groups
+from shoal.models.counting import Model, shown
+from shoal.models.exact import compare, exact_number, round_up, whole_number
+
+__all__ = ["DeltaPresence", "KMap"]
+
+
+@dataclass(frozen=True)
+class KMap(Model):
+    """The cells of every group fit at least k rows of the population (Sweeney 2001).
+
+    Monotone: the cells of a union fit whatever those of its parts fit.
+
+    >>> KMap(k=5).describe()
+    'k-map with k = 5'
+    """
+
+    k: int
+
+    name: ClassVar[str] = "k-map"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole_number(self.name, "k", self.k))
+
+    @property
+    def basis(self) -> Basis:
+        """The rows of the population."""
+        return Basis.POPULATION
+
+    @property
+    def monotone(self) -> bool:
+        """Wider cells fit more."""
+        return True
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Say of each group whether its cells fit fewer than k rows of the population."""
+        return groups.population < self.k
+
+    def _reason(self, whole: Groups) -> str:
+        fitting = int(whole.population[0])
+        return f"k-map: {fitting} rows of the population fit the table, k = {self.k} cannot hold. Use k <= {fitting}."
+
+    def describe(self) -> str:
+        """Say in words what is promised."""
+        return f"k-map with k = {self.k}"
+
+
+@dataclass(frozen=True)
+class DeltaPresence(Model):
+    """Of the rows of the population that fit a group's cells, a share from low to high is in it (Nergiz et al. 2007).
+
+    Each group is judged alone, which is exact where groups do not overlap. The union of passing groups need not pass:
+    its cells may fit many rows more.
+
+    >>> DeltaPresence(low=0, high=0.5).describe()
+    'delta-presence from 0 to 0.5'
+    """
+
+    low: Fraction
+    high: Fraction
+
+    name: ClassVar[str] = "delta-presence"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", exact_number(self.name, "low", self.low, 0, 1))
+        object.__setattr__(self, "high", exact_number(self.name, "high", self.high, 0, 1))
+        if self.low > self.high:
+            raise UsageError(f"delta-presence: low={shown(self.low)} is above high={shown(self.high)}.")
+
+    @property
+    def basis(self) -> Basis:
+        """The rows of the population."""
+        return Basis.POPULATION
+
+    @property
+    def closed(self) -> bool:
+        """The lower end may be missed; without one, more rows of the population only help."""
+        return self.low == 0
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Say of each group whether the share is too small or too large."""
+        fitting = groups.population
+        return (compare(groups.rows, fitting, self.low) < 0) | (compare(groups.rows, fitting, self.high) > 0)
+
+    def _reason(self, whole: Groups) -> str:
+        rows, fitting = int(whole.rows[0]), max(1, int(whole.population[0]))
+        share = round_up(Fraction(rows, fitting))
+        return (
+            f"delta-presence: {rows} of the {fitting} rows of the population that fit are in the table, high = "
+            f"{shown(self.high)} cannot hold. Use high >= {share}."
+        )
+
+    def describe(self) -> str:
+        """Say in words what is promised."""
+        return f"delta-presence from {shown(self.low)} to {shown(self.high)}"
