@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.encoding import encode
 from shoal.methods import Method, Run
-from shoal.methods.grouping import total_loss
+from shoal.methods.problem import total_loss
 from shoal.models import KAnonymity
 from shoal.schema import Schema
 from shoal.table import Table, from_frame
