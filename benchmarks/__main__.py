@@ -111,12 +111,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     places = [given.out / stem, *([RECORDED.with_suffix("")] if given.record else [])]
     for place in places:
         Path(f"{place}.json").write_text(report.as_json(), "utf-8")
-        page = markdown.render(Report.read(Path(f"{place}.json")))  # so that both tell the same digits
-        Path(f"{place}.md").write_text(f"# Benchmarks\n\n{page}", "utf-8")
+        shown = Report.read(Path(f"{place}.json"))  # so that all tell the same digits
+        Path(f"{place}.md").write_text(f"# Benchmarks\n\n{markdown.render(shown)}", "utf-8")
         print(f"written: {place}.json and .md")
     if given.record:
-        markdown.renew(PAGE, page)
-        CURVE.write_text(chart.draw(report), "utf-8")
+        markdown.renew(PAGE, markdown.render(shown))
+        CURVE.write_text(chart.draw(shown), "utf-8")
     for word, targets in (("target", TARGETS), ("goal", GOALS)):
         for verdict in report.verdicts(targets):
             told = f"{verdict.case}, {verdict.target.measure}: {verdict.figure:.4g}, {word} {verdict.target.limit:g}"

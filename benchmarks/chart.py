@@ -136,11 +136,12 @@ def _mark(point: Point, across: Scale, up: Scale) -> str:
 
 
 def _labels(points: Sequence[Point], across: Scale, up: Scale) -> list[str]:
-    """Write each name beside its point, right of it where there is room, moved down as far as others stand there."""
-    taken: list[tuple[float, float, float]] = []
+    """Write each name right of its point, or left where there is no room; lower down where another or a line stands."""
+    taken = [(across.at(p.cpu) - 6, across.at(p.cpu) + 6, up.at(p.loss)) for p in points]
     lines = []
     for point in sorted(points, key=lambda p: (-p.loss, p.label)):
         x, y, length = across.at(point.cpu), up.at(point.loss), LETTER * len(point.label)
+        y += FONT if point.colour == ORANGE else 0
         is_left = x + 9 + length > WIDTH - RIGHT
         begin = x - 9 - length if is_left else x + 9
         while any(b < begin + length and begin < e and abs(y - at) < FONT for b, e, at in taken):
