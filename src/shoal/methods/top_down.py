@@ -12,7 +12,7 @@ from shoal.methods.base import Run, check_models
 from shoal.methods.bottom_up import merge_groups
 from shoal.methods.exact import lay_forms
 from shoal.methods.mending import mend
-from shoal.methods.shoaling import draws, mix
+from shoal.methods.mixing import draws, mix
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
