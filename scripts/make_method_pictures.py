@@ -16,6 +16,7 @@ from shoal.hierarchy import intervals
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
 from shoal.partition import tight_partition
+from shoal.rules import Rule
 from shoal.tree import plant
 
 FOLDER = Path(__file__).parents[1] / "docs" / "concepts"
@@ -31,10 +32,12 @@ PICTURES: dict[str, list[tuple[str, str, dict[str, object]]]] = {
     ],
     "bottom-up": [("mondrian", "mondrian", {}), ("bottom-up", "bottom-up", {})],
     "top-down": [("bottom-up", "bottom-up", {}), ("top-down", "top-down", {})],
+    "utility-driven": [("no rules", "utility-driven", {}), ("x: 50|51, y: 50|51", "utility-driven", {})],
     "mnqia": [("bottom-up", "bottom-up", {}), ("mnqia", "mnqia", {})],
     "euclidean": [("bottom-up", "bottom-up", {}), ("euclidean", "euclidean", {})],
 }
 K = 7
+RULES = (Rule("x", inflection=(50, 51), importance=20), Rule("y", inflection=(50, 51), importance=20))
 # Methods that see hierarchies alone get one of intervals over each number.
 WITH_INTERVALS = frozenset({"kaca"})
 
@@ -68,7 +71,8 @@ def draw_method(name: str) -> None:
     panels = PICTURES[name]
     figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.6), sharey=True)
     for axis, (title, method, options) in zip(axes, panels, strict=True):
-        made = named(method, **options).partition(encoded, (KAnonymity(K),), Run())
+        run = Run(rules=RULES) if "|" in title else Run()
+        made = named(method, **options).partition(encoded, (KAnonymity(K),), run)
         shown = tight_partition(plain, made.labels)
         draw_boxes(axis, plain, shown)
         axis.set_title(f"{title}: loss {loss(plain, shown):.3f}")

@@ -27,6 +27,7 @@ from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
+from shoal.rules import CompiledRules, compile_rules
 from shoal.rules import Rule as ConstraintRule
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
@@ -231,7 +232,9 @@ def anonymize_table(
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
     run.stage("measuring")
-    return make_release(table, schema, request, encoded, partition, population, notes)
+    # Where nothing was changed all rules are kept.
+    compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
+    return make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
 
 
 def make_release(
@@ -242,12 +245,17 @@ def make_release(
     partition: Partition,
     population: Table | None,
     notes: list[str],
+    weights: Mapping[str, Fraction],
+    rules: CompiledRules | None,
 ) -> Release:
     """Turn what a method made into cells, and measure what they lost."""
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        measures = metrics.measure_tables(table, released.table, schema, k=request.k, hierarchies=bound)
+        floats = {name: float(weight) for name, weight in weights.items()}
+        measures = metrics.measure_tables(
+            table, released.table, schema, k=request.k, weights=floats, hierarchies=bound, rules=rules
+        )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
@@ -292,13 +300,14 @@ def measure(
     hierarchies: Mapping[str, Rule] | None = None,
     climb: Climb | None = None,
     target: str | None = None,
+    rules: Sequence[ConstraintRule] = (),
     decimal: str = ".",
     thousands: str = "",
 ) -> Measures:
     """Score any tool's release of a table: frames or paths of CSV files.
 
     climb: how the levels of the hierarchies weigh in the distortion, all alike where it is left out. target: the column
-    of classes for the classification metric.
+    of classes for the classification metric. rules: of the quasi-identifiers, for the research value.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -323,8 +332,8 @@ def measure(
         thousands=thousands,
     )
     schema = encoding.guess_kinds(tables[0], schema)
-    rules = for_columns((hierarchies or {}).items(), qi)
-    encoded = encoding.encode(tables[0], schema, rules, unknown="top") if rules else None
+    trees = for_columns((hierarchies or {}).items(), qi)
+    encoded = encoding.encode(tables[0], schema, trees, unknown="top") if trees or rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return metrics.measure_tables(
         tables[0],
@@ -336,4 +345,5 @@ def measure(
         hierarchies=bound,
         climb=climb,
         target=target,
+        rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
     )

@@ -164,3 +164,73 @@ def test_rules_of_a_file_are_plain_values() -> None:
         rule_from({"column": "age", "inflexion": [64, 65]})
     with pytest.raises(UsageError, match=r"its column is not named"):
         rule_from({"base": 1})
+
+
+def test_research_value_is_measured_on_any_release() -> None:
+    """[S1]: weight x rows / spans x share of the rules kept; from the released cells alone."""
+    import polars as pl
+
+    import shoal
+
+    before = pl.DataFrame({"age": ["20", "22", "64", "70"], "race": ["?", "White", "Black", "White"]})
+    after = pl.DataFrame(
+        {"age": ["[20, 22]", "[20, 22]", "[64, 70]", "[64, 70]"], "race": ["{?, White}"] * 2 + ["{Black, White}"] * 2}
+    )
+    rules = [
+        Rule("age", inflection=(64, 65), importance=3),
+        Rule("age", inflection=(22, 64), importance=1),
+        Rule("race", apart=("White", "Black"), importance=1),
+        Rule("race", apart=("?", "White"), importance=1),
+        Rule("race", apart=("?", "Black"), importance=1),
+        Rule("race", base=1),
+    ]
+    measures = shoal.measure(
+        before, after, qi=["age", "race"], rules=rules, weights={"age": 3, "race": 1}, missing=["?"]
+    )
+    assert measures.research_value["age"] == pytest.approx(0.75 * 4 / (3 + 3 + 7 + 7) * 1 / 4)
+    assert measures.research_value["race"] == pytest.approx(0.25 * 4 / 8 * 2 / 4)
+    assert measures.research_value_total == pytest.approx(sum(measures.research_value.values()))
+    untouched = shoal.measure(before, before, qi=["age", "race"], rules=rules, missing=["?"])
+    assert untouched.research_value == {"age": 0.5, "race": 0.5}
+    stars = pl.DataFrame({"age": ["*"] * 4, "race": ["*"] * 4})
+    assert shoal.measure(before, stars, qi=["age", "race"]).research_value_total == 0
+
+
+def test_measured_research_value_is_that_of_the_clustering(seed: int) -> None:
+    """The cells of a release tell what the method worked out from its groups."""
+    import polars as pl
+
+    import shoal
+    from tests.naive import utility
+
+    draw = np.random.default_rng(seed)
+    frame = pl.DataFrame({"age": draw.integers(10, 90, 60).astype(str), "race": draw.choice(RACES, 60)})
+    rules = [*RACE_RULES, Rule("age", inflection=(40, 41), importance=2), Rule("age", base=1)]
+    made = shoal.anonymize(
+        frame, qi=["age", "race"], numeric=["age"], k=4, method="utility-driven", rules=rules, keep_order=True
+    )
+    encoded = Sheet(frame.to_dict(as_series=False), {"age": "numeric", "race": "categorical"}).encoded
+    compiled = compile_rules(rules, encoded.attributes)
+    groups: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    tuple_of = dict(zip(encoded.order.tolist(), encoded.row_tuple.tolist(), strict=True))
+    for row, cells in enumerate(made.text.rows()):
+        groups.setdefault(cells, []).append((tuple_of[row], 1))
+    attributes = []
+    for a, attribute in enumerate(encoded.attributes):
+        own = []
+        for r, importance in enumerate(compiled.importances):
+            pairs = tuple(
+                (frozenset(np.flatnonzero(p.one).tolist()), frozenset(np.flatnonzero(p.other).tolist()))
+                for p in compiled.pairs
+                if p.rule == r
+            )
+            own += [(importance, pairs)] if compiled.attributes[r] == a else []
+        values = tuple(map(Fraction, attribute.values.tolist())) or None
+        attributes.append(
+            utility.Attribute(
+                len(attribute.texts), values, weight=Fraction(1, 2), rules=tuple(own), base=compiled.bases[a]
+            )
+        )
+    tuples = [tuple(row) for row in encoded.tuples.tolist()]
+    expected = utility.research_value([utility.Group(g) for g in groups.values()], 0, tuples, attributes)
+    assert list(made.measures.research_value.values()) == pytest.approx([float(value) for value in expected])

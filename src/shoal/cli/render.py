@@ -13,11 +13,12 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from shoal.counted import CountedRelease
     from shoal.metrics import Measures
     from shoal.release import Release, Request
 
 SHOWN_STRINGS = 5  # of those that pass
-STAGES = ("reading", "encoding", "grouping", "measuring", "writing and verifying")
+STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
 @contextmanager
@@ -85,7 +86,12 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
 
 
 def print_release(
-    release: Release, output: Path | None, manifest: Path | None, seconds: float, *, as_json: bool = False
+    release: Release | CountedRelease,
+    output: str | None,
+    manifest: Path | None,
+    seconds: float,
+    *,
+    as_json: bool = False,
 ) -> None:
     """Print what was asked, reached and lost, and where the release is."""
     request, measures = release.request, release.measures
@@ -93,7 +99,7 @@ def print_release(
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
         content |= {"levels": release.levels and dict(release.levels)}
         content |= {"search": dict(release.search)} if release.search else {}
-        places = {"output": output and str(output), "manifest": manifest and str(manifest)}
+        places = {"output": output, "manifest": manifest and str(manifest)}
         if tells_bound(request):
             content["lower_bound"] = release.lower_bound
         print_json(content | places)
@@ -109,7 +115,7 @@ def print_release(
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
-        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest))]
+        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
     print_table(f"shoal: done in {seconds:.1f} s", facts)
 
 
@@ -132,7 +138,7 @@ def tells_bound(request: Request) -> bool:
     return request.method == DEFAULT if request.bound is None else request.bound
 
 
-def bound_words(release: Release) -> str:
+def bound_words(release: Release | CountedRelease) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"

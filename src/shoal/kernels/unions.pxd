@@ -115,27 +115,29 @@ cdef inline int64_t range_price(const Form* form, int64_t low, int64_t high) noe
     return (high - low) * form.unit
 
 
+cdef inline int64_t form_price(const Form* form, const uint64_t* x, const uint64_t* y) noexcept nogil:
+    """Price of one attribute of a row of two sets together."""
+    cdef int32_t w = form.word
+    cdef int64_t n
+    if form.kind == A_RANGE:
+        return range_price(form, min(<int64_t>x[w], <int64_t>y[w]), max(<int64_t>x[w + 1], <int64_t>y[w + 1]))
+    if form.kind == A_NODE:
+        return node_price(form, common_node(form, x[w], y[w]))
+    n = count_bits(x[w] | y[w])
+    w += 1
+    while w < form.end:
+        n += count_bits(x[w] | y[w])
+        w += 1
+    return n * form.unit - form.first if n > 1 else 0
+
+
 cdef inline int64_t union_price(const Forms& forms, const uint64_t* x, const uint64_t* y, int64_t limit) noexcept nogil:
     """Price of a row of two sets together, or, once it is past the limit, some price past it."""
     cdef const Form* form = forms.each.data()
     cdef const Form* end = form + forms.each.size()
-    cdef int64_t price = 0, n
-    cdef int32_t w
+    cdef int64_t price = 0
     while form != end:
-        w = form.word
-        if form.kind == A_RANGE:
-            price += range_price(
-                form, min(<int64_t>x[w], <int64_t>y[w]), max(<int64_t>x[w + 1], <int64_t>y[w + 1])
-            )
-        elif form.kind == A_NODE:
-            price += node_price(form, common_node(form, x[w], y[w]))
-        else:
-            n = count_bits(x[w] | y[w])
-            w += 1
-            while w < form.end:
-                n += count_bits(x[w] | y[w])
-                w += 1
-            price += n * form.unit - form.first if n > 1 else 0
+        price += form_price(form, x, y)
         if price > limit:
             break
         form += 1

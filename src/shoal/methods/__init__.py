@@ -13,6 +13,7 @@ from shoal.methods.rv import RVGlobal, RVHybrid, RVLocal
 from shoal.methods.sbca import SBCA
 from shoal.methods.shoaling import Shoaling
 from shoal.methods.top_down import TopDown
+from shoal.methods.utility_driven import UtilityDriven
 
 __all__ = [
     "KACA",
@@ -31,6 +32,7 @@ __all__ = [
     "Run",
     "Shoaling",
     "TopDown",
+    "UtilityDriven",
     "infos",
     "named",
 ]

@@ -189,6 +189,14 @@ METHODS = (
         honours=MERGEABLE,
     ),
     Info(
+        "utility-driven",
+        "merges the smallest group where most research value is left, under data constraint rules",
+        "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis",
+        "shoal.methods.utility_driven:UtilityDriven",
+        honours=MERGEABLE,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
         "mnqia",
         "deals rows of unlike buckets to each group, by quasi-identifiers or by sensitive values",
         "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
@@ -265,7 +273,7 @@ def check_models(
                 f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
                 f"Methods that can: {', '.join(able) or 'none'}."
             )
-    whole = Groups.of(encoded, np.zeros(encoded.n_rows, dtype=np.int32))
+    whole = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
     obstacles = [reason for model in models if model.closed and (reason := model.obstacle(whole))]
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))

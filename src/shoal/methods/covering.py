@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.encoding import Attribute, Encoded
 from shoal.methods.base import Run
 from shoal.methods.mixing import draws, mix
-from shoal.methods.problem import node_losses
+from shoal.partition import node_losses
 
 __all__ = ["cover_tuples"]
 

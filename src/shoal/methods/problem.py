@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from shoal.encoding import Attribute, Encoded
 from shoal.methods.needs import Needs, find_needs
 from shoal.models import PrivacyModel
-from shoal.partition import NODE, RANGE, SET, SUPPRESSED, Cells, Partition
-from shoal.schema import Kind
+from shoal.partition import node_losses
 
-__all__ = ["Problem", "Recoding", "prepare", "total_loss"]
+__all__ = ["Problem", "Recoding", "prepare"]
 
 # Price of a row that has lost everything: twice of it fits 32 bits, and prices times rows 64.
 FULL_PRICE = 2**29
@@ -90,7 +89,7 @@ def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), wei
     full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
     priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
     codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
-    dear = [each.mean_of_pairs(np.bincount(c, weights=counts)) for each, c in zip(priced, codes, strict=True)]
+    dear = [each.mean_of_pairs(np.bincount(c, counts, len(each.ranks))) for each, c in zip(priced, codes, strict=True)]
     order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
     return Problem(
         codes=np.column_stack([codes[a] for a in order]).astype(np.int32),
@@ -165,40 +164,3 @@ def _places(attribute: Attribute, full: int) -> Ints:
             place[:n_known] = np.floor((known - known[0]) / attribute.span * full)
         place[n_known:] = 2 * full
     return place
-
-
-def node_losses(attribute: Attribute) -> NDArray[np.float64]:
-    """Return the loss of a cell at each node of an attribute's tree.
-
-    A number or date loses the range of the values below its node, the label's own ends being known to measures alone.
-    """
-    assert attribute.tree is not None
-    sizes = attribute.tree.sizes
-    if attribute.kind is Kind.CATEGORICAL or attribute.span <= 0:
-        return np.where(sizes > 1, sizes / len(attribute.texts), 0.0)
-    n_known = attribute.missing if attribute.missing >= 0 else len(attribute.texts)
-    low, high = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
-    for level in attribute.tree.nodes:
-        np.minimum.at(low, level[:n_known], attribute.values[:n_known])
-        np.maximum.at(high, level[:n_known], attribute.values[:n_known])
-    losses = np.where(high > low, (high - low) / attribute.span, 0.0)
-    losses[len(attribute.texts)] = 1.0  # the root
-    return losses
-
-
-def total_loss(encoded: Encoded, partition: Partition) -> float:
-    """Return the NCP of all rows and attributes, with hierarchies as they are."""
-    rows = np.bincount(partition.labels, minlength=partition.n_groups)
-    losses = (_losses(a, cells)[cells.index] for a, cells in zip(encoded.attributes, partition.cells, strict=True))
-    return float(sum((loss * rows).sum() for loss in losses))
-
-
-def _losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
-    """Return the loss of each distinct cell."""
-    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
-    if attribute.tree is not None:
-        return np.where(cells.form == NODE, node_losses(attribute)[cells.low], loss)
-    if attribute.ordered and attribute.span > 0:
-        widths = attribute.values[cells.high] - attribute.values[cells.low]
-        return np.where(cells.form == RANGE, widths / attribute.span, loss)
-    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)

@@ -14,7 +14,8 @@ from shoal.climbs import Climb
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics.cells import Domain
-from shoal.metrics.columns import column_loss
+from shoal.metrics.columns import ColumnLoss, column_loss
+from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
 from shoal.table import Table
 
@@ -39,7 +40,9 @@ class Measures:
     1 - mean of level / height. distortion: weighted hierarchical distance between original and release, summed over
     all cells; distortion_ratio: over that of a table of roots alone, in [0, 1]. A quasi-identifier without hierarchy
     has two levels. cm: classification metric, share of rows suppressed or not of the majority class of their group, in
-    [0, 1]; None where no target is named.
+    [0, 1]; None where no target is named. research_value: by quasi-identifier, its weight (they sum to 1) times the
+    rows over the sum of the spans that they show times the share of its rules' worth that is kept, in [0, weight], more
+    is better, 0 where nothing is shown; research_value_total: their sum, in [0, 1].
     """
 
     ncp: float
@@ -61,6 +64,8 @@ class Measures:
     distortion: float = 0.0
     distortion_ratio: float = 0.0
     cm: float | None = None
+    research_value: dict[str, float] = field(default_factory=dict)
+    research_value_total: float = 1.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures by name."""
@@ -78,13 +83,14 @@ def measure_tables(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     climb: Climb | None = None,
     target: str | None = None,
+    rules: CompiledRules | None = None,
 ) -> Measures:
     """Measure a release against its original; rows that are missing from it count as suppressed.
 
     k: what c_avg divides by and dm judges groups by (the smallest group's size where it is not given).
     weights: of the attributes in ncp. domains: a declared range (low, high) or list of values in place of the
     original's own. hierarchies: over the values of the original, for releases with labels. climb: how their levels
-    weigh in the distortion. target: the column of classes for cm.
+    weigh in the distortion. target: the column of classes for cm. rules: over the quasi-identifiers of the original.
     """
     k = None if k is None else check_k(k)
     names = [column.name for column in schema.qi]
@@ -106,11 +112,16 @@ def measure_tables(
             (domains or {}).get(column.name),
             (hierarchies or {}).get(column.name),
             climb or Climb(),
+            [pair for pair in rules.pairs if pair.attribute == a] if rules else (),
         )
-        for column in schema.qi
+        for a, column in enumerate(schema.qi)
     }
     per_attribute = {name: loss.ncp / n_rows for name, loss in lost.items()}
     n_cells = n_rows * len(lost)
+    research = {
+        name: _research_value(loss, n_rows, weight[name] / sum(weight.values()), rules, a)
+        for a, (name, loss) in enumerate(lost.items())
+    }
     whole = reduce(lambda one, other: one.plus(other, 1), lost.values())
     sizes = released.group_sizes(names)
     # Where "*" is a value of the original, it says nothing about suppression.
@@ -142,7 +153,17 @@ def measure_tables(
         distortion=whole.distortion,
         distortion_ratio=whole.distortion / n_cells,
         cm=None if target is None else _classification(released, names, target, n_rows),
+        research_value=research,
+        research_value_total=sum(research.values()),
     )
+
+
+def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: CompiledRules | None, a: int) -> float:
+    """Return weight x rows / spans of the rows x share of the rules' worth that is kept."""
+    if loss.starred == n_rows:
+        return 0.0
+    kept = rules.kept(loss.broken, a) if rules else 1
+    return weight * n_rows / (n_rows + loss.spans) * float(kept)
 
 
 def _classification(released: Table, names: list[str], target: str, n_rows: int) -> float:
@@ -177,8 +198,8 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
 
 def _count_starred(table: Table, names: list[str]) -> int:
     """Count the rows that are suppressed in every quasi-identifier."""
-    starred = np.ones(table.n_rows, dtype=bool)
+    starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == "*").to_numpy()[ranks]
-    return int(starred.sum())
+    return int(starred.sum() if table.weights is None else table.weights[starred].sum())

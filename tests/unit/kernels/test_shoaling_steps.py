@@ -19,10 +19,11 @@ from shoal.kernels.eject import eject
 from shoal.kernels.members import gather_members
 from shoal.kernels.rebuild import rebuild
 from shoal.methods.grouping import Grouping
-from shoal.methods.problem import FULL_PRICE, Problem, Recoding, prepare, total_loss
+from shoal.methods.problem import FULL_PRICE, Problem, Recoding, prepare
 from shoal.partition import tight_partition
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 from tests.naive import shoaling as naive
 
 N_TABLES = 60

@@ -16,11 +16,12 @@ from shoal.errors import InfeasibleError, UsageError
 from shoal.methods import Run, named
 from shoal.methods.base import failing_groups
 from shoal.methods.grouping import Grouping, repair
-from shoal.methods.problem import prepare, total_loss
+from shoal.methods.problem import prepare
 from shoal.methods.shoaling import EFFORTS, Search, cut
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.schema import Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 
 MODELS: dict[str, PrivacyModel] = {
     "distinct l": shoal.LDiversity("disease", l=3),
