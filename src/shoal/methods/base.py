@@ -118,6 +118,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
         "shoal.methods.incognito:Incognito",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "optimal",
@@ -125,6 +126,7 @@ METHODS = (
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.optimal:Optimal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-global",
@@ -132,6 +134,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVGlobal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-local",
@@ -139,6 +142,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVLocal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-hybrid",
@@ -146,6 +150,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVHybrid",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "sbca",
