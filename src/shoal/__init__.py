@@ -2,7 +2,7 @@
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
-To choose how: `methods`, `hierarchy`; what to call a column: `Role`, `Kind`, `Schema`.
+To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import datasets, errors, hierarchy, methods, models
+    from shoal.climbs import Climb
     from shoal.errors import ShoalError
     from shoal.formats import read_table
     from shoal.metrics import Measures
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     )
     from shoal.pipeline import anonymize, measure
     from shoal.release import Release
+    from shoal.rules import Rule
     from shoal.schema import Kind, Role, Schema
     from shoal.table import Table, read_csv
     from shoal.verification import Verdict, verify
@@ -47,6 +49,7 @@ __all__ = [
     "AlphaK",
     "AverageRisk",
     "BetaLikeness",
+    "Climb",
     "DeltaDisclosure",
     "DeltaPresence",
     "EntropyLDiversity",
@@ -61,6 +64,7 @@ __all__ = [
     "RecursiveLDiversity",
     "Release",
     "Role",
+    "Rule",
     "Schema",
     "ShoalError",
     "TCloseness",
@@ -83,6 +87,7 @@ _PLACES = {
     "AlphaK": "shoal.models",
     "AverageRisk": "shoal.models",
     "BetaLikeness": "shoal.models",
+    "Climb": "shoal.climbs",
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
     "EntropyLDiversity": "shoal.models",
@@ -97,6 +102,7 @@ _PLACES = {
     "RecursiveLDiversity": "shoal.models",
     "Release": "shoal.release",
     "Role": "shoal.schema",
+    "Rule": "shoal.rules",
     "Schema": "shoal.schema",
     "ShoalError": "shoal.errors",
     "TCloseness": "shoal.models",

@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from shoal.snap import check_grid
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
     from shoal.models import PrivacyModel
+    from shoal.rules import Rule as ConstraintRule
     from shoal.table import Table
 
 __all__ = ["Settings", "read_config"]
@@ -33,6 +35,9 @@ class Settings:
     k_column: str | None = None
     population: Any = None  # a table, or the path of one
     suppression_limit: float | str | None = None
+    constraints: tuple[Any, ...] = ()  # data constraint rules, or plain values that describe them
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    all_qi: bool | None = None
     qi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
@@ -84,8 +89,8 @@ class Settings:
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
         roles = {
-            Role.QI: self.qi,
-            Role.SENSITIVE: self.sensitive,
+            Role.QI: (*self.qi, *self.sensitive) if self.all_qi else self.qi,
+            Role.SENSITIVE: () if self.all_qi else self.sensitive,
             Role.INSENSITIVE: self.insensitive,
             Role.IDENTIFIER: self.drop,
             Role.PERSON: (self.person,) if self.person else (),
@@ -112,6 +117,24 @@ class Settings:
             thousands=thousands,
             grids=self.grids,
         )
+
+    def data_rules(self) -> tuple[ConstraintRule, ...]:
+        """Return the data constraint rules."""
+        from shoal.rules import Rule, rule_from
+
+        return tuple(rule if isinstance(rule, Rule) else rule_from(rule) for rule in self.constraints)
+
+    def column_weights(self) -> dict[str, Fraction]:
+        """Return the weights of the quasi-identifiers."""
+        weights = {}
+        for name, given in self.weights.items():
+            try:
+                weights[name] = Fraction(str(given)).limit_denominator(10**6)
+            except (ValueError, ZeroDivisionError):
+                weights[name] = Fraction(-1)
+            if weights[name] <= 0:
+                raise UsageError(f"weight of {name!r} is {given!r}. Use a number above 0.")
+        return weights
 
     def model_specs(self) -> list[dict[str, Any]]:
         """Return the models beside k and personal k as plain values; l and t hold for every sensitive column."""
@@ -209,6 +232,9 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         models: list[dict[str, Any]] = Field(default_factory=list)
         population: StrictStr | None = None
         suppression_limit: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
+        rules: list[dict[str, Any]] = Field(default_factory=list)
+        weights: dict[str, StrictFloat | StrictInt] = Field(default_factory=dict)
+        all_qi: StrictBool | None = None
         method: StrictStr | None = None
         effort: Literal["fast", "normal", "high"] | None = None
         options: dict[str, Any] = Field(default_factory=dict)
@@ -270,6 +296,9 @@ def _settings(form: Any, folder: Path) -> Settings:
         models=tuple(form.models),
         population=folder / form.population if form.population else None,
         suppression_limit=form.suppression_limit,
+        constraints=tuple(form.rules),
+        weights=form.weights,
+        all_qi=form.all_qi,
         **{name: tuple(names) for name, names in (roles | kinds).items()},
         person=single["person"],
         k_column=single["k_column"],

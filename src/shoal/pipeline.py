@@ -11,6 +11,7 @@ from typing import Any
 
 from shoal import encoding, methods, metrics
 from shoal.bound import lower_bound
+from shoal.climbs import Climb
 from shoal.config import Settings, read_config
 from shoal.drift import check_drift
 from shoal.encoding import Encoded
@@ -18,7 +19,7 @@ from shoal.errors import InputError, UsageError, VerificationError
 from shoal.formats import read_table
 from shoal.goals import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run
+from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
 from shoal.metrics import Measures
 from shoal.metrics.cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
@@ -26,6 +27,8 @@ from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
+from shoal.rules import CompiledRules, compile_rules
+from shoal.rules import Rule as ConstraintRule
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -42,6 +45,9 @@ def anonymize(
     k_column: str | None = None,
     population: Any = None,
     suppression_limit: float | str | None = None,
+    rules: Sequence[ConstraintRule] = (),
+    weights: Mapping[str, float] | None = None,
+    all_qi: bool | None = None,
     sensitive: Sequence[str] = (),
     insensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -78,11 +84,13 @@ def anonymize(
     missing value beside the empty one. l, t: distinct l-diversity and t-closeness of every sensitive column; models:
     others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
     population: a frame or the path of the table that this one was drawn from, for models that count it.
-    suppression_limit: the largest share of the rows that may be left out. method: a name from shoal.methods or an
-    instance with its options. keep_order: rows as in the frame in place of sorted. effort: how long shoaling looks for
-    less loss, "fast", "normal" or "high". bound: take all the time that release.lower_bound, what any release of the
-    table must lose, may need. config: a shoal.toml whose settings hold where an argument is left out. person: the
-    column that says which rows are one person's; k then counts people. accept_unique: insensitive columns
+    suppression_limit: the largest share of the rows that may be left out. rules: shoal.Rule values that say what groups
+    should not mix, and weights of the quasi-identifiers, for methods that heed them. all_qi: recode the sensitive
+    columns too. method: a name from shoal.methods or an instance with its options. keep_order: rows as in the frame in
+    place of sorted. effort: how long shoaling looks for less loss, "fast", "normal" or "high". bound: take all the time
+    that release.lower_bound, what any release of the table must lose, may need. config: a shoal.toml whose settings
+    hold where an argument is left out. person: the column that says which rows are one person's; k then counts people.
+    accept_unique: insensitive columns
     that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
     file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
     hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
@@ -105,6 +113,9 @@ def anonymize(
         k_column=k_column,
         population=population,
         suppression_limit=suppression_limit,
+        constraints=tuple(rules),
+        weights=dict(weights or {}),
+        all_qi=all_qi,
         qi=tuple(qi),
         sensitive=tuple(sensitive),
         insensitive=tuple(insensitive),
@@ -136,10 +147,15 @@ def anonymize(
     request = make_request(settings, keep_order=keep_order, bound=bound)
     table = from_frame(frame)
     check_drift(table, saved)
-    run = Run(seed=settings.seed or 0, threads=threads or os.cpu_count() or 1)
+    run = make_run(settings, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
     people = settings.population_table()
     return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
+
+
+def make_run(settings: Settings, *, threads: int) -> Run:
+    """Return what the settings say about the run; nobody watches it."""
+    return Run(seed=settings.seed or 0, threads=threads, rules=settings.data_rules(), weights=settings.column_weights())
 
 
 def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
@@ -210,12 +226,15 @@ def anonymize_table(
         check_population(encoded)
         run.stage("grouping")
         k = check_personal(encoded, k)
+        check_run(method.name, encoded, run)
         partition = method.partition(encoded, models, run)
     told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
     run.stage("measuring")
-    return make_release(table, schema, request, encoded, partition, population, notes)
+    # Where nothing was changed all rules are kept.
+    compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
+    return make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
 
 
 def make_release(
@@ -226,12 +245,17 @@ def make_release(
     partition: Partition,
     population: Table | None,
     notes: list[str],
+    weights: Mapping[str, Fraction],
+    rules: CompiledRules | None,
 ) -> Release:
     """Turn what a method made into cells, and measure what they lost."""
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
-        measures = metrics.measure_tables(table, released.table, schema, k=request.k, hierarchies=bound)
+        floats = {name: float(weight) for name, weight in weights.items()}
+        measures = metrics.measure_tables(
+            table, released.table, schema, k=request.k, weights=floats, hierarchies=bound, rules=rules
+        )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
             f"the release that was made cannot be read back; nothing was written. {error}"
@@ -274,10 +298,16 @@ def measure(
     weights: Mapping[str, float] | None = None,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Rule] | None = None,
+    climb: Climb | None = None,
+    target: str | None = None,
+    rules: Sequence[ConstraintRule] = (),
     decimal: str = ".",
     thousands: str = "",
 ) -> Measures:
     """Score any tool's release of a table: frames or paths of CSV files.
+
+    climb: how the levels of the hierarchies weigh in the distortion, all alike where it is left out. target: the column
+    of classes for the classification metric. rules: of the quasi-identifiers, for the research value.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -302,9 +332,18 @@ def measure(
         thousands=thousands,
     )
     schema = encoding.guess_kinds(tables[0], schema)
-    rules = for_columns((hierarchies or {}).items(), qi)
-    encoded = encoding.encode(tables[0], schema, rules, unknown="top") if rules else None
+    trees = for_columns((hierarchies or {}).items(), qi)
+    encoded = encoding.encode(tables[0], schema, trees, unknown="top") if trees or rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return metrics.measure_tables(
-        tables[0], tables[1], schema, k=k, weights=weights, domains=domains, hierarchies=bound
+        tables[0],
+        tables[1],
+        schema,
+        k=k,
+        weights=weights,
+        domains=domains,
+        hierarchies=bound,
+        climb=climb,
+        target=target,
+        rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
     )

@@ -197,8 +197,7 @@ class Release:
         suppressed = measures.pop("suppressed_rows")
         if 0 < suppressed < k:
             suppressed = "<k"
-            for derived in ("dm", "modification_rate", "ncp", "utility", "per_attribute"):
-                measures.pop(derived)
+            measures = {name: measures[name] for name in ("rows", "groups", "smallest_group", "c_avg")}
         content: dict[str, Any] = {
             "shoal": __version__,
             "file": name,

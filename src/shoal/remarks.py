@@ -93,6 +93,8 @@ def about_release(released: Released, encoded: Encoded, schema: Schema, request:
     single = 0 if request.snap else _single_ends(released, encoded)
     if single:
         notes.append(f"{single} ranges end at a value that only one row has; --snap widens them to a round grid")
+    if request.method == "mnqia" and request.options.get("variant") == "sensitive":
+        notes.append(_diversity(released, schema))
     return notes
 
 
@@ -108,6 +110,16 @@ def about_search(facts: Mapping[str, Any]) -> list[str]:
             f"research values of {told} rise with a level: only --subsets and optimal are sure to find the best"
         )
     return notes
+
+
+def _diversity(released: Released, schema: Schema) -> str:
+    """Tell how many values of each sensitive column every group holds at least."""
+    import polars as pl
+
+    names = schema.names(Role.SENSITIVE)
+    groups = released.table.frame.group_by([column.name for column in schema.qi]).agg(pl.col(names).n_unique())
+    least = [f"{groups[name].min()!s} {'values ' if i == 0 else ''}of {name!r}" for i, name in enumerate(names)]
+    return f"every group holds at least {' and '.join(least)}"
 
 
 def _single_ends(released: Released, encoded: Encoded) -> int:

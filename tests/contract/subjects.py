@@ -27,6 +27,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"objective": objective} for objective in ("ncp", "height", "precision", "aecs", "dm", "entropy", "rv")
     ],
     "rv-global": [{}, {"subsets": True, "budget": 4}],
+    "kaca": [{}, {"weighting": "height"}],
+    "utility-driven": [{}, {"suppress": "attributes"}],
+    "sbca": [{}, {"remainder": "nearest"}],
 }
 # Methods that may leave rows out; all others have to place every row.
 MAY_SUPPRESS: frozenset[str] = frozenset({"datafly"})

@@ -23,10 +23,10 @@ from shoal.frequency.sql import SourceEngine
 from shoal.hierarchy.base import Rule
 from shoal.release import write_csv
 from shoal.schema import Role, Schema
-from shoal.sources.url import parse_url
 from shoal.sources.base import Recoding, Source
 from shoal.sources.duck import DuckSource
 from shoal.sources.postgres import PostgresSource
+from shoal.sources.url import parse_url
 from shoal.table import from_frame, read_csv
 from tests.postgres import Server
 

@@ -9,7 +9,7 @@ import pytest
 from tests.command import Shoal, folder_of
 from tests.gate.faults import FAULTS
 
-WORDS = ("-k", 3, "--qi", "age,sex,zip", "--sensitive", "disease,cost", "--drop", "name")
+WORDS = ("-k", 3, "--qi", "age,sex,zip", "--sensitive", "disease,cost", "--drop", "name", "--method", "mondrian")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ A released row is None where the row was left out. NCP: Xu et al. 2006, as in [S
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -110,3 +111,60 @@ def modification_rate(
             same = after is not None and (after[i] == plain(text) or (after[i] in missing and plain(text) in missing))
             changed += not same
     return Fraction(changed, cells)
+
+
+def inside(after: str, attribute: Attribute, column: Sequence[str]) -> list[str]:
+    """The cells of the original column, missing ones as the empty text, that a changed cell stands for."""
+    known = ["" if plain(text) in attribute.missing else plain(text) for text in column]
+    if after == SUPPRESSED or after in attribute.missing:
+        return known
+    if attribute.kind == "categorical":
+        return [text for text in known if text in (members(after) or ())]
+    for low, high in bounds(after):
+        try:
+            ends = attribute.measure(low), attribute.measure(high)
+        except ValueError:
+            continue
+        return [text for text in known if text and ends[0] <= attribute.measure(text) <= ends[1]]
+    raise ValueError(after)
+
+
+def is_changed(before: str, after: str | None, attribute: Attribute, column: Sequence[str]) -> bool:
+    """Whether a cell is less specific than it was."""
+    if after is None:
+        return True
+    if after in attribute.missing:
+        return plain(before) not in attribute.missing
+    return after not in {plain(text) for text in column}
+
+
+def iloss_cell(after: str | None, attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """(values of the cell - 1) / values of the column, of a changed cell [S0 eq. 2-2]."""
+    every = inside(SUPPRESSED, attribute, column)
+    covered = inside(SUPPRESSED if after is None else after, attribute, column)
+    return Fraction(len(set(covered)) - 1, len(set(every)))
+
+
+def lm_cell(before: str, after: str | None, attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """(leaves of the cell - 1) / (leaves of the column - 1), of a range its share, of a changed cell [S4 section D]."""
+    if after is None or after == SUPPRESSED or after in attribute.missing:
+        return Fraction(1)
+    if attribute.kind != "categorical":
+        return ncp_cell(before, after, attribute, column)
+    n_values = len(set(inside(SUPPRESSED, attribute, column)))
+    return Fraction(len(set(inside(after, attribute, column))) - 1, n_values - 1)
+
+
+def entropy_cell(after: str | None, attribute: Attribute, column: Sequence[str]) -> float:
+    """Mean of -log2(rows of the value / rows of the cell) over the rows that a changed cell stands for."""
+    covered = Counter(inside(SUPPRESSED if after is None else after, attribute, column))
+    return sum(n / covered.total() * math.log2(covered.total() / n) for n in covered.values())
+
+
+def classification(released: Sequence[Row | None], classes: Sequence[str]) -> Fraction:
+    """CM: rows suppressed, or not of the most frequent class of their group, over all rows."""
+    by_group: dict[tuple[str, ...], Counter[str]] = {}
+    for row, told in zip(released, classes, strict=True):
+        if row is not None and any(cell != SUPPRESSED for cell in row):
+            by_group.setdefault(tuple(row), Counter())[told] += 1
+    return 1 - Fraction(sum(max(counts.values()) for counts in by_group.values()), len(released))

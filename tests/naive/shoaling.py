@@ -26,12 +26,19 @@ class Category:
 
 
 @dataclass(frozen=True)
+class Leaves:
+    """climbs: of each code of a hierarchy, whose leaves they are in their order, its price together with the next."""
+
+    climbs: Sequence[int]
+
+
+@dataclass(frozen=True)
 class Block:
     """rows: of each entry; k: what a group must have."""
 
     codes: Sequence[Sequence[int]]
     rows: Sequence[int]
-    attributes: Sequence[Number | Category]
+    attributes: Sequence[Number | Category | Leaves]
     k: int
 
     def price(self, entries: Sequence[int]) -> int:
@@ -41,6 +48,8 @@ class Block:
             codes = {self.codes[e][a] for e in entries}
             if isinstance(attribute, Category):
                 total += attribute.unit * len(codes) if len(codes) > 1 else 0
+            elif isinstance(attribute, Leaves):
+                total += max(attribute.climbs[min(codes) : max(codes)], default=0)
             else:
                 places = [attribute.places[code] for code in codes]
                 total += min(max(places) - min(places), attribute.whole)

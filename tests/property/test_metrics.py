@@ -98,6 +98,80 @@ def test_measures_agree_with_their_twins(drawn: Scored, data: st.DataObject) -> 
     assert measures.groups == len(set(kept))
 
 
+@settings(max_examples=EXAMPLES)
+@given(drawn=scored(), classes=st.lists(st.sampled_from("xyz"), min_size=30, max_size=30))
+def test_measures_by_counts_agree_with_their_twins(drawn: Scored, classes: list[str]) -> None:
+    """C27: ILoss, LM, MD, entropy, precision and distortion without hierarchies, CM."""
+    sheet, released, n_rows = drawn.sheet, drawn.released, drawn.sheet.n_rows
+    frame = drawn.frame.with_columns(
+        pl.Series("class", [c for c, row in zip(classes, released, strict=False) if row is not None], dtype=pl.String)
+    )
+    measures = shoal.measure(sheet.frame, frame, target="class", **sheet.arguments)
+    totals = dict.fromkeys(("iloss", "lm", "entropy", "changed"), Fraction(0) + 0.0)
+    for i, (name, attribute) in enumerate(zip(sheet.qi, attributes_of(sheet), strict=True)):
+        column = sheet.columns[name]
+        after = [None if row is None else row[i] for row in released]
+        changed = [
+            (text, cell)
+            for text, cell in zip(column, after, strict=True)
+            if loss.is_changed(text, cell, attribute, column)
+        ]
+        assert measures.md[name] == len(changed)
+        totals["changed"] += len(changed)
+        totals["iloss"] += sum(float(loss.iloss_cell(cell, attribute, column)) for _, cell in changed)
+        totals["lm"] += sum(float(loss.lm_cell(text, cell, attribute, column)) for text, cell in changed)
+        totals["entropy"] += sum(loss.entropy_cell(cell, attribute, column) for _, cell in changed)
+    n_cells = n_rows * len(sheet.qi)
+    assert measures.iloss == pytest.approx(totals["iloss"] / n_cells, abs=1e-9)
+    assert measures.lm == pytest.approx(totals["lm"] / n_cells, abs=1e-9)
+    assert measures.lm_total == pytest.approx(totals["lm"], abs=1e-9)
+    assert measures.entropy == pytest.approx(totals["entropy"], abs=1e-7)
+    assert measures.distortion == pytest.approx(totals["changed"])
+    assert measures.distortion_ratio == pytest.approx(1 - measures.precision)
+    assert 0 <= measures.lm <= 1
+    assert measures.cm == pytest.approx(float(loss.classification(released, classes[:n_rows])))
+
+
+LABELLED = {
+    "gender": shoal.hierarchy.Hierarchy({"male": ("*",), "female": ("*",)}),
+    "postcode": shoal.hierarchy.prefixes([3, 2, 1]),
+}
+
+
+@pytest.mark.parametrize(("table", "distortion", "rate"), [("b", 2.5, 4 / 18), ("c", 7.5, 12 / 18)])
+def test_distortion_is_that_of_s2_table_1(table: str, distortion: float, rate: float) -> None:
+    """[S2] Table 1, a to b and a to c."""
+    rows = ["male,middle,4350", "male,middle,4350", "male,young,4351", "female,young,4352", "female,old,4353"]
+    before = [row.split(",") for row in [*rows, "female,old,4353"]]
+    after = [["*", age, "435*"] if table == "c" or age == "young" else [sex, age, code] for sex, age, code in before]
+    names = ["gender", "age", "postcode"]
+    frames = [pl.DataFrame(rows, schema=names, orient="row") for rows in (before, after)]
+    measures = shoal.measure(*frames, qi=names, categorical=names, hierarchies=LABELLED)
+    assert measures.distortion == distortion
+    assert measures.distortion_ratio == pytest.approx(distortion / 18)
+    assert measures.modification_rate == pytest.approx(rate)
+    assert measures.precision == pytest.approx(1 - distortion / 18)
+    by_height = shoal.measure(
+        *frames, qi=names, categorical=names, hierarchies=LABELLED, climb=shoal.Climb("height", beta=1)
+    )
+    n_climbed = 2 if table == "b" else 6
+    assert by_height.distortion == pytest.approx(n_climbed * (1 + (1 / 4) / (1 + 1 / 2 + 1 / 3 + 1 / 4)))
+
+
+def test_levels_of_sets_are_those_of_the_labels_above_them() -> None:
+    names = ["postcode"]
+    before = pl.DataFrame({"postcode": ["4350", "4351", "4399", "1000"]})
+    after = pl.DataFrame({"postcode": ["{4350, 4351}", "{4350, 4399}", "4399", "*"]})
+    measures = shoal.measure(before, after, qi=names, categorical=names, hierarchies={"postcode": LABELLED["postcode"]})
+    assert measures.distortion == pytest.approx(1 / 4 + 2 / 4 + 1)
+
+
+def test_target_that_is_not_released_is_refused() -> None:
+    frame = pl.DataFrame({"x": ["1", "9"]})
+    with pytest.raises(UsageError, match=r"target 'y' is not in the release"):
+        shoal.measure(frame, frame, qi=["x"], target="y")
+
+
 @given(drawn=scored(), below=st.integers(0, 50), above=st.integers(1, 50))
 def test_declared_domain_takes_the_place_of_the_tables_own(drawn: Scored, below: int, above: int) -> None:
     """C27: a wider range, or values that do not occur, make every loss smaller."""

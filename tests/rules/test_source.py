@@ -17,7 +17,7 @@ MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"schema"},
-    {"dialect", "kernels", "texts", "tree", "values"},
+    {"climbs", "dialect", "kernels", "texts", "tree", "values"},
     {"snap"},
     {"table", "datasets"},
     {"formats"},
@@ -26,7 +26,7 @@ LAYERS = (
     {"partition", "sensitive"},
     {"population"},
     {"encoding"},
-    {"frequency"},
+    {"frequency", "rules"},
     {"models"},
     {"metrics"},
     {"methods"},

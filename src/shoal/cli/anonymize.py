@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,6 +67,15 @@ def anonymize(
     hierarchy: opt.HierarchyFiles = None,
     trust_hierarchies: opt.Trust = False,
     unknown: opt.Unknown = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Weights of quasi-identifiers, for methods that heed them: age=2,sex=0.5.", rich_help_panel=opt.RUN
+        ),
+    ] = None,
+    all_qi: Annotated[
+        bool, typer.Option("--all-qi", help="Recode the sensitive columns too.", rich_help_panel=opt.ROLES)
+    ] = False,
     method: Annotated[str | None, typer.Option(help="See 'shoal methods'.", rich_help_panel=opt.RUN)] = None,
     effort: Annotated[
         str | None,
@@ -151,6 +161,8 @@ def anonymize(
         k_column=k_column,
         population=population,
         suppression_limit=suppression_limit,
+        weights=opt.split_pairs(opt.split_names(weights), "--weights"),
+        all_qi=all_qi or None,
         qi=opt.split_names(qi),
         sensitive=opt.split_names(sensitive),
         insensitive=opt.split_names(insensitive),
@@ -186,15 +198,14 @@ def anonymize(
         raise UsageError("-o - and --json both print on standard output. Leave one out.")
     n_threads = opt.use_threads(threads)
     from shoal.engines import Job, check_engine
-    from shoal.methods import Run
-    from shoal.pipeline import choose_method, make_request
+    from shoal.pipeline import choose_method, make_request, make_run
 
     most = check_engine(data, engine, memory)
     request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
     chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
     with _place(data, output, dry_run=dry_run, force=force) as target, render.progress() as (stage, progress):
-        run = Run(seed=settings.seed or 0, threads=n_threads, stage=stage, progress=progress)
+        run = replace(make_run(settings, threads=n_threads), stage=stage, progress=progress)
         job = Job(data, settings, request, chosen, models, run, rules, saved, engine, most)
         with job.released(target) as release:
             stage("writing and verifying")

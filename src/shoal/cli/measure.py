@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import render
+from shoal.climbs import Climb
 from shoal.config import Settings
 from shoal.schema import check_k
 
@@ -27,6 +28,14 @@ def measure(
     missing: opt.Missing = None,
     hierarchy: opt.HierarchyFiles = None,
     trust_hierarchies: opt.Trust = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="Column of classes, for the classification metric.", rich_help_panel=opt.ROLES),
+    ] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option("--beta", help="Levels near the root weigh more: 1/height^beta.", rich_help_panel=opt.KINDS),
+    ] = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
     as_json: opt.AsJson = False,
@@ -51,6 +60,8 @@ def measure(
         hierarchies=Settings(
             hierarchies=opt.split_pairs(hierarchy, "--hierarchy"), trust_hierarchies=trust_hierarchies
         ).rules(),
+        climb=None if beta is None else Climb("height", beta),
+        target=target,
         decimal=decimal or ".",
         thousands=thousands or "",
     )

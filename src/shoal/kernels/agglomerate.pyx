@@ -12,11 +12,15 @@ def agglomerate(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     const int32_t[::1] picks,       # IN  the tuples of the block
     const int64_t[::1] rows,        # IN  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t[::1] labels,            # OUT group of each picked tuple
 ) -> int:
     """Merge the nearest clusters until all are ripe; return the number of groups."""
@@ -24,7 +28,7 @@ def agglomerate(
     cdef School school
     cdef Py_ssize_t e
     with nogil:
-        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         empty_school(block, school)
         grow_groups(block, school)
         for e in range(block.n):

@@ -5,10 +5,11 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport Block, Summary, draw, draw_below, is_part, is_ripe, joined, load_block, parted, share
+from shoal.kernels.block cimport Block, draw, draw_below, load_block
+from shoal.kernels.ripe cimport Summary, is_part, joined, nothing, parted, share
 from shoal.kernels.school cimport (
-    School, cost_of, find_near, load_school, open_group, price_exchanged, price_of_pair, price_with, put_in,
-    split_entry, take_out,
+    School, cost_of, find_near, load_school, open_group, price_exchanged, price_of_pair, price_with, put_in, ripe_pair,
+    ripe_with, ripe_without, split_entry, stays_ripe, take_out,
 )
 
 # Nearest entries that a proposal may look to, members of a group that are tried in a swap, steps of the temperature.
@@ -23,11 +24,15 @@ def anneal(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     int32_t[::1] picks,             # IN and OUT  the tuples of the block, with room for parts of them
     int64_t[::1] rows,              # IN and OUT  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t n,                      # IN  how many of the picks are filled
     int32_t n_groups,               # IN  number of groups
     int64_t proposals,              # IN  for each entry
@@ -45,7 +50,7 @@ def anneal(
     cdef double temperature
     cdef Py_ssize_t i
     with nogil:
-        load_block(codes, picks[:n], rows[:n], places, offsets, ordered, units, k, block)
+        load_block(codes, picks[:n], rows[:n], places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         load_school(block, labels[:n], n_groups, school)
         before = total_cost(school)
         for g in range(n_groups):
@@ -111,7 +116,7 @@ cdef void propose(
     bound = threshold(temperature, seed)
     stay = cost_of(school, a) + cost_of(school, b)
     left = parted(school.summary[a], block.entries[e])
-    if not is_ripe(block.need, left):
+    if not ripe_without(block, school, a, e):
         # The lowest bits tell what is tried: giving up a group takes as long as swaps for all of its members.
         if (word & 255) * GIVE_UP * school.members[a].size() < 256:
             give_up(block, school, near, origin, vacant, a, bound)
@@ -126,7 +131,7 @@ cdef void propose(
     if cost > stay + bound:
         return
     cost += left.rows * price_exchanged(block, school, a, e, -1)
-    if cost <= stay + bound:
+    if cost <= stay + bound and ripe_with(block, school, b, e):
         take_out(block, school, e)
         put_in(block, school, b, e)
 
@@ -139,12 +144,14 @@ cdef bint found_group(
     cdef int32_t a = school.group[e], b = school.group[other], part = other
     cdef int64_t cost
     cdef Summary lent = share(block.need, block.entries[e], block.entries[other]), rest
-    if is_ripe(block.need, block.entries[e]):
+    if ripe_pair(block, school, e, block.entries[e], -1, nothing()):
         take_out(block, school, e)
         put_in(block, school, new_group(block, school, vacant), e)
         return True
     rest = parted(school.summary[b], lent)
-    if not is_ripe(block.need, joined(block.entries[e], lent)) or not is_ripe(block.need, rest):
+    if not ripe_pair(block, school, e, block.entries[e], other, lent):
+        return False
+    if not stays_ripe(block, school, b, other, lent, -1, nothing()):
         return False
     cost = joined(block.entries[e], lent).rows * price_of_pair(block, e, other)
     cost += parted(school.summary[a], block.entries[e]).rows * price_exchanged(block, school, a, e, -1)
@@ -197,7 +204,7 @@ cdef void give_up(
                 continue
             added = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
             added -= cost_of(school, b)
-            if best < 0 or added < least:
+            if (best < 0 or added < least) and ripe_with(block, school, b, e):
                 best = b
                 least = added
         total += least
@@ -230,7 +237,9 @@ cdef void move_and_refill(
         return
     d = school.group[filler]
     lent = share(block.need, left, block.entries[filler])
-    if not is_ripe(block.need, joined(left, lent)) or not is_ripe(block.need, parted(school.summary[d], lent)):
+    if not stays_ripe(block, school, a, e, block.entries[e], filler, lent):
+        return
+    if not stays_ripe(block, school, d, filler, lent, -1, nothing()):
         return
     limit += cost_of(school, d)
     cost = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
@@ -241,7 +250,7 @@ cdef void move_and_refill(
         cost += parted(school.summary[d], lent).rows * school.price[d]
     else:
         cost += parted(school.summary[d], lent).rows * price_exchanged(block, school, d, filler, -1)
-    if cost > limit:
+    if cost > limit or not ripe_with(block, school, b, e):
         return
     if is_part(lent, block.entries[filler]):
         origin.push_back(origin[filler])
@@ -266,14 +275,18 @@ cdef void swap(
         at = at + 1 if at + 1 < size else 0
         left = joined(left_rest, block.entries[partner])
         right = joined(parted(school.summary[b], block.entries[partner]), block.entries[e])
-        if not is_ripe(block.need, left) or not is_ripe(block.need, right):
+        if left.rows < block.need.rows or right.rows < block.need.rows:
             continue
         # The partner can only raise the price of the group that e leaves.
         cost = right.rows * price_exchanged(block, school, b, partner, e)
         if cost + left.rows * without > limit:
             continue
         cost += left.rows * price_exchanged(block, school, a, e, partner)
-        if cost < limit or (cost == limit and best < 0):
+        if cost > limit or (cost == limit and best >= 0):
+            continue
+        if not stays_ripe(block, school, a, e, block.entries[e], partner, block.entries[partner]):
+            continue
+        if stays_ripe(block, school, b, partner, block.entries[partner], e, block.entries[e]):
             limit = cost
             best = partner
     if best >= 0:

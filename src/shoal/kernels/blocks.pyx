@@ -6,6 +6,8 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
+from shoal.kernels.block cimport RANGE, TREE
+
 
 cdef struct Segment:
     int32_t start
@@ -24,10 +26,10 @@ def cut_blocks(
     const int32_t[:, ::1] codes,    # IN  one row an item
     const int64_t[::1] weights,     # IN  of each item, what the limit counts
     const int64_t[::1] rows,        # IN  of each item
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     const double[::1] factors,      # IN  one for each attribute: how gladly it is cut
     int64_t limit,                  # IN  greatest weight of a block
     int64_t least,                  # IN  fewest rows on a side of a cut
@@ -61,14 +63,14 @@ def cut_blocks(
             if weight > limit:
                 for a in range(codes.shape[1]):
                     cut.attribute = a
-                    cut.gain = factors[a] * deal(codes, rows, places, offsets, ordered, units, a, least, order, segment,
+                    cut.gain = factors[a] * deal(codes, rows, places, offsets, kinds, units, a, least, order, segment,
                                                  histogram, goes_left)
                     if cut.gain > best.gain:
                         best = cut
             if best.gain <= 0:
                 marks[segment.start] = 1
                 continue
-            deal(codes, rows, places, offsets, ordered, units, best.attribute, least, order, segment, histogram,
+            deal(codes, rows, places, offsets, kinds, units, best.attribute, least, order, segment, histogram,
                  goes_left)
             keep.clear()
             write = segment.start
@@ -86,13 +88,13 @@ def cut_blocks(
 
 cdef double deal(
     const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t[::1] places, const int64_t[::1] offsets,
-    const uint8_t[::1] ordered, const int32_t[::1] units, Py_ssize_t a, int64_t least, const int32_t[::1] order,
+    const uint8_t[::1] kinds, const int32_t[::1] units, Py_ssize_t a, int64_t least, const int32_t[::1] order,
     Segment segment,
     vector[int64_t]& histogram,     # all zero, given back all zero
     vector[uint8_t]& goes_left,     # OUT for each code of the segment, 1 where it goes left
 ) noexcept nogil:
     """Part the values of an attribute in two; return by how much that lowers the mean price of a pair, 0 without a cut."""
-    cdef vector[Weighed] present    # (-rows, code) of a category, (code, code) of a number
+    cdef vector[Weighed] present    # (-rows, code) of a set; else (code, code)
     cdef Py_ssize_t i, middle
     cdef int32_t code
     cdef int64_t total = 0
@@ -105,21 +107,57 @@ cdef double deal(
         total += rows[order[i]]
     for i in range(<Py_ssize_t>present.size()):
         code = present[i].second
-        present[i].first = code if ordered[a] else -histogram[code]
+        present[i].first = code if kinds[a] else -histogram[code]
     cpp_sort(present.begin(), present.end())
-    if ordered[a]:
+    if kinds[a] == TREE:
+        gain = part_branches(places, offsets[a], histogram, present, total, least, goes_left)
+    elif kinds[a] == RANGE:
         gain = halve(places, offsets[a], units[a], histogram, present, total, least, &middle)
     else:
-        gain = 2.0 * units[a] * part_values(histogram, present, total, least, &middle)
+        gain = 2.0 * units[a] * part_values(present, total, least, &middle)
     for i in range(<Py_ssize_t>present.size()):
         code = present[i].second
-        goes_left[code] = i < middle
+        if kinds[a] != TREE:
+            goes_left[code] = i < middle
         histogram[code] = 0
     return gain
 
 
+cdef double part_branches(
+    const int32_t[::1] places, int64_t offset, const vector[int64_t]& histogram, const vector[Weighed]& present,
+    int64_t total, int64_t least,
+    vector[uint8_t]& goes_left,     # OUT for each code that is present, 1 where it goes left
+) noexcept nogil:
+    """Part what lies below the lowest node above all values; return by how much the mean price falls, were it all there."""
+    cdef vector[Weighed] branches   # (-rows, number)
+    cdef vector[int32_t] climbs     # price of each value with the one before it
+    cdef vector[uint8_t] is_left
+    cdef Py_ssize_t i, middle
+    cdef int32_t code, top = 0, n = 0, climb
+    cdef double gain
+    for i in range(<Py_ssize_t>present.size()):
+        climb = 0
+        for code in range(present[i - 1].second if i > 0 else present[i].second, present[i].second):
+            climb = max(climb, places[offset + code])
+        climbs.push_back(climb)
+        top = max(top, climb)
+    for i in range(<Py_ssize_t>present.size()):
+        if i == 0 or climbs[i] == top:
+            branches.push_back(Weighed(0, <int32_t>branches.size()))
+        branches.back().first -= histogram[present[i].second]
+    cpp_sort(branches.begin(), branches.end())
+    gain = top * part_values(branches, total, least, &middle)
+    is_left.assign(branches.size(), 0)
+    for i in range(middle):
+        is_left[branches[i].second] = 1
+    for i in range(<Py_ssize_t>present.size()):
+        n += i > 0 and climbs[i] == top
+        goes_left[present[i].second] = is_left[n]
+    return gain
+
+
 cdef double part_values(
-    const vector[int64_t]& histogram, const vector[Weighed]& present, int64_t total, int64_t least,
+    const vector[Weighed]& present, int64_t total, int64_t least,
     Py_ssize_t* middle,             # OUT how many of the values, from the most frequent on, go left
 ) noexcept nogil:
     """Return by how much the Gini index falls at best."""
@@ -127,10 +165,10 @@ cdef double part_values(
     cdef double squares = 0, left_squares = 0, gain, best = 0, left = 0, right, rows
     middle[0] = 0
     for i in range(<Py_ssize_t>present.size()):
-        rows = <double>histogram[present[i].second]
+        rows = <double>-present[i].first
         squares += rows * rows
     for i in range(<Py_ssize_t>present.size() - 1):
-        rows = <double>histogram[present[i].second]
+        rows = <double>-present[i].first
         left += rows
         right = total - left
         left_squares += rows * rows

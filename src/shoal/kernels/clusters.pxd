@@ -5,9 +5,12 @@ from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport Block, Summary, is_ripe, joined, lay_columns, measure_entries, parted
-from shoal.kernels.layout cimport BY_BITS, BY_RANGE, Layout, lay_pieces, union_price
-from shoal.kernels.school cimport School, cost_of, open_group, price_exchanged, price_with, put_in, take_out
+from shoal.kernels.block cimport RANGE, SET, Block, lay_columns, measure_entries
+from shoal.kernels.layout cimport BY_BITS, BY_RANGE, BY_TREE, Layout, lay_pieces, union_price
+from shoal.kernels.ripe cimport Summary, count_in, joined, passes
+from shoal.kernels.school cimport (
+    School, cost_of, open_group, price_exchanged, price_with, put_in, ripe_with, ripe_without, take_out,
+)
 
 
 cdef extern from *:
@@ -21,6 +24,7 @@ cdef extern from *:
         Layout layout;
         std::vector<uint64_t> words;
         std::vector<Summary> summary;
+        std::vector<int64_t> tally;             // slots x what models count
         std::vector<int32_t> price, version;
         std::vector<int32_t> alive, spot;       // slots in use; where a slot stands there, -1 where it does not
         std::vector<std::vector<int32_t>> members;
@@ -40,6 +44,7 @@ cdef extern from *:
         Layout layout
         vector[uint64_t] words
         vector[Summary] summary
+        vector[int64_t] tally
         vector[int32_t] price
         vector[int32_t] version
         vector[int32_t] alive
@@ -71,7 +76,7 @@ cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
     cdef vector[int32_t] back
     start_clusters(block, clusters)
     for e in range(block.n):
-        if is_ripe(block.need, block.entries[e]):
+        if is_ripe(block, clusters, e):
             put_in(block, school, open_group(block, school), e)
         else:
             enter(clusters, e)
@@ -92,7 +97,7 @@ cdef inline void grow_groups(const Block& block, School& school) noexcept nogil:
             offer_nearest(clusters, slot, queue)
             continue
         slot = merge(block, clusters, min(slot, best.slot), max(slot, best.slot))
-        if not is_ripe(block.need, clusters.summary[slot]):
+        if not is_ripe(block, clusters, slot):
             scan(block, clusters, slot)
             offer_nearest(clusters, slot, queue)
             continue
@@ -122,6 +127,7 @@ cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept
     clusters.near.resize(block.n)
     clusters.members.resize(block.n)
     clusters.summary.resize(block.n)
+    clusters.tally.assign(<size_t>block.n * block.need.n_tallies, 0)
     for e in range(block.n):
         make_single(block, clusters, e)
 
@@ -135,17 +141,28 @@ cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) 
     for a in range(q):
         w = clusters.layout.first_word[a]
         c = block.codes[e * q + a]
-        if block.ordered[a]:
-            place = <uint64_t>block.place[block.base[a] + c]
+        if block.kinds[a] != SET:
+            place = <uint64_t>(block.place[block.base[a] + c] if block.kinds[a] == RANGE else c)
             words[w] = place << 32 | place
         else:
             c += clusters.layout.first_bit[a]
             words[w + (c >> 6)] |= <uint64_t>1 << (c & 63)
     clusters.price[e] = 0
     clusters.summary[e] = block.entries[e]
+    for w in range(block.need.n_tallies):
+        clusters.tally[<Py_ssize_t>e * block.need.n_tallies + w] = 0
+    count_in(block.need, tally_of(block, clusters, e), block.classes[e], block.entries[e].rows)
     clusters.version[e] += 1
     clusters.members[e].assign(1, e)
     clusters.near[e].clear()
+
+
+cdef inline int64_t* tally_of(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
+    return clusters.tally.data() + <Py_ssize_t>slot * block.need.n_tallies
+
+
+cdef inline bint is_ripe(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
+    return passes(block.need, clusters.summary[slot], tally_of(block, clusters, slot))
 
 
 cdef inline void enter(Clusters& clusters, int32_t slot) noexcept nogil:
@@ -214,7 +231,7 @@ cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noex
         j = clusters.alive[i]
         # The mean price of both, which the key leaves out, is no more than the greater one.
         limit = <int32_t>worst + max(prices[slot], prices[j])
-        price = union_price(clusters.layout, own, words + <Py_ssize_t>j * width, limit)
+        price = union_price(block, clusters.layout, own, words + <Py_ssize_t>j * width, limit)
         if price > limit or j == slot:
             continue
         mean = <double>(cost + summary[j].rows * prices[j]) / <double>(rows + summary[j].rows)
@@ -248,10 +265,10 @@ cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, 
     cdef uint64_t low, high
     cdef uint64_t* x = clusters.words.data() + <Py_ssize_t>slot * clusters.layout.width
     cdef const uint64_t* y = clusters.words.data() + <Py_ssize_t>other * clusters.layout.width
-    clusters.price[slot] = union_price(clusters.layout, x, y, 2147483647)
+    clusters.price[slot] = union_price(block, clusters.layout, x, y, 2147483647)
     for i in range(<int32_t>clusters.layout.pieces.size()):
         w = clusters.layout.pieces[i].word
-        if clusters.layout.pieces[i].kind == BY_RANGE:
+        if clusters.layout.pieces[i].kind == BY_RANGE or clusters.layout.pieces[i].kind == BY_TREE:
             low = min(x[w] >> 32, y[w] >> 32)
             high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
             x[w] = low << 32 | high
@@ -261,6 +278,8 @@ cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, 
             for w in range(w + 1, clusters.layout.pieces[i].end):
                 x[w] |= y[w]
     clusters.summary[slot] = joined(clusters.summary[slot], clusters.summary[other])
+    for i in range(block.need.n_tallies):
+        tally_of(block, clusters, slot)[i] += tally_of(block, clusters, other)[i]
     clusters.members[slot].insert(
         clusters.members[slot].end(), clusters.members[other].begin(), clusters.members[other].end()
     )
@@ -283,7 +302,7 @@ cdef inline void close(
         least = school.price[g] + 1
         for i in range(<int32_t>school.members[g].size()):
             e = school.members[g][i]
-            if not is_ripe(block.need, parted(school.summary[g], block.entries[e])):
+            if not ripe_without(block, school, g, e):
                 continue
             price = price_exchanged(block, school, g, e, -1)
             if price < least or (price == least and best >= 0 and e < best):
@@ -298,9 +317,13 @@ cdef inline void close(
 
 
 cdef inline void place_singly(const Block& block, School& school, const vector[int32_t]& entries) noexcept nogil:
-    """Put entries, one after the other, in the group where they add least; without any group, all in a new one."""
+    """Put entries, one after the other, in the group where they add least; without any group, all in a new one.
+
+    A group that stays ripe comes before one that does not.
+    """
     cdef int32_t i, e, g, best
     cdef int64_t added, least
+    cdef bint fits, best_fits
     cdef int32_t n_groups = <int32_t>school.price.size()
     if n_groups == 0:
         g = open_group(block, school)
@@ -311,9 +334,14 @@ cdef inline void place_singly(const Block& block, School& school, const vector[i
         e = entries[i]
         best = -1
         least = 0
+        best_fits = False
         for g in range(n_groups):
             added = joined(school.summary[g], block.entries[e]).rows * price_with(block, school, g, e) - cost_of(school, g)
-            if best < 0 or added < least:
+            if best >= 0 and best_fits and added >= least:
+                continue
+            fits = ripe_with(block, school, g, e)
+            if best < 0 or fits > best_fits or (fits == best_fits and added < least):
                 best = g
                 least = added
+                best_fits = fits
         put_in(block, school, best, e)

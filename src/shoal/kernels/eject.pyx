@@ -6,8 +6,9 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport Block, joined, load_block
-from shoal.kernels.school cimport School, cost_of, load_school, price_with, put_in, take_out
+from shoal.kernels.block cimport Block, load_block
+from shoal.kernels.ripe cimport joined
+from shoal.kernels.school cimport School, cost_of, load_school, price_with, put_in, ripe_with, take_out
 
 ctypedef pair[int64_t, int32_t] Costly
 
@@ -16,11 +17,15 @@ def eject(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     const int32_t[::1] picks,       # IN  the tuples of the block
     const int64_t[::1] rows,        # IN  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t n_groups,               # IN  number of groups
     int32_t[::1] labels,            # IN and OUT  group of each picked tuple; groups that are given up have none
 ) -> int:
@@ -34,7 +39,7 @@ def eject(
     cdef Py_ssize_t i
     cdef int32_t g, given_up = 0
     with nogil:
-        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         load_school(block, labels, n_groups, school)
         for g in range(n_groups):
             order.push_back(Costly(-cost_of(school, g), g))
@@ -71,7 +76,7 @@ cdef bint give_up(const Block& block, School& school, int32_t g) noexcept nogil:
 
 
 cdef int32_t cheapest_group(
-    const Block& block, const School& school, int32_t besides, int32_t e, int64_t limit,
+    const Block& block, School& school, int32_t besides, int32_t e, int64_t limit,
     int64_t* least,                 # OUT what the entry adds there
 ) noexcept nogil:
     """Return the group to which the entry adds least, -1 where it adds the limit or more to each."""
@@ -83,7 +88,7 @@ cdef int32_t cheapest_group(
         if g == besides or school.members[g].empty() or block.entries[e].rows * school.price[g] >= least[0]:
             continue
         added = joined(school.summary[g], block.entries[e]).rows * price_with(block, school, g, e) - cost_of(school, g)
-        if added < least[0]:
+        if added < least[0] and ripe_with(block, school, g, e):
             least[0] = added
             best = g
     return best

@@ -3,20 +3,21 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport Block, range_price, set_price
+from shoal.kernels.block cimport RANGE, SET, Block, climb_price, range_price, set_price
 
 
 cdef extern from *:
     """
     namespace shoaling {
     // A stretch of the words of a cluster, and how its price is found: by table (bit masks of few values in all, of one
-    // or more categories), as a range (both places), or by counting bits (a category of many values).
+    // or more sets), as a range (both places), as a tree (both codes; the unit is their number, the table their
+    // climbs), or by counting bits (a set of many values).
     struct Piece { int32_t kind, word, end, unit; int64_t table; };
     struct Layout {
         std::vector<Piece> pieces;              // the cheapest to price first
         std::vector<int32_t> tables;            // price of every bit mask of a piece with a table
         std::vector<int32_t> first_word;        // of each attribute
-        std::vector<int32_t> first_bit;         // of each category in its words
+        std::vector<int32_t> first_bit;         // of each set in its words
         int32_t width;                          // words of a slot
     };
     }
@@ -39,7 +40,8 @@ cdef extern from *:
 cdef enum:
     BY_TABLE = 0
     BY_RANGE = 1
-    BY_BITS = 2
+    BY_TREE = 2
+    BY_BITS = 3
 
 
 cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
@@ -52,11 +54,11 @@ cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
 cdef inline void lay_pieces(const Block& block, Layout& layout) noexcept nogil:
     """Lay out the words of a cluster. Tables stay small beside the block, so that making them pays."""
     cdef int32_t a, n_values, kind
-    cdef bint is_open = False       # the last piece has a table and may take in another category
+    cdef bint is_open = False       # the last piece has a table and may take in another set
     layout.first_word.assign(block.q, 0)
     layout.first_bit.assign(block.q, 0)
     layout.width = 0
-    for kind in range(3):
+    for kind in range(4):
         for a in range(block.q):
             n_values = block.base[a + 1] - block.base[a]
             if kind_of(block, a) != kind:
@@ -67,13 +69,15 @@ cdef inline void lay_pieces(const Block& block, Layout& layout) noexcept nogil:
                 layout.first_bit[a] = layout.pieces.back().end - n_values
                 continue
             layout.first_word[a] = layout.width
-            add_piece(layout, kind, n_values, block.unit[a])
+            add_piece(layout, kind, n_values, n_values if kind == BY_TREE else block.unit[a])
+            if kind == BY_TREE:
+                layout.pieces.back().table = block.climb_base[a]
             is_open = kind == BY_TABLE
 
 
 cdef inline int32_t kind_of(const Block& block, int32_t a) noexcept nogil:
-    if block.ordered[a]:
-        return BY_RANGE
+    if block.kinds[a] != SET:
+        return BY_RANGE if block.kinds[a] == RANGE else BY_TREE
     return BY_TABLE if table_fits(block, block.base[a + 1] - block.base[a]) else BY_BITS
 
 
@@ -97,7 +101,7 @@ cdef inline void add_piece(Layout& layout, int32_t kind, int32_t n_values, int32
 
 
 cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit) noexcept nogil:
-    """Let the last table tell the price of another category too, whose bits stand above the others."""
+    """Let the last table tell the price of another set too, whose bits stand above the others."""
     cdef Piece* piece = &layout.pieces.back()
     cdef int32_t mask, i, size = 1 << piece.end, price
     for mask in range(1, 1 << n_values):
@@ -108,7 +112,7 @@ cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit) noe
 
 
 cdef inline int32_t union_price(
-    const Layout& layout, const uint64_t* x, const uint64_t* y, int32_t limit,
+    const Block& block, const Layout& layout, const uint64_t* x, const uint64_t* y, int32_t limit,
 ) noexcept nogil:
     """Price of a row of two clusters together, or, once it is past the limit, some price past it."""
     cdef const Piece* piece = layout.pieces.data()
@@ -122,6 +126,11 @@ cdef inline int32_t union_price(
         elif piece.kind == BY_RANGE:
             price += range_price(
                 piece.unit, min(<int32_t>(x[w] >> 32), <int32_t>(y[w] >> 32)), max(<int32_t>x[w], <int32_t>y[w])
+            )
+        elif piece.kind == BY_TREE:
+            price += climb_price(
+                block.climbs.data() + piece.table, piece.unit,
+                min(<int32_t>(x[w] >> 32), <int32_t>(y[w] >> 32)), max(<int32_t>x[w], <int32_t>y[w]),
             )
         else:
             n = count_bits(x[w] | y[w])

@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
-    Block, Summary, is_part, is_ripe, joined, lay_columns, load_block, measure_entries, nothing, parted, range_price,
-    set_price, share,
+    RANGE, SET, Block, lay_columns, load_block, measure_entries, range_price, set_price, span_price,
 )
+from shoal.kernels.ripe cimport Summary, has_rows, is_part, joined, nothing, parted, share
 from shoal.kernels.school cimport School, cost_of, empty_school, open_group, price_with, put_in
 
 
@@ -15,11 +15,15 @@ def gather_members(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     int32_t[::1] picks,             # IN and OUT  the tuples of the block, with room for parts of them
     int64_t[::1] rows,              # IN and OUT  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t n,                      # IN  how many of the picks are filled
     int32_t[::1] labels,            # OUT group of each picked tuple
 ) -> int:
@@ -32,7 +36,7 @@ def gather_members(
     cdef vector[int32_t] origin
     cdef Py_ssize_t i
     with nogil:
-        load_block(codes, picks[:n], rows[:n], places, offsets, ordered, units, k, block)
+        load_block(codes, picks[:n], rows[:n], places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         empty_school(block, school)
         for i in range(n):
             origin.push_back(<int32_t>i)
@@ -53,7 +57,7 @@ cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t 
     shares.resize(<size_t>n * block.q)
     for e in range(n):
         left = joined(left, block.entries[e])
-    while is_ripe(block.need, left) or school.price.empty():
+    while has_rows(block.need, left) or school.price.empty():
         measure_entries(block, columns, last, distance)
         best = -1
         for e in range(n):
@@ -73,7 +77,7 @@ cdef void gather(Block& block, School& school, vector[int32_t]& origin, int32_t 
             else:
                 left = parted(left, block.entries[best])
                 put_in(block, school, g, best)
-            if is_ripe(block.need, school.summary[g]):
+            if has_rows(block.need, school.summary[g]):
                 break
             price_all(block, school, g, last, columns, shares, prices)
             best = cheapest(school, prices)
@@ -104,7 +108,7 @@ cdef void price_all(
         column = columns.data() + <Py_ssize_t>a * n
         own = shares.data() + <Py_ssize_t>a * n
         unit = block.unit[a]
-        if block.ordered[a]:
+        if block.kinds[a] == RANGE:
             low = block.place[block.base[a] + school.low[g * q + a]]
             high = block.place[block.base[a] + school.high[g * q + a]]
             for e in range(n):
@@ -114,7 +118,11 @@ cdef void price_all(
             continue
         by_code.clear()
         for c in range(block.base[a + 1] - block.base[a]):
-            by_code.push_back(set_price(unit, school.low[g * q + a] + (count[c] == 0)))
+            if block.kinds[a] == SET:
+                by_code.push_back(set_price(unit, school.low[g * q + a] + (count[c] == 0)))
+            else:
+                low, high = min(c, school.low[g * q + a]), max(c, school.high[g * q + a])
+                by_code.push_back(span_price(block, a, low, high))
         for e in range(n):
             new = by_code[column[e]]
             price[e] += new - own[e]
@@ -129,6 +137,7 @@ cdef void take_part(Block& block, School& school, int32_t g, int32_t e, Summary 
         block.codes.push_back(block.codes[e * block.q + a])
     block.entries[e] = parted(block.entries[e], part)
     block.entries.push_back(part)
+    block.classes.push_back(block.classes[e])
     school.group.push_back(-1)
     school.spot.push_back(0)
     put_in(block, school, g, new)

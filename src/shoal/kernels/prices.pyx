@@ -4,23 +4,23 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport range_price, set_price
+from shoal.kernels.block cimport RANGE, TREE, range_price, set_price
 
 
 def price_groups(
     const int32_t[:, ::1] codes,    # IN  one row a tuple
     const int32_t[::1] tuples,      # IN  the tuple of each entry, group after group
     const int64_t[::1] starts,      # IN  where the entries of a group begin, one more at the end; no group is empty
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t[::1] prices,            # OUT price of a row of each group
 ) -> None:
     """Add up what a row of each group costs."""
     cdef vector[int32_t] last
     cdef Py_ssize_t a, g, i
-    cdef int32_t code, low, high, n_values
+    cdef int32_t code, low, high, n_values, climb
     with nogil:
         last.assign(offsets[codes.shape[1]], -1)
         for g in range(prices.shape[0]):
@@ -31,12 +31,17 @@ def price_groups(
                 n_values = 0
                 for i in range(starts[g], starts[g + 1]):
                     code = codes[tuples[i], a]
-                    if ordered[a]:
+                    if kinds[a]:
                         low, high = min(low, code), max(high, code)
                     elif last[offsets[a] + code] != g:
                         last[offsets[a] + code] = <int32_t>g
                         n_values += 1
-                if ordered[a]:
+                if kinds[a] == RANGE:
                     prices[g] += range_price(units[a], places[offsets[a] + low], places[offsets[a] + high])
+                elif kinds[a] == TREE:
+                    climb = 0
+                    for code in range(low, high):
+                        climb = max(climb, places[offsets[a] + code])
+                    prices[g] += climb
                 else:
                     prices[g] += set_price(units[a], n_values)

@@ -7,8 +7,9 @@ from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport Block, add_attribute, finish_block, load_block, start_block
-from shoal.kernels.school cimport School, cost_of, empty_school, find_near, load_school, open_group, put_in, take_out
+from shoal.kernels.school cimport School, cost_of, empty_school, find_near, load_school, open_group, put_in, stays_ripe, take_out
 from shoal.kernels.clusters cimport grow_groups
+from shoal.kernels.ripe cimport nothing
 
 # (-votes, group)
 ctypedef pair[int32_t, int32_t] Voted
@@ -22,11 +23,15 @@ def rebuild(
     const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
     const int32_t[::1] picks,       # IN  the tuples of the block
     const int64_t[::1] rows,        # IN  rows of each of them
-    const int32_t[::1] places,      # IN  place of each code of a number or date, attribute after attribute
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] ordered,     # IN  1 for numbers and dates, 0 for categories
-    const int32_t[::1] units,       # IN  price of a value of a category, of the whole range of a number or date
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
+    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
+    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
+    const double[:, ::1] terms,     # IN  what models ask of the tally
+    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
     int32_t n_groups,               # IN  number of groups
     int32_t partners,               # IN  how many groups are pooled with each
     int32_t[::1] labels,            # IN and OUT  group of each picked tuple
@@ -38,7 +43,7 @@ def rebuild(
     cdef int32_t g
     cdef Py_ssize_t e
     with nogil:
-        load_block(codes, picks, rows, places, offsets, ordered, units, k, block)
+        load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         load_school(block, labels, n_groups, school)
         find_near(block, school, near, N_NEAR)
         g = 0
@@ -68,6 +73,8 @@ cdef void grow_again(const Block& block, School& school, const vector[int32_t]& 
     grow_groups(pool, grown)
     for i in range(<int32_t>grown.price.size()):
         cost -= cost_of(grown, i)
+        if not stays_ripe(pool, grown, i, -1, nothing(), -1, nothing()):
+            return
     if cost <= 0:
         return
     for j in range(<int32_t>entries.size()):
@@ -110,12 +117,13 @@ cdef void pool_entries(const Block& block, const vector[int32_t]& entries, Block
     start_block(pool, <int32_t>n)
     for i in range(n):
         pool.entries.push_back(block.entries[entries[i]])
+        pool.classes.push_back(block.classes[entries[i]])
     column.resize(n)
     for a in range(q):
         for i in range(n):
             column[i] = block.codes[entries[i] * q + a]
         add_attribute(
-            pool, column, block.base[a + 1] - block.base[a], block.ordered[a], block.unit[a],
+            pool, column, block.base[a + 1] - block.base[a], block.kinds[a], block.unit[a],
             block.place.data() + block.base[a], columns,
         )
     finish_block(pool, columns)

@@ -3,9 +3,8 @@
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport (
-    Block, Summary, joined, lay_columns, measure_entries, nothing, parted, range_price, set_price,
-)
+from shoal.kernels.block cimport Block, lay_columns, measure_entries, set_price, span_price
+from shoal.kernels.ripe cimport Summary, count_in, joined, nothing, parted, passes
 
 
 cdef extern from *:
@@ -14,10 +13,12 @@ cdef extern from *:
     // Groups of a block, ready to take in and give away entries.
     struct School {
         std::vector<int32_t> counts;    // groups x local codes: entries that have the code
-        std::vector<int32_t> low;       // groups x q: number of values of a category; least code of a number
-        std::vector<int32_t> high;      // groups x q: greatest code of a number
+        std::vector<int32_t> low;       // groups x q: number of values of a set; else the least code
+        std::vector<int32_t> high;      // groups x q: the greatest code, but of a set
         std::vector<int32_t> price;     // of a row
         std::vector<Summary> summary;
+        std::vector<int64_t> tally;     // groups x what models count
+        std::vector<int64_t> trial;     // the tally of a group that is thought of
         std::vector<std::vector<int32_t>> members;
         std::vector<int32_t> group, spot;   // of each entry
     };
@@ -29,6 +30,8 @@ cdef extern from *:
         vector[int32_t] high
         vector[int32_t] price
         vector[Summary] summary
+        vector[int64_t] tally
+        vector[int64_t] trial
         vector[vector[int32_t]] members
         vector[int32_t] group
         vector[int32_t] spot
@@ -44,11 +47,8 @@ cdef inline int32_t price_of(const Block& block, const School& school, int32_t g
     """Price of a row of a group as it stands."""
     cdef int32_t a, price = 0, q = block.q
     for a in range(q):
-        if block.ordered[a]:
-            price += range_price(
-                block.unit[a], block.place[block.base[a] + school.low[g * q + a]],
-                block.place[block.base[a] + school.high[g * q + a]],
-            )
+        if block.kinds[a]:
+            price += span_price(block, a, school.low[g * q + a], school.high[g * q + a])
         else:
             price += set_price(block.unit[a], school.low[g * q + a])
     return price
@@ -61,11 +61,8 @@ cdef inline int32_t price_with(const Block& block, const School& school, int32_t
     for a in range(q):
         c = block.codes[e * q + a]
         b = block.base[a]
-        if block.ordered[a]:
-            price += range_price(
-                block.unit[a], block.place[b + min(c, school.low[g * q + a])],
-                block.place[b + max(c, school.high[g * q + a])],
-            )
+        if block.kinds[a]:
+            price += span_price(block, a, min(c, school.low[g * q + a]), max(c, school.high[g * q + a]))
         else:
             price += set_price(
                 block.unit[a], school.low[g * q + a] + (school.counts[<Py_ssize_t>g * total + b + c] == 0)
@@ -85,7 +82,7 @@ cdef inline int32_t price_exchanged(
         c = block.codes[e * q + a] if e >= 0 else o
         count = &school.counts[<Py_ssize_t>g * block.base[q] + b]
         low = school.low[g * q + a]
-        if not block.ordered[a]:
+        if not block.kinds[a]:
             if c != o or e < 0:
                 low -= count[o] == 1
                 if e >= 0:
@@ -106,19 +103,18 @@ cdef inline int32_t price_exchanged(
             low, high = c, c
         if e >= 0:
             low, high = min(low, c), max(high, c)
-        price += range_price(block.unit[a], block.place[b + low], block.place[b + high])
+        price += span_price(block, a, low, high)
     return price
 
 
 cdef inline int32_t price_of_pair(const Block& block, int32_t e, int32_t other) noexcept nogil:
     """Price of a row of two entries together."""
-    cdef int32_t a, c, d, b, price = 0
+    cdef int32_t a, c, d, price = 0
     for a in range(block.q):
         c = block.codes[e * block.q + a]
         d = block.codes[other * block.q + a]
-        b = block.base[a]
-        if block.ordered[a]:
-            price += range_price(block.unit[a], block.place[b + min(c, d)], block.place[b + max(c, d)])
+        if block.kinds[a]:
+            price += span_price(block, a, min(c, d), max(c, d))
         else:
             price += set_price(block.unit[a], 1 + (c != d))
     return price
@@ -126,6 +122,44 @@ cdef inline int32_t price_of_pair(const Block& block, int32_t e, int32_t other) 
 
 cdef inline int64_t cost_of(const School& school, int32_t g) noexcept nogil:
     return school.summary[g].rows * school.price[g]
+
+
+# --- ripe ---
+
+cdef inline bint stays_ripe(
+    const Block& block, School& school, int32_t g, int32_t out, Summary gone, int32_t e, Summary come,
+) noexcept nogil:
+    """Say whether a group is ripe when rows of entry `out` have gone and rows of entry e come; -1: of none."""
+    cdef Summary rows = joined(parted(school.summary[g], gone), come)
+    cdef int32_t n = block.need.n_tallies
+    if rows.rows < block.need.rows or n == 0:
+        return rows.rows >= block.need.rows
+    school.trial.assign(school.tally.begin() + <Py_ssize_t>g * n, school.tally.begin() + <Py_ssize_t>(g + 1) * n)
+    if out >= 0:
+        count_in(block.need, school.trial.data(), block.classes[out], -gone.rows)
+    if e >= 0:
+        count_in(block.need, school.trial.data(), block.classes[e], come.rows)
+    return passes(block.need, rows, school.trial.data())
+
+
+cdef inline bint ripe_without(const Block& block, School& school, int32_t g, int32_t out) noexcept nogil:
+    return stays_ripe(block, school, g, out, block.entries[out], -1, nothing())
+
+
+cdef inline bint ripe_with(const Block& block, School& school, int32_t g, int32_t e) noexcept nogil:
+    """Say whether a ripe group is still ripe with another entry, which models may refuse."""
+    return block.need.n_tallies == 0 or stays_ripe(block, school, g, -1, nothing(), e, block.entries[e])
+
+
+cdef inline bint ripe_pair(
+    const Block& block, School& school, int32_t e, Summary rows, int32_t other, Summary more,
+) noexcept nogil:
+    """Say whether rows of two entries are ripe together; other -1: of one alone."""
+    school.trial.assign(block.need.n_tallies, 0)
+    count_in(block.need, school.trial.data(), block.classes[e], rows.rows)
+    if other >= 0:
+        count_in(block.need, school.trial.data(), block.classes[other], more.rows)
+    return passes(block.need, joined(rows, more), school.trial.data())
 
 
 # --- the school ---
@@ -139,6 +173,7 @@ cdef inline int32_t open_group(const Block& block, School& school) noexcept nogi
     school.high.resize((g + 1) * block.q, 0)
     school.price.push_back(0)
     school.summary.push_back(nothing())
+    school.tally.resize((g + 1) * block.need.n_tallies, 0)
     school.members.push_back(none)
     return <int32_t>g
 
@@ -151,7 +186,7 @@ cdef inline void put_in(const Block& block, School& school, int32_t g, int32_t e
         c = block.codes[e * q + a]
         count = &school.counts[<Py_ssize_t>g * block.base[q] + block.base[a] + c]
         count[0] += 1
-        if not block.ordered[a]:
+        if not block.kinds[a]:
             school.low[g * q + a] += count[0] == 1
         elif first:
             school.low[g * q + a] = c
@@ -160,6 +195,7 @@ cdef inline void put_in(const Block& block, School& school, int32_t g, int32_t e
             school.low[g * q + a] = min(school.low[g * q + a], c)
             school.high[g * q + a] = max(school.high[g * q + a], c)
     school.summary[g] = joined(school.summary[g], block.entries[e])
+    count_in(block.need, school.tally.data() + <Py_ssize_t>g * block.need.n_tallies, block.classes[e], block.entries[e].rows)
     school.group[e] = g
     school.spot[e] = <int32_t>school.members[g].size()
     school.members[g].push_back(e)
@@ -176,7 +212,7 @@ cdef inline void take_out(const Block& block, School& school, int32_t e) noexcep
         count[c] -= 1
         if count[c] > 0:
             continue
-        if not block.ordered[a]:
+        if not block.kinds[a]:
             school.low[g * q + a] -= 1
         elif school.members[g].size() > 1:
             while count[school.low[g * q + a]] == 0:
@@ -184,6 +220,9 @@ cdef inline void take_out(const Block& block, School& school, int32_t e) noexcep
             while count[school.high[g * q + a]] == 0:
                 school.high[g * q + a] -= 1
     school.summary[g] = parted(school.summary[g], block.entries[e])
+    count_in(
+        block.need, school.tally.data() + <Py_ssize_t>g * block.need.n_tallies, block.classes[e], -block.entries[e].rows
+    )
     last = school.members[g].back()
     school.members[g][school.spot[e]] = last
     school.spot[last] = school.spot[e]
@@ -201,6 +240,7 @@ cdef inline int32_t split_entry(Block& block, School& school, int32_t e, Summary
         school.counts[<Py_ssize_t>g * block.base[block.q] + block.base[a] + block.codes[e * block.q + a]] += 1
     block.entries[e] = parted(block.entries[e], part)
     block.entries.push_back(part)
+    block.classes.push_back(block.classes[e])
     school.group.push_back(g)
     school.spot.push_back(<int32_t>school.members[g].size())
     school.members[g].push_back(new)

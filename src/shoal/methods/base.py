@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
@@ -15,6 +15,7 @@ from shoal.encoding import Encoded
 from shoal.errors import InfeasibleError, UsageError, join_problems
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.partition import Partition
+from shoal.rules import Rule
 
 __all__ = [
     "COUNTS_PEOPLE",
@@ -24,6 +25,7 @@ __all__ = [
     "Method",
     "Run",
     "check_models",
+    "check_run",
     "failing_groups",
     "infos",
     "named",
@@ -39,11 +41,14 @@ class Run:
     """What belongs to one run and not to the method: seed, threads, who watches and who may cancel it.
 
     stage is told what begins, progress the share of it that is done, in [0, 1]; cancelled is asked between steps, and
-    true ends the run. suppression_limit: the largest share of the rows that a method may leave out (label -1).
+    true ends the run. suppression_limit: the largest share of the rows that a method may leave out (label -1). rules:
+    what groups should not mix. weights: of the quasi-identifiers, by name; 1 where none is given.
     """
 
     seed: int = 0
     suppression_limit: Fraction = Fraction(0)
+    rules: tuple[Rule, ...] = ()
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
     threads: int = 1
     stage: Callable[[str], None] = lambda name: None
     progress: Callable[[float], None] = lambda share: None
@@ -65,18 +70,24 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Info:
-    """One line on a method; known without loading it. honours: what may decide in the models that it takes."""
+    """One line on a method; known without loading it.
+
+    honours: what may decide in the models that it takes. takes: what else of a run it heeds, "rules" or "weights".
+    """
 
     name: str
     summary: str
     paper: str
     place: str  # module:class
     honours: frozenset[Basis] = frozenset({Basis.SIZE})
+    takes: frozenset[str] = frozenset()
 
 
 RESEARCH_VALUE = "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis"
 # What full-domain methods can judge on counts.
 FULL_DOMAIN = frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM, Basis.TABLE})
+# What a method can honour that merges groups until each of them passes.
+MERGEABLE = frozenset(Basis) - {Basis.TABLE}
 
 METHODS = (
     Info(
@@ -84,6 +95,7 @@ METHODS = (
         "grows groups of the nearest rows, then lets rows move and change places as long as that pays",
         "shoal's own",
         "shoal.methods.shoaling:Shoaling",
+        honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
     ),
     Info(
         "mondrian",
@@ -105,6 +117,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
         "shoal.methods.incognito:Incognito",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "optimal",
@@ -112,6 +125,7 @@ METHODS = (
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.optimal:Optimal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-global",
@@ -119,6 +133,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVGlobal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-local",
@@ -126,6 +141,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVLocal",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "rv-hybrid",
@@ -133,6 +149,59 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.rv:RVHybrid",
         honours=FULL_DOMAIN,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
+        "sbca",
+        "takes the first row that is left and the k-1 nearest to it; categories are near by how often they occur",
+        "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
+        "shoal.methods.sbca:SBCA",
+        honours=MERGEABLE,
+    ),
+    Info(
+        "kaca",
+        "merges classes of equal rows with the nearest class in the attributes' hierarchies",
+        "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
+        "shoal.methods.kaca:KACA",
+        honours=MERGEABLE,
+    ),
+    Info(
+        "bottom-up",
+        "merges the smallest group with the one that makes the tightest union",
+        "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
+        "shoal.methods.bottom_up:BottomUp",
+        honours=MERGEABLE,
+        takes=frozenset({"weights"}),
+    ),
+    Info(
+        "top-down",
+        "splits groups in two around far rows, then mends those that became too small",
+        "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
+        "shoal.methods.top_down:TopDown",
+        honours=MERGEABLE,
+        takes=frozenset({"weights"}),
+    ),
+    Info(
+        "euclidean",
+        "merges the smallest group with the one that makes the least sum of plain ranges: a baseline",
+        "the baseline of utility-driven clustering; see there",
+        "shoal.methods.euclidean:Euclidean",
+        honours=MERGEABLE,
+    ),
+    Info(
+        "utility-driven",
+        "merges the smallest group where most research value is left, under data constraint rules",
+        "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis",
+        "shoal.methods.utility_driven:UtilityDriven",
+        honours=MERGEABLE,
+        takes=frozenset({"rules", "weights"}),
+    ),
+    Info(
+        "mnqia",
+        "deals rows of unlike buckets to each group, by quasi-identifiers or by sensitive values",
+        "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
+        "shoal.methods.mnqia:MNQIA",
+        honours=MERGEABLE,
     ),
 )
 
@@ -165,6 +234,19 @@ def named(name: str, **options: object) -> Method:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise UsageError(f"method {name!r} is not known. {hint}Methods: {', '.join(known)}.")
+
+
+def check_run(method: str, encoded: Encoded, run: Run) -> None:
+    """Refuse rules and weights that the method does not heed, or that name no quasi-identifier."""
+    info = next((info for info in METHODS if info.name == method), None)
+    for what, given in (("rules", run.rules), ("weights", run.weights)):
+        if given and info and what not in info.takes:
+            able = ", ".join(info.name for info in METHODS if what in info.takes)
+            raise UsageError(f"method {method!r} takes no {what}. Methods that do: {able}.")
+    names = [attribute.name for attribute in encoded.attributes]
+    strange = [name for name in run.weights if name not in names]
+    if strange:
+        raise UsageError(f"weight for {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
 
 
 def check_models(

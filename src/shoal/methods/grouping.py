@@ -1,4 +1,4 @@
-"""Groups of distinct tuples under integer prices: what the steps of shoaling take and give back."""
+"""Groups of distinct tuples: what the steps of shoaling take and give back."""
 
 from __future__ import annotations
 
@@ -9,106 +9,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding import Attribute, Encoded
-from shoal.partition import NODE, RANGE, SET, SUPPRESSED, Cells, Partition
+from shoal.encoding import Encoded
+from shoal.errors import InfeasibleError
+from shoal.methods.base import failing_groups
+from shoal.methods.problem import Problem
+from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "Problem", "prepare", "total_loss"]
+__all__ = ["Grouping", "cheaper", "near_hosts", "repair"]
 
-# Price of a row that has lost everything: twice of it fits 32 bits, and prices times rows 64.
-FULL_PRICE = 2**29
 # Ripe tuples that are offered to each tuple of a rest that is too small for a group.
 N_HOSTS = 8
 
 Ints = NDArray[np.int32]
 Part = tuple[Ints, NDArray[np.int64], Ints]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The table as the kernels see it: attributes in order of what a random pair costs, the dearest first.
-
-    places: of each code of a number or date, how much of the price of the whole range lies below it. units: the price
-    of a value of a category; of the whole range of a number or date.
-    """
-
-    codes: Ints
-    counts: NDArray[np.int64]
-    places: Ints
-    offsets: NDArray[np.int64]
-    ordered: NDArray[np.uint8]
-    units: Ints
-    k: int
-
-    @property
-    def prices(self) -> tuple[Ints, NDArray[np.int64], NDArray[np.uint8], Ints]:
-        """What every kernel needs to price a set of tuples."""
-        return self.places, self.offsets, self.ordered, self.units
-
-    def distances(self, one: int) -> NDArray[np.int64]:
-        """Return the price of a row of each tuple together with one."""
-        total = np.zeros(len(self.codes), dtype=np.int64)
-        for a in range(self.codes.shape[1]):
-            column = self.codes[:, a]
-            if self.ordered[a]:
-                place = self.places[self.offsets[a] + column]
-                total += np.minimum(np.abs(place - place[one]), self.units[a])
-            else:
-                total += np.where(column != column[one], 2 * int(self.units[a]), 0)
-        return total
-
-    def near(self, singles: Grouping, rest: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Say which tuples are the cheapest hosts of those of the rest."""
-        hosts = np.zeros(len(rest), dtype=bool)
-        for one in np.flatnonzero(rest).tolist():
-            added = self.distances(int(singles.tuples[one]))[singles.tuples] * (singles.rows + singles.rows[one])
-            added[rest] = np.iinfo(np.int64).max
-            hosts[np.argsort(added, kind="stable")[:N_HOSTS]] = True
-        return hosts & ~rest
-
-    def cheaper(self, part: Part, other: Part) -> Part:
-        """Return the one that costs less, the first where they are equal."""
-        costs = [Grouping.joined([each]).cost(self) for each in (part, other)]
-        return other if costs[1] < costs[0] else part
-
-
-def prepare(encoded: Encoded, k: int, weights: Sequence[float] = ()) -> Problem:
-    """Price the attributes; weights: one for each, all alike where none are given."""
-    shares = np.array(weights or [1.0] * len(encoded.attributes))
-    full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
-    places, units, dear = [], [], []
-    for a, attribute in enumerate(encoded.attributes):
-        rows = np.bincount(encoded.tuples[:, a], weights=encoded.counts, minlength=len(attribute.texts))
-        place = _places(attribute, int(full[a]))
-        if attribute.ordered:
-            units.append(int(full[a]))
-            below = np.cumsum(rows)[:-1] / rows.sum()
-            dear.append(float((np.minimum(np.diff(place), units[a]) * below * (1 - below)).sum()))
-        else:
-            units.append(int(full[a]) // len(attribute.texts))
-            dear.append(float(units[a] * (1 - ((rows / rows.sum()) ** 2).sum())))
-        places.append(place)
-    order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
-    return Problem(
-        codes=np.ascontiguousarray(encoded.tuples[:, order]),
-        counts=encoded.counts,
-        places=np.concatenate([places[a] for a in order]),
-        offsets=np.cumsum([0, *(len(places[a]) for a in order)], dtype=np.int64),
-        ordered=np.array([encoded.attributes[a].ordered for a in order], dtype=np.uint8),
-        units=np.array([units[a] for a in order], dtype=np.int32),
-        k=k,
-    )
-
-
-def _places(attribute: Attribute, full: int) -> Ints:
-    """Return where each number lies in the range; a missing one so far out that any range to it costs the whole."""
-    place = np.zeros(len(attribute.texts), dtype=np.int32)
-    if attribute.ordered:
-        n_known = attribute.missing if attribute.missing >= 0 else len(place)
-        if attribute.span > 0:
-            known = attribute.values[:n_known]
-            place[:n_known] = np.floor((known - known[0]) / attribute.span * full)
-        place[n_known:] = 2 * full
-    return place
 
 
 @dataclass(frozen=True)
@@ -124,6 +37,11 @@ class Grouping:
         """Make each tuple a group of its own."""
         every = np.arange(len(problem.codes), dtype=np.int32)
         return cls(every, problem.counts, every)
+
+    @classmethod
+    def of_labels(cls, problem: Problem, labels: Ints) -> Grouping:
+        """Put each tuple whole in the group of its label."""
+        return cls.joined([(np.arange(len(labels), dtype=np.int32), problem.counts, labels)])
 
     @classmethod
     def from_rows(cls, row_tuple: Ints, labels: Ints) -> Grouping:
@@ -179,7 +97,7 @@ class Grouping:
         entries = np.repeat(self.starts[groups] - first, members) + np.arange(members.sum())
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
 
-    def labels(self) -> Ints:
+    def labels(self, problem: Problem) -> Ints:
         """Return the group of each canonical row: the rows of a tuple go to its groups in their order.
 
         Groups of one tuple alone that is the same become one, which costs nothing.
@@ -187,24 +105,48 @@ class Grouping:
         alone = (self.members == 1)[self.groups]
         same = np.where(alone, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
         _, groups = np.unique(same, return_inverse=True)
+        return self.spread(problem, groups.astype(np.int32))
+
+    def spread(self, problem: Problem, groups: Ints) -> Ints:
+        """Return for each canonical row the group of its entry; groups: one for each entry."""
         order = np.lexsort((groups, self.tuples))
-        return np.repeat(groups[order].astype(np.int32), self.rows[order])
+        labels = np.empty(len(problem.row_tuple), dtype=np.int32)
+        labels[np.argsort(problem.row_tuple, kind="stable")] = np.repeat(groups[order], self.rows[order])
+        return labels
 
 
-def total_loss(encoded: Encoded, partition: Partition) -> float:
-    """Return the NCP of all rows and attributes, with hierarchies as they are."""
-    rows = np.bincount(partition.labels, minlength=partition.n_groups)
-    losses = (_losses(a, cells)[cells.index] for a, cells in zip(encoded.attributes, partition.cells, strict=True))
-    return float(sum((loss * rows).sum() for loss in losses))
+def near_hosts(problem: Problem, singles: Grouping, rest: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Say which tuples are the cheapest hosts of those of the rest."""
+    hosts = np.zeros(len(rest), dtype=bool)
+    for one in np.flatnonzero(rest).tolist():
+        added = problem.distances(int(singles.tuples[one]))[singles.tuples] * (singles.rows + singles.rows[one])
+        added[rest] = np.iinfo(np.int64).max
+        hosts[np.argsort(added, kind="stable")[:N_HOSTS]] = True
+    return hosts & ~rest
 
 
-def _losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
-    """Return the loss of each distinct cell."""
-    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
-    if attribute.tree is not None:
-        sizes = attribute.tree.sizes[cells.low]
-        return np.where((cells.form == NODE) & (sizes > 1), sizes / len(attribute.texts), loss)
-    if attribute.ordered and attribute.span > 0:
-        widths = attribute.values[cells.high] - attribute.values[cells.low]
-        return np.where(cells.form == RANGE, widths / attribute.span, loss)
-    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)
+def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
+    """Merge each group that fails a model with the group of the tuple nearest to it, until none fails."""
+    while True:
+        failing = np.flatnonzero(failing_groups(encoded, models, grouping.spread(problem, grouping.groups)))
+        if not len(failing):
+            return grouping
+        if len(grouping.members) == 1:
+            told = " and ".join(model.describe() for model in models)
+            raise InfeasibleError(f"no groups were found that pass {told}. Weaken the goal.")
+        merged = np.arange(len(grouping.members), dtype=np.int32)
+        for group in failing.tolist():
+            first = int(grouping.tuples[grouping.starts[group]])
+            distances = np.where(
+                grouping.groups == group, np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples]
+            )
+            other = int(merged[grouping.groups[np.argmin(distances)]])
+            merged[merged == merged[group]] = other
+        _, dense = np.unique(merged, return_inverse=True)
+        grouping = Grouping.joined([(grouping.tuples, grouping.rows, dense.astype(np.int32)[grouping.groups])])
+
+
+def cheaper(problem: Problem, part: Part, other: Part) -> Part:
+    """Return the one that costs less, the first where they are equal."""
+    costs = [Grouping.joined([each]).cost(problem) for each in (part, other)]
+    return other if costs[1] < costs[0] else part

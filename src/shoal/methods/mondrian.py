@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.encoding import Attribute, Encoded
 from shoal.errors import InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
-from shoal.methods.outliers import leave_out_greedy, leave_out_outliers, loss_with_suppressed
+from shoal.methods.outliers import leave_out, leave_out_greedy, spread
 from shoal.methods.regions import read_domains, split_regions
 from shoal.methods.steering import Entries, split_under_models
 from shoal.models import PrivacyModel
@@ -85,14 +85,14 @@ class Mondrian:
                 )
             made = _single_dimensional(part, k, models, run)
             self._check(part, models, made.labels)
-            return Partition(_spread(made.labels, stays), made.cells)
-        labels = self._cut(part, k, models, run)
+            return Partition(spread(made.labels, stays), made.cells)
+        labels = self.cut(part, k, models, run)
         self._check(part, models, labels)
-        if most > 0 and encoded.people is None:
-            labels = self._leave_out(part, k, models, labels, most, run)
-        return tight_partition(encoded, _spread(labels, stays))
+        if encoded.people is None:
+            labels = leave_out(part, models, labels, k, most, lambda rest: self.cut(rest, k, models, run))
+        return tight_partition(encoded, spread(labels, stays))
 
-    def _cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
+    def cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
         """Return the group of each canonical row."""
         relaxed = self.variant == "relaxed"
         codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
@@ -104,43 +104,12 @@ class Mondrian:
         entries = Entries.of(encoded, unit, models)
         return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
 
-    def _leave_out(
-        self,
-        encoded: Encoded,
-        k: int,
-        models: tuple[PrivacyModel, ...],
-        labels: NDArray[np.int32],
-        most: int,
-        run: Run,
-    ) -> NDArray[np.int32]:
-        """Leave out the outliers of the groups, then cut the other rows anew: the better of the two is kept."""
-        fewer = leave_out_outliers(encoded, models, labels, k, most)
-        stays = fewer >= 0
-        if stays.all():
-            return labels
-        rest = encoded.part(stays)
-        again = _spread(self._cut(rest, k, models, run), stays)
-        if not failing_groups(encoded, models, again).any():
-            again = leave_out_outliers(encoded, models, again, k, most - int((~stays).sum()))
-            if loss_with_suppressed(encoded, again) < loss_with_suppressed(encoded, fewer):
-                return again
-        return fewer
-
     def _check(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
         """Refuse groups that fail: with a model whose unions need not pass, the table may offer no way in."""
         if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
             return
         told = " and ".join(model.describe() for model in models if not model.closed)
         raise InfeasibleError(f"mondrian found no groups that pass {told}. Weaken the goal, or widen the population.")
-
-
-def _spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return labels of all rows from those of the rows that stay."""
-    if stays.all():
-        return labels
-    spread = np.full(len(stays), -1, dtype=np.int32)
-    spread[stays] = labels
-    return spread
 
 
 def prepare(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -126,8 +126,12 @@ def objective(name: str, problem: Problem, values: Sequence[Sequence[Fraction]] 
     if name == "ncp":
         bits = min(PRICE_BITS, SUM_BITS - (n_rows * len(ladders)).bit_length())
         losses = [[level_losses(ladder, i) for i in range(ladder.n_levels)] for ladder in ladders]
-        prices = [[np.rint(np.ldexp(loss, bits)).astype(np.int64) for loss in levels] for levels in losses]
-        return _by_cells(prices, rows, len(ladders) << bits)
+        weights = _weights(ladders, problem.run.weights)
+        prices = [
+            [np.rint(np.ldexp(loss * weight, bits)).astype(np.int64) for loss in levels]
+            for levels, weight in zip(losses, weights, strict=True)
+        ]
+        return _by_cells(prices, rows, sum(round(math.ldexp(weight, bits)) for weight in weights))
     if name == "entropy":
         bits = min(PRICE_BITS, SUM_BITS - (n_rows * len(ladders)).bit_length() - n_rows.bit_length().bit_length())
         logs = [[np.array([_log(n, bits) for n in level.tolist()]) for level in levels] for levels in rows]
@@ -143,6 +147,12 @@ def by_vector(values: Sequence[Sequence[Fraction]]) -> ByLevels:
         scale = 1 << max(0, min(PRICE_BITS, SUM_BITS - math.ceil(most).bit_length()))
     levels = tuple(np.array([round(value * scale) for value in levels], dtype=np.int64) for levels in values)
     return ByLevels(tuple(() for _ in levels), levels, 0, counts_rows=False)
+
+
+def _weights(ladders: Sequence[Ladder], given: Mapping[str, Fraction]) -> list[float]:
+    """Return the weight of each attribute; they are 1 on average."""
+    chosen = [Fraction(given.get(ladder.name, 1)) for ladder in ladders]
+    return [float(weight * len(chosen) / sum(chosen)) for weight in chosen]
 
 
 def _by_cells(
@@ -194,6 +204,6 @@ def level_losses(ladder: Ladder, place: int) -> NDArray[np.float64]:
 
 def vector_loss(problem: Problem, vector: Vector) -> float:
     """Return the NCP of a vector, in [0, 1], its failing groups suppressed."""
-    by_cells = objective("ncp", problem)
+    by_cells = objective("ncp", replace(problem, run=replace(problem.run, weights={})))
     assert isinstance(by_cells, ByLevels)
     return by_cells.price(vector, problem.judge(vector)) / (by_cells.full * problem.sets.n_rows)

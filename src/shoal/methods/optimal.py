@@ -27,7 +27,11 @@ class Chosen(Researched):
             raise UsageError(f"{self.name}: objective {self.objective!r} is not known. Use {', '.join(NAMES)}.")
 
     def priced(self, problem: Problem) -> Objective:
-        """Return the objective for a table."""
+        """Return the objective for a table; rules and weights that it would pass over are refused."""
+        if problem.run.rules and self.objective != "rv":
+            raise UsageError(f"{self.name}: objective {self.objective!r} heeds no rules. Use rv.")
+        if problem.run.weights and self.objective not in ("ncp", "rv"):
+            raise UsageError(f"{self.name}: objective {self.objective!r} heeds no weights. Use ncp or rv.")
         values = self.research_values(problem) if self.objective == "rv" else None
         return objective(self.objective, problem, values)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,10 +14,11 @@ from shoal.methods.base import failing_groups
 from shoal.models import Basis, PrivacyModel
 from shoal.partition import cell_losses, recode
 
-__all__ = ["leave_out_greedy", "leave_out_outliers", "loss_with_suppressed"]
+__all__ = ["leave_out", "leave_out_greedy", "spread"]
 
 MOST_ROUNDS = 100
 LEAST_GAIN = 1e-9  # below is what rounding makes of nothing
+SOME = 4  # a part of what may leave is tried, too: all over this
 SHARE_OF_BEST = 0.5  # in a round, what pays at least this share of the best is done too
 
 
@@ -31,6 +33,40 @@ def leave_out_greedy(encoded: Encoded, models: tuple[PrivacyModel, ...], most: i
             break
         stay = fewer
     return stay if (encoded.personal_k[stay] <= int(stay.sum())).all() else np.ones(encoded.n_rows, dtype=bool)
+
+
+def spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return labels of all rows from those of the rows that stay."""
+    if stays.all():
+        return labels
+    spread = np.full(len(stays), -1, dtype=np.int32)
+    spread[stays] = labels
+    return spread
+
+
+def leave_out(
+    encoded: Encoded,
+    models: tuple[PrivacyModel, ...],
+    labels: NDArray[np.int32],
+    k: int,
+    most: int,
+    regroup: Callable[[Encoded], NDArray[np.int32]],
+) -> NDArray[np.int32]:
+    """Leave out at most so many rows: the best of some ways is kept.
+
+    Outliers leave groups that can spare them, or any group, and the other rows are then grouped anew.
+    """
+    if most <= 0:
+        return labels
+    ways = [labels, leave_out_outliers(encoded, models, labels, k, most)]
+    for fewer in (ways[1], *(leave_out_outliers(encoded, (), labels, 1, n) for n in (most, most // SOME))):
+        stays = fewer >= 0
+        if stays.all() or int(stays.sum()) < k:
+            continue
+        again = spread(regroup(encoded.part(stays)), stays)
+        if not failing_groups(encoded, models, again).any():
+            ways.append(leave_out_outliers(encoded, models, again, k, most - int((~stays).sum())))
+    return min(ways, key=lambda way: loss_with_suppressed(encoded, way))
 
 
 def loss_with_suppressed(encoded: Encoded, labels: NDArray[np.int32]) -> float:

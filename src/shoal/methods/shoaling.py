@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from shoal.encoding import Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
-from shoal.methods.grouping import Grouping, Problem, prepare, total_loss
-from shoal.methods.mondrian import _split as split_all
-from shoal.methods.mondrian import prepare as prepare_cuts
+from shoal.methods.covering import cover_tuples
+from shoal.methods.grouping import Grouping, cheaper, near_hosts, repair
+from shoal.methods.mixing import draws, mix
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.outliers import leave_out, leave_out_greedy, spread
+from shoal.methods.problem import Problem, prepare
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -39,6 +42,7 @@ class Effort:
     exchange: int  # entries of a block in which rows change places, and as many times k at least
     exchange_per_k: int
     with_members: bool
+    halvings: tuple[int, ...]  # for each covering by levels, those of numbers without a hierarchy
 
 
 EFFORTS = {
@@ -51,6 +55,7 @@ EFFORTS = {
         exchange=512,
         exchange_per_k=10,
         with_members=False,
+        halvings=(5,),
     ),
     "normal": Effort(
         cycles=1,
@@ -61,6 +66,7 @@ EFFORTS = {
         exchange=2048,
         exchange_per_k=40,
         with_members=True,
+        halvings=(3, 5),
     ),
     "high": Effort(
         cycles=12,
@@ -71,6 +77,7 @@ EFFORTS = {
         exchange=2048,
         exchange_per_k=40,
         with_members=True,
+        halvings=(3, 5),
     ),
 }
 BLOCK_TUPLES = 1200  # of a block in which groups grow
@@ -79,6 +86,7 @@ CHUNK_GROUPS = 200  # of a block in which groups are given up
 HEATS = (1.0, 0.5, 1.0, 2.0)  # times the first temperature, cycle after cycle
 PARTNERS = 3  # groups that are pooled with another
 LARGEST_K_TO_REBUILD = 20
+CUT = 1  # which of the starts is Mondrian's
 
 
 @dataclass(frozen=True)
@@ -103,30 +111,53 @@ class Shoaling:
             raise UsageError(f"shoaling: effort {self.effort!r} is not known. Use {', '.join(EFFORTS)}.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-        """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, size_only=True)
-        problem = prepare(encoded, k)
-        cuts = self._cuts(encoded, k, run)
+        """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
+        most = run.most_suppressed(encoded.n_rows)
+        stays = leave_out_greedy(encoded, models, most)
+        part = encoded if stays.all() else encoded.part(stays)
+        k = check_models(self.name, part, models)
+
+        def group(part: Encoded) -> Labels:
+            return self._group(part, k, models, run)
+
+        labels = leave_out(part, models, group(part), k, most - int((~stays).sum()), group)
+        run.progress(1.0)
+        return tight_partition(encoded, spread(labels, stays))
+
+    def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Labels:
+        """Return the group of each canonical row."""
+        problem = prepare(encoded, k, models)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, EFFORTS[self.effort], run, pool)
-            grouping = search.eject(search.grow(Grouping.of_tuples(problem)), 0)
-            by_cuts = Grouping.joined([(np.arange(len(cuts), dtype=np.int32), encoded.counts, cuts)])
-            if by_cuts.cost(problem) < grouping.cost(problem):
-                grouping = by_cuts
+            starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
+            if any(attribute.tree is not None for attribute in encoded.attributes):
+                halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
+                starts += [covered(encoded, problem, run, n) for n in halvings]
+            if not problem.needs.plain:
+                starts = [repair(encoded, problem, models, start) for start in starts]
+            starts = [start if i == CUT else search.eject(start, 0) for i, start in enumerate(starts)]
+            grouping = min(starts, key=lambda start: start.cost(problem))
             for cycle in range(search.effort.cycles):
                 grouping = search.improve(grouping, cycle)
-        run.progress(1.0)
-        made = tight_partition(encoded, grouping.labels())
-        # Prices know no hierarchies: with one, what was cheaper may lose more.
-        if any(attribute.tree is not None for attribute in encoded.attributes):
-            other = tight_partition(encoded, cuts[encoded.row_tuple])
-            return min(made, other, key=lambda partition: total_loss(encoded, partition))
-        return made
+        if not problem.needs.plain:
+            grouping = repair(encoded, problem, models, grouping)
+        return grouping.labels(problem)
 
-    def _cuts(self, encoded: Encoded, k: int, run: Run) -> Labels:
-        """Return the group of each tuple by Mondrian's strict cuts."""
-        cuts = prepare_cuts(encoded.tuples, encoded.counts, encoded.attributes)
-        return split_all(cuts, len(encoded.tuples), k, False, replace(run, progress=lambda share: None))
+
+def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:
+    """Return the groups of Mondrian's strict cuts."""
+    labels = Mondrian().cut(encoded, problem.k, models, replace(run, progress=lambda share: None))
+    return Grouping.from_rows(problem.row_tuple, labels)
+
+
+def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:
+    """Return the groups of a covering by levels; what is left over joins a group, which may then be given up."""
+    labels = cover_tuples(encoded, problem.k, run, halvings=halvings)[encoded.row_tuple]
+    left = labels < 0
+    if left.any():
+        distances = problem.distances(int(problem.row_tuple[np.argmax(left)]))[problem.row_tuple]
+        labels[left] = labels[np.argmin(np.where(left, np.iinfo(np.int64).max, distances))]
+    return Grouping.from_rows(problem.row_tuple, labels)
 
 
 @dataclass(frozen=True)
@@ -143,15 +174,15 @@ class Search:
         from shoal.kernels.agglomerate import agglomerate
 
         problem = self.problem
-        chosen = singles.rows < problem.k
+        chosen = np.full(len(singles.rows), True) if not problem.needs.plain else singles.rows < problem.k
         if 0 < singles.rows[chosen].sum() < problem.k:
-            chosen |= problem.near(singles, chosen)
+            chosen |= near_hosts(problem, singles, chosen)
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            agglomerate(problem.codes, tuples, rows, *problem.prices, problem.k, labels)
+            agglomerate(problem.codes, tuples, rows, *problem.prices, *problem.need, labels)
             part = (tuples, rows, labels)
-            if self.effort.with_members:
-                return problem.cheaper(part, self._gather(tuples, rows))
+            if self.effort.with_members and problem.needs.plain:
+                return cheaper(problem, part, self._gather(tuples, rows))
             return part
 
         limit = PAIRS_BLOCK_TUPLES if problem.k < 4 else BLOCK_TUPLES
@@ -162,7 +193,7 @@ class Search:
 
         problem, n = self.problem, len(tuples)
         picks, counts, labels = with_room(tuples, n), with_room(rows, n), with_room(np.zeros(n, np.int32), n)
-        n = gather_members(problem.codes, picks, counts, *problem.prices, problem.k, n, labels)
+        n = gather_members(problem.codes, picks, counts, *problem.prices, *problem.need, n, labels)
         return picks[:n], counts[:n], labels[:n]
 
     def eject(self, grouping: Grouping, cycle: int) -> Grouping:
@@ -172,7 +203,7 @@ class Search:
         problem = self.problem
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            eject(problem.codes, tuples, rows, *problem.prices, problem.k, int(labels[-1]) + 1, labels)
+            eject(problem.codes, tuples, rows, *problem.prices, *problem.need, int(labels[-1]) + 1, labels)
             return tuples, rows, labels
 
         costly = grouping.prices(problem) > 0
@@ -187,7 +218,7 @@ class Search:
         limit = max(self.effort.exchange, self.effort.exchange_per_k * k)
 
         def grow_again(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            rebuild(problem.codes, tuples, rows, *problem.prices, k, int(labels[-1]) + 1, PARTNERS, labels)
+            rebuild(problem.codes, tuples, rows, *problem.prices, *problem.need, int(labels[-1]) + 1, PARTNERS, labels)
             return tuples, rows, labels
 
         def exchange(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
@@ -196,7 +227,17 @@ class Search:
             proposals = max(self.effort.proposals + self.effort.proposals_per_k * k, self.effort.least_steps // n)
             budget = proposals, self.effort.heat * HEATS[cycle % len(HEATS)], mix(self.run.seed, cycle, number)
             n = anneal(
-                *(problem.codes, picks, counts, *problem.prices, k, n, int(labels[-1]) + 1, *budget, groups),
+                *(
+                    problem.codes,
+                    picks,
+                    counts,
+                    *problem.prices,
+                    *problem.need,
+                    n,
+                    int(labels[-1]) + 1,
+                    *budget,
+                    groups,
+                ),
             )
             return picks[:n], counts[:n], groups[:n]
 
@@ -271,22 +312,3 @@ class Search:
 def with_room(array: NDArray[Whole], n: int) -> NDArray[Whole]:
     """Return a copy with n free places and a few more behind it."""
     return np.concatenate([array, np.zeros(n + 16, dtype=array.dtype)])
-
-
-def mix(*numbers: int) -> int:
-    """Hash numbers to 64 bits: SplitMix64 after each."""
-    state = 0
-    for number in numbers:
-        z = (state + number + 0x9E3779B97F4A7C15) % 2**64
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
-        state = z ^ (z >> 31)
-    return state
-
-
-def draws(key: int, counters: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the random numbers of a key at these counters: SplitMix64 (Steele, Lea, Flood 2014)."""
-    z = np.uint64(key) + (counters.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

@@ -13,7 +13,7 @@ from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 
-__all__ = ["Domain", "Reader", "reader"]
+__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "reader"]
 
 SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -27,6 +27,13 @@ class Reader(Protocol):
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1]."""
+
+
+def numbers_of(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[int]]:
+    """Return the numbers, or dates in seconds, behind the texts of a column, and the indices of those that are none."""
+    if column.kind is Kind.NUMERIC:
+        return values.parse_numbers(texts, values.Marks(column.decimal, column.thousands))
+    return values.parse_dates(texts, column.date_format)
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,6 @@ class OrderedReader:
         """Return the loss in [0, 1]."""
         if cell in SUPPRESSED:
             return 1.0
-        if self._number(cell) is not None:
-            return 0.0
         bounds = self.bounds(cell)
         if bounds is None:
             return None
@@ -56,10 +61,11 @@ class OrderedReader:
         return max(0.0, (high - low) / (self.high - self.low)) if self.high > self.low else 0.0
 
     def bounds(self, cell: str) -> tuple[float, float] | None:
-        """Return the least and the greatest value that a range or a label of the hierarchy stands for."""
-        return self._interval(cell) or self.labels.get(cell)
+        """Return the least and the greatest number that a cell stands for; of a value, the value twice."""
+        number = self._number(cell)
+        return (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
 
-    def _interval(self, cell: str) -> tuple[float, float] | None:
+    def _bounds(self, cell: str) -> tuple[float, float] | None:
         match = INTERVAL.fullmatch(cell) if self.column.kind is Kind.NUMERIC else None
         if match is not None:
             low, high, closing = float(match[1]), float(match[2]), match[3]
@@ -81,7 +87,7 @@ class OrderedReader:
         return None
 
     def _number(self, text: str) -> float | None:
-        numbers, misfits = _numbers(self.column, [text])
+        numbers, misfits = numbers_of(self.column, [text])
         return None if misfits else float(numbers[0])
 
 
@@ -103,16 +109,19 @@ class CategoryReader:
             return 0.0
         if cell in SUPPRESSED:
             return 1.0
-        given = self.labels[cell] if cell in self.labels else self._members(cell)
-        members = frozenset("" if member in self.missing else member for member in given)
-        if cell in self.labels:
-            members &= self.domain
+        members = self.members(cell)
         if not members <= self.domain:
             return None
         return 0.0 if len(members) <= 1 else len(members) / len(self.domain)
 
+    def members(self, cell: str) -> frozenset[str]:
+        """Return the values that a set or label stands for."""
+        given = self.labels[cell] if cell in self.labels else self._listed(cell)
+        members = frozenset("" if member in self.missing else member for member in given)
+        return members & self.domain if cell in self.labels else members
+
     @staticmethod
-    def _members(cell: str) -> frozenset[str]:
+    def _listed(cell: str) -> frozenset[str]:
         if cell[0] + cell[-1] == "{}":
             cells = next(csv.reader([cell[1:-1]], skipinitialspace=True), [])
         else:
@@ -131,7 +140,7 @@ def reader(
     known = [text for text in original if text not in missing]
     under = hierarchy.values_under() if hierarchy else {}
     if column.kind in (Kind.NUMERIC, Kind.DATE):
-        numbers, misfits = _numbers(column, known)
+        numbers, misfits = numbers_of(column, known)
         if misfits:
             raise InputError(
                 f"column {column.name!r} of the original: {len(misfits)} distinct values are not {column.kind}. "
@@ -144,17 +153,10 @@ def reader(
                 raise UsageError(f"domain of {column.name!r}: give its least and its greatest value, in this order.")
         labels = {}
         for label, below in under.items():
-            inside = _numbers(column, [text for text in below if text not in missing])[0]
+            inside = numbers_of(column, [text for text in below if text not in missing])[0]
             if inside:
                 labels[label] = (float(min(inside)), float(max(inside)))
         return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0, labels=labels)
     values_of = original if domain is None else map(str, domain)
     one_form = frozenset("" if text in missing else text for text in values_of)
     return CategoryReader(one_form, frozenset(missing), under)
-
-
-def _numbers(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[int]]:
-    """Return the numbers, or dates in seconds, behind the texts of a column, and the indices of those that are none."""
-    if column.kind is Kind.NUMERIC:
-        return values.parse_numbers(texts, values.Marks(column.decimal, column.thousands))
-    return values.parse_dates(texts, column.date_format)

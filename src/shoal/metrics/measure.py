@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from dataclasses import asdict, dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal import values
+from shoal.climbs import Climb
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
-from shoal.metrics.cells import SUPPRESSED, Domain, Reader, reader
-from shoal.schema import Column, Schema, check_k
+from shoal.metrics.cells import Domain
+from shoal.metrics.columns import ColumnLoss, column_loss
+from shoal.rules import CompiledRules
+from shoal.schema import Schema, check_k
 from shoal.table import Table
 
 __all__ = ["Measures", "measure_tables"]
@@ -29,6 +31,18 @@ class Measures:
     utility: 1 - ncp. dm: discernibility, the sum of squared group sizes plus n for each suppressed row, lower is
     better. c_avg: mean group size over k, at least 1, lower is better. modification_rate: share of quasi-identifier
     cells changed. groups, smallest_group: over the released rows. per_attribute: mean loss of each quasi-identifier.
+
+    All that follow are lower the better but for precision. iloss: mean of (values of the cell - 1) / values of the
+    column, in [0, 1). lm: loss metric, mean of (leaves of the cell - 1) / (leaves of the column - 1), of a range its
+    share of the domain, in [0, 1]; lm_total: its sum over all cells. md: minimal distortion, by quasi-identifier, the
+    number of cells made less specific. entropy: non-uniform entropy in bits, the sum over all cells of
+    -log2(rows of the original value / rows of the values that the cell stands for), the mean over these. precision:
+    1 - mean of level / height. distortion: weighted hierarchical distance between original and release, summed over
+    all cells; distortion_ratio: over that of a table of roots alone, in [0, 1]. A quasi-identifier without hierarchy
+    has two levels. cm: classification metric, share of rows suppressed or not of the majority class of their group, in
+    [0, 1]; None where no target is named. research_value: by quasi-identifier, its weight (they sum to 1) times the
+    rows over the sum of the spans that they show times the share of its rules' worth that is kept, in [0, weight], more
+    is better, 0 where nothing is shown; research_value_total: their sum, in [0, 1].
     """
 
     ncp: float
@@ -41,6 +55,17 @@ class Measures:
     smallest_group: int
     suppressed_rows: int
     per_attribute: dict[str, float]
+    iloss: float = 0.0
+    lm: float = 0.0
+    lm_total: float = 0.0
+    md: dict[str, int] = field(default_factory=dict)
+    entropy: float = 0.0
+    precision: float = 1.0
+    distortion: float = 0.0
+    distortion_ratio: float = 0.0
+    cm: float | None = None
+    research_value: dict[str, float] = field(default_factory=dict)
+    research_value_total: float = 1.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures by name."""
@@ -56,12 +81,16 @@ def measure_tables(
     weights: Mapping[str, float] | None = None,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    climb: Climb | None = None,
+    target: str | None = None,
+    rules: CompiledRules | None = None,
 ) -> Measures:
     """Measure a release against its original; rows that are missing from it count as suppressed.
 
     k: what c_avg divides by and dm judges groups by (the smallest group's size where it is not given).
     weights: of the attributes in ncp. domains: a declared range (low, high) or list of values in place of the
-    original's own. hierarchies: over the values of the original, for releases with labels.
+    original's own. hierarchies: over the values of the original, for releases with labels. climb: how their levels
+    weigh in the distortion. target: the column of classes for cm. rules: over the quasi-identifiers of the original.
     """
     k = None if k is None else check_k(k)
     names = [column.name for column in schema.qi]
@@ -72,19 +101,28 @@ def measure_tables(
     if n_kept > n_rows:
         raise InputError(f"the release has {n_kept} rows, more than the original's {n_rows}. Are they the same table?")
     weight = _weights(schema, weights)
-    per_attribute: dict[str, float] = {}
-    changed = Fraction(0)
-    for column in schema.qi:
-        lost, n_changed = _column_loss(
+    if target is not None and target not in released.names:
+        raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
+    lost = {
+        column.name: column_loss(
             original,
             released,
             column,
             schema,
             (domains or {}).get(column.name),
             (hierarchies or {}).get(column.name),
+            climb or Climb(),
+            [pair for pair in rules.pairs if pair.attribute == a] if rules else (),
         )
-        per_attribute[column.name] = (lost + (n_rows - n_kept)) / n_rows
-        changed += n_changed + n_rows - n_kept
+        for a, column in enumerate(schema.qi)
+    }
+    per_attribute = {name: loss.ncp / n_rows for name, loss in lost.items()}
+    n_cells = n_rows * len(lost)
+    research = {
+        name: _research_value(loss, n_rows, weight[name] / sum(weight.values()), rules, a)
+        for a, (name, loss) in enumerate(lost.items())
+    }
+    whole = reduce(lambda one, other: one.plus(other, 1), lost.values())
     sizes = released.group_sizes(names)
     # Where "*" is a value of the original, it says nothing about suppression.
     told = not any("*" in original.factor(name).texts for name in names)
@@ -100,13 +138,42 @@ def measure_tables(
         utility=1.0 - total,
         dm=_discernibility(sizes, n_starred, n_rows, n_kept, least),
         c_avg=n_in_groups / n_groups / least if n_groups and least else 0.0,
-        modification_rate=float(changed / (n_rows * len(per_attribute))),
+        modification_rate=whole.changed / n_cells,
         rows=n_kept,
         groups=len(sizes),
         smallest_group=smallest,
         suppressed_rows=suppressed,
         per_attribute=per_attribute,
+        iloss=whole.iloss / n_cells,
+        lm=whole.lm / n_cells,
+        lm_total=whole.lm,
+        md={name: loss.changed for name, loss in lost.items()},
+        entropy=whole.entropy,
+        precision=1.0 - whole.levels / n_cells,
+        distortion=whole.distortion,
+        distortion_ratio=whole.distortion / n_cells,
+        cm=None if target is None else _classification(released, names, target, n_rows),
+        research_value=research,
+        research_value_total=sum(research.values()),
     )
+
+
+def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: CompiledRules | None, a: int) -> float:
+    """Return weight x rows / spans of the rows x share of the rules' worth that is kept."""
+    if loss.starred == n_rows:
+        return 0.0
+    kept = rules.kept(loss.broken, a) if rules else 1
+    return weight * n_rows / (n_rows + loss.spans) * float(kept)
+
+
+def _classification(released: Table, names: list[str], target: str, n_rows: int) -> float:
+    """Return the share of rows that are suppressed or not of the most frequent class of their group."""
+    import polars as pl
+
+    kept = released.frame.filter(~pl.all_horizontal(pl.col(names) == "*")) if n_rows else released.frame
+    counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
+    majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
+    return 1 - int(majority) / n_rows
 
 
 def _discernibility(sizes: NDArray[np.int64], n_starred: int, n_rows: int, n_kept: int, k: int) -> int:
@@ -127,57 +194,6 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
     if sum(chosen.values()) <= 0:
         raise UsageError("all weights are 0. Give at least one quasi-identifier a weight above 0.")
     return chosen
-
-
-def _column_loss(
-    original: Table,
-    released: Table,
-    column: Column,
-    schema: Schema,
-    domain: Domain | None,
-    hierarchy: Hierarchy | None,
-) -> tuple[float, int]:
-    """Return the summed loss of a column's released cells, and how many are changed.
-
-    An empty cell in the release is an untouched missing value as long as the original has as many.
-    """
-    before = _distinct(original, column.name)
-    after = _distinct(released, column.name)
-    n_missing = sum(count for text, count in before.items() if text in schema.missing)
-    cells: Reader = reader(column, before, domain, schema.missing, hierarchy)
-    lost, changed = 0.0, 0
-    for text in sorted(after):  # sums of floats in one order, so that the last digit never varies
-        count = after[text]
-        if text in schema.missing and (n_missing or text not in SUPPRESSED):
-            surplus = max(0, count - n_missing)
-            n_missing -= count - surplus
-            lost, changed = lost + surplus, changed + surplus
-            continue
-        loss = cells.loss(text)
-        if loss is None:
-            row = _first_row(released, column.name, text)
-            raise InputError(
-                f"column {column.name!r} of the release: the cell at row {row} cannot be read. Allowed: a value of the "
-                "original, a range such as [25, 40], a set such as {a, b}, or *."
-            )
-        lost += loss * count
-        changed += count * (text not in before)
-    return lost, changed
-
-
-def _distinct(table: Table, name: str) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for text, count in zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True):
-        text = values.normalise(text)
-        counts[text] = counts.get(text, 0) + count
-    return counts
-
-
-def _first_row(table: Table, name: str, text: str) -> int:
-    """Return the number of the first row with a cell of this normal form."""
-    ranks, texts = table.factor(name)
-    same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
-    return int(np.argmax(same[ranks])) + 1
 
 
 def _count_starred(table: Table, names: list[str]) -> int:

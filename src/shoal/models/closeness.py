@@ -55,10 +55,10 @@ class TCloseness(ColumnModel):
         """Say of each group whether its distance is above t."""
         work: Any
         column = groups.column(self.column)
-        distance = self.distance or ("hierarchical" if column.tree else "equal" if _unordered(column) else "ordered")
+        distance = self.ground(column)
         totals = groups.totals(self.column)
         if distance == "ordered":
-            work, unit = _ordered_work(groups, self.column, totals, self._ranks(column))
+            work, unit = _ordered_work(groups, self.column, totals, self.ranks(column))
         else:
             levels = [np.arange(len(column.texts))]
             if distance == "hierarchical":
@@ -72,7 +72,11 @@ class TCloseness(ColumnModel):
         whole = groups.rows.astype(work.dtype) * int(totals.sum()) * unit
         return np.asarray(compare(work, whole, self.t) > 0)
 
-    def _ranks(self, column: Sensitive) -> NDArray[np.int64]:
+    def ground(self, column: Sensitive) -> str:
+        """Return by which distance the values of a column are told apart."""
+        return self.distance or ("hierarchical" if column.tree else "equal" if _unordered(column) else "ordered")
+
+    def ranks(self, column: Sensitive) -> NDArray[np.int64]:
         """Return the place of each code in the order."""
         if self.order:
             place = {text: i for i, text in enumerate(self.order)}

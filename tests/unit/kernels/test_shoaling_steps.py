@@ -9,22 +9,27 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from shoal.encoding import encode
+from shoal import hierarchy
+from shoal.encoding import Encoded, encode
+from shoal.hierarchy import Rule
 from shoal.kernels.agglomerate import agglomerate
 from shoal.kernels.anneal import anneal
 from shoal.kernels.blocks import cut_blocks
 from shoal.kernels.eject import eject
 from shoal.kernels.members import gather_members
 from shoal.kernels.rebuild import rebuild
-from shoal.methods.grouping import Grouping, Problem, prepare
+from shoal.methods.grouping import Grouping
+from shoal.methods.problem import FULL_PRICE, Problem, Recoding, prepare
+from shoal.partition import tight_partition
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 from tests.naive import shoaling as naive
 
 N_TABLES = 60
 
 
-def problem(number: int, n_rows: int = 40) -> Problem:
+def table(number: int, n_rows: int) -> Encoded:
     """A random table whose first attribute has hardly any ties, so that no two merges are equally good."""
     draw = np.random.default_rng(number)
     columns = {"x": draw.integers(0, 10**6, n_rows).astype(str)}
@@ -38,22 +43,36 @@ def problem(number: int, n_rows: int = 40) -> Problem:
     frame = pl.DataFrame({name: column[copies] for name, column in columns.items()})
     names, numbers = list(columns), ("x", "y")
     kinds = {name: Kind.NUMERIC if name in numbers else Kind.CATEGORICAL for name in names}
-    encoded = encode(from_frame(frame), Schema.build(names, {Role.QI: names}, kinds=kinds))
-    return prepare(encoded, int(draw.integers(1, 9)))
+    hierarchies: dict[str, Rule] = {}
+    if number % 2:  # one hierarchy of few values, one of many
+        few = {text: ("ab" if text in "ab" else "other", "*") for text in "abc"}
+        many = {str(v): (f"f{v // 5}", f"g{v // 40}", "*") for v in range(200)}
+        hierarchies = {"few": hierarchy.from_dict(few), "wide": hierarchy.from_dict(many)}
+    schema = Schema.build(names, {Role.QI: names}, kinds=kinds)
+    return encode(from_frame(frame), schema, hierarchies)
+
+
+def problem(number: int, n_rows: int = 40) -> Problem:
+    return prepare(table(number, n_rows), number % 8 + 1)
 
 
 def twin(made: Problem) -> naive.Block:
-    attributes: list[naive.Number | naive.Category] = []
+    attributes: list[naive.Number | naive.Category | naive.Leaves] = []
     for a, unit in enumerate(made.units.tolist()):
         places = made.places[made.offsets[a] : made.offsets[a + 1]].tolist()
-        attributes.append(naive.Number(places, unit) if made.ordered[a] else naive.Category(unit))
+        twins = {
+            Recoding.SET: naive.Category(unit),
+            Recoding.RANGE: naive.Number(places, unit),
+            Recoding.TREE: naive.Leaves(places),
+        }
+        attributes.append(twins[Recoding(made.kinds[a])])
     return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k)
 
 
 def grown(made: Problem) -> tuple[NDArray[np.int32], int]:
     labels = np.empty(len(made.codes), dtype=np.int32)
     every = np.arange(len(made.codes), dtype=np.int32)
-    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, made.k, labels)
+    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.need, labels)
     return labels, n_groups
 
 
@@ -74,6 +93,17 @@ def check_kept(made: Problem, before: int, tuples: NDArray[np.int32], rows: NDAr
     assert grouping.sizes().min() >= made.k
     assert (grouping.rows > 0).all()
     assert grouping.cost(made) <= before
+
+
+@pytest.mark.parametrize("number", range(N_TABLES))
+def test_prices_are_the_losses_of_the_released_cells(number: int) -> None:
+    encoded = table(number, 60)
+    made = prepare(encoded, 1)
+    labels = np.random.default_rng(number).integers(0, 9, len(encoded.tuples)).astype(np.int32)
+    grouping = Grouping.of_labels(made, labels)
+    partition = tight_partition(encoded, grouping.labels(made))
+    loss = total_loss(encoded, partition) / len(encoded.attributes)
+    assert grouping.cost(made) / FULL_PRICE == pytest.approx(loss, rel=1e-5)
 
 
 @pytest.mark.parametrize("number", range(N_TABLES))
@@ -108,7 +138,7 @@ def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
     expected = naive.eject(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
     every = np.arange(len(made.codes), dtype=np.int32)
     n_groups = int(labels.max()) + 1
-    given_up = eject(made.codes, every, made.counts, *made.prices, made.k, n_groups, labels)
+    given_up = eject(made.codes, every, made.counts, *made.prices, *made.need, n_groups, labels)
     assert as_sets(labels) == sorted(sorted(group) for group in expected if group)
     assert given_up == sum(not group for group in expected)
 
@@ -120,7 +150,7 @@ def test_members_are_gathered_in_ripe_groups(number: int) -> None:
     picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     picks[:n], rows[:n] = np.arange(n), made.counts
     labels = np.zeros(room, dtype=np.int32)
-    n = gather_members(made.codes, picks, rows, *made.prices, made.k, n, labels)
+    n = gather_members(made.codes, picks, rows, *made.prices, *made.need, n, labels)
     check_kept(made, 2**62, picks[:n], rows[:n], labels[:n])
 
 
@@ -135,7 +165,7 @@ def test_exchanges_keep_rows_and_never_cost_more(number: int, heat: float, room:
     picks, rows = np.zeros(n + room, dtype=np.int32), np.zeros(n + room, dtype=np.int64)
     groups = np.zeros(n + room, dtype=np.int32)
     picks[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
-    n = anneal(made.codes, picks, rows, *made.prices, made.k, n, n_groups, 200, heat, number, groups)
+    n = anneal(made.codes, picks, rows, *made.prices, *made.need, n, n_groups, 200, heat, number, groups)
     check_kept(made, before, picks[:n], rows[:n], groups[:n])
 
 
@@ -150,7 +180,7 @@ def test_rebuilt_groups_keep_rows_and_never_cost_more(number: int) -> None:
     start = Grouping.joined([(every, made.counts, labels)])
     if start.sizes().min() < made.k:
         pytest.skip("no ripe groups to begin with")
-    rebuild(made.codes, every, made.counts, *made.prices, made.k, int(labels.max()) + 1, 3, labels)
+    rebuild(made.codes, every, made.counts, *made.prices, *made.need, int(labels.max()) + 1, 3, labels)
     check_kept(made, start.cost(made), every, made.counts, labels)
 
 

@@ -16,11 +16,11 @@ from shoal.errors import UsageError
 from shoal.frequency import MemoryEngine
 from shoal.methods import Run, named
 from shoal.methods.research_value import Researched
-from shoal.methods.rules import kept_share, parse_rules
 from shoal.methods.strings import local_steps
 from shoal.methods.subsets import split
 from shoal.models import KAnonymity
 from shoal.partition import Partition
+from shoal.rules import Rule
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
 from tests.naive import lattice as naive
@@ -161,37 +161,64 @@ def test_subsets_fit_the_budget() -> None:
     assert split((3,) * 24, 20_000) == [(0, 9), (9, 18), (18, 24)]
 
 
-def numeric_ladder(values: list[int], labels: dict[str, tuple[str, ...]], **options: Any) -> list[list[Fraction]]:
-    frame = pl.DataFrame({"x": list(map(str, values))})
-    schema = Schema.build(["x"], {Role.QI: ["x"]}, kinds={"x": Kind.NUMERIC})
-    encoded = encode(from_frame(frame), schema, {"x": hierarchy.from_dict(labels)})
+def levels_of(
+    cells: dict[str, list[str]], kinds: dict[str, Kind], trees: dict[str, Any], run: Run, **options: Any
+) -> Any:
+    """The research value of each level, by column."""
+    frame = pl.DataFrame(cells)
+    schema = Schema.build(frame.columns, {Role.QI: frame.columns}, kinds=kinds)
+    encoded = encode(from_frame(frame), schema, {name: hierarchy.from_dict(tree) for name, tree in trees.items()})
     method = named("rv-global", **options)
     assert isinstance(method, Researched)
-    return method.research_values(method.problem(MemoryEngine(encoded), (KAnonymity(1),), Run()))
+    return method.research_values(method.problem(MemoryEngine(encoded), (KAnonymity(1),), run))
 
 
 def test_golden_s1_research_value_of_a_numeric_level() -> None:
     """[S1]: weight 0.2, groups of 25, 45 and 55 rows spanning 10, 15 and 25 values, rules kept 50 of 100: 0.005435."""
-    labels = {
-        str(i): (f"[{low}, {high})", "*") for low, high in ((0, 10), (10, 25), (25, 50)) for i in range(low, high)
-    }
+    bands = ((0, 10), (10, 25), (25, 50))
+    labels = {str(i): (f"[{low}, {high})", "*") for low, high in bands for i in range(low, high)}
     rows = [i % 10 for i in range(25)] + [10 + i % 15 for i in range(45)] + [25 + i % 25 for i in range(55)]
-    rules = ["x:9-10=50", "x:4-5=50"]
-    ((finest, level, root),) = numeric_ladder(rows, labels, weights={"x": 0.2}, rules=rules)
+    rules = (Rule("x", inflection=(9, 10), importance=50), Rule("x", inflection=(4, 5), importance=50))
+    run = Run(rules=rules, weights={"x": Fraction(1, 5)})
+    ((finest, level, root),) = levels_of({"x": list(map(str, rows))}, {"x": Kind.NUMERIC}, {"x": labels}, run)
     assert round(float(level), 6) == 0.005435
     assert finest == Fraction(1, 5)
     assert root == 0
 
 
 def test_golden_s1_rules_of_race() -> None:
-    """[S1] Table 1: a level that mixes Hispanic and Black keeps 30 of 40."""
-    rules = parse_rules(
-        ["race:White|Hispanic=5", "race:White|Black=20", "race:Hispanic|Black=10", "race:Hispanic|Asian=5"]
+    """[S1] Table 1: a level that mixes Hispanic and Black keeps 30 of 40 of the value that 3 of 4 labels leave."""
+    rules = tuple(
+        Rule("race", apart=pair, importance=worth)
+        for pair, worth in (
+            (("White", "Hispanic"), 5),
+            (("White", "Black"), 20),
+            (("Hispanic", "Black"), 10),
+            (("Hispanic", "Asian"), 5),
+        )
     )
-    groups = [({"White"}, None), ({"Hispanic", "Black"}, None), ({"Asian"}, None)]
-    assert kept_share(rules, groups, Fraction(0)) == Fraction(3, 4)
-    assert kept_share(rules, groups, Fraction(40)) == Fraction(70, 80)
-    assert kept_share((), groups, Fraction(0)) == 1
+    races = ["White", "Black", "Hispanic", "Asian"]
+    labels = {race: ("mixed" if race in ("Black", "Hispanic") else f"{race} alone", "*") for race in races}
+    found = levels_of({"race": races}, {"race": Kind.CATEGORICAL}, {"race": labels}, Run(rules=rules))
+    assert found == [[1, Fraction(3, 4) * Fraction(3, 4), 0]]
+
+
+def test_weights_are_alike_and_in_sum_1_where_none_are_given() -> None:
+    kinds = dict.fromkeys(("a", "b"), Kind.CATEGORICAL)
+    cells = {"a": ["x", "y"], "b": ["x", "x"]}
+    assert levels_of(cells, kinds, {}, Run()) == [[Fraction(1, 2), 0], [Fraction(1, 2), 0]]
+    assert levels_of(cells, kinds, {}, Run(weights={"a": Fraction(3)})) == [[3, 0], [1, 0]]
+
+
+def test_dates_and_broken_numbers_span_in_their_own_steps() -> None:
+    """A month of 31 days spans 31; numbers a quarter apart span five from 0 to 1."""
+    days = ["2020-01-01", "2020-01-31", "2020-02-01"]
+    months = {day: (f"[{day[:8]}01, 2020-0{int(day[6]) + 1}-01)", "*") for day in days}
+    quarters = {"0": ("[0, 1]", "*"), "0.25": ("[0, 1]", "*"), "1": ("[0, 1]", "*")}
+    cells = {"day": days, "x": list(quarters)}
+    found = levels_of(cells, {"day": Kind.DATE, "x": Kind.NUMERIC}, {"day": months, "x": quarters}, Run())
+    assert found[0][1] == Fraction(1, 2) * Fraction(3, 31 + 31 + 29)
+    assert found[1][1] == Fraction(1, 2) * Fraction(1, 5)
 
 
 def test_golden_s1_table_4_values_by_hand() -> None:
@@ -212,36 +239,49 @@ def test_golden_s1_table_4_values_by_hand() -> None:
     assert made.facts["successful"][0] == {"levels": made.levels, "rv": 0.85, "roots": 1}
 
 
-def test_range_rule_is_the_inflections_at_its_ends() -> None:
-    (low, high) = parse_rules([{"column": "age", "range": [12, 18], "importance": 30}])
-    assert (low.inflection, high.inflection) == ((11, 12), (18, 19))
-    assert low.is_broken((), (10, 14))
-    assert not low.is_broken((), (12, 14))
-    assert high.is_broken((), (18, 19))
-
-
-def test_allowed_groupings() -> None:
-    (rule,) = parse_rules([{"column": "race", "allowed": [["a", "b"], ["c", "d"]]}])
-    assert not rule.is_broken({"a", "b"})
-    assert not rule.is_broken({"e"})
-    assert rule.is_broken({"a", "c"})
-
-
-@pytest.mark.parametrize(
-    "rule", ["age", {"column": "age"}, {"column": "a", "apart": [["x"]], "range": [1, 2]}, "a:x-y=3"]
-)
-def test_rules_that_cannot_be_read_are_refused(rule: Any) -> None:
-    with pytest.raises(UsageError, match="rule"):
-        parse_rules([rule])
-
-
 def test_alpha_balances_granularity_and_rules() -> None:
     labels = {str(i): ("[0, 4)", "*") for i in range(4)}
-    rules = ["x:1-2=1", "x:5-6=1"]
-    by_alpha = {a: numeric_ladder([0, 1, 2, 3], labels, rules=rules, alpha=a)[0][1] for a in (0, 0.5, 1)}
+    run = Run(rules=(Rule("x", inflection=(1, 2)), Rule("x", inflection=(5, 6))))
+    cells, kinds = {"x": ["0", "1", "2", "3"]}, {"x": Kind.NUMERIC}
+    by_alpha = {a: levels_of(cells, kinds, {"x": labels}, run, alpha=a)[0][1] for a in (0, 0.5, 1)}
     assert by_alpha[0.5] == Fraction(1, 4) * Fraction(1, 2)
     assert float(by_alpha[0]) == pytest.approx((1 / 2) ** 2)
     assert float(by_alpha[1]) == pytest.approx((1 / 4) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"values": {"zip": [1]}}, "1 are given, but it has 4 levels"),
+        ({"values": {"town": [1]}}, "'town': not a quasi-identifier"),
+        ({"alpha": 2}, "must be from 0 to 1"),
+        ({"choose": 0}, "count from 1"),
+        ({"budget": "many"}, "must be whole numbers"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        solve(0, 2, "rv-global", **options)
+
+
+def test_objectives_refuse_what_they_would_pass_over() -> None:
+    _, encoded, _ = make(0)
+    run = Run(weights={"age": Fraction(2)}, rules=(Rule("age", inflection=(29, 30)),))
+    with pytest.raises(UsageError, match="heeds no rules"):
+        named("optimal").partition(encoded, (KAnonymity(2),), run)
+    with pytest.raises(UsageError, match="heeds no weights"):
+        named("incognito").partition(encoded, (KAnonymity(2),), Run(weights=run.weights))
+    assert named("optimal", objective="rv").partition(encoded, (KAnonymity(2),), run).levels
+
+
+def test_weights_change_what_is_best_by_loss() -> None:
+    """A column that weighs nearly all keeps its values where k allows it."""
+    _, encoded, _ = make(0)
+    for name in ("zip", "sex", "job"):
+        run = Run(weights={name: Fraction(1000)})
+        made = named("optimal", objective="ncp").partition(encoded, (KAnonymity(2),), run)
+        assert made.levels is not None
+        assert made.levels[name] == 0
 
 
 def test_24_attributes_with_3_levels_stay_in_bounded_memory() -> None:
@@ -253,9 +293,9 @@ def test_24_attributes_with_3_levels_stay_in_bounded_memory() -> None:
     halves = hierarchy.from_dict({str(i): ("low" if i < 2 else "high", "*") for i in range(4)})
     encoded = encode(from_frame(frame), schema, dict.fromkeys(frame.columns, halves))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    weights = {name: 1 + i / 7 for i, name in enumerate(frame.columns)}
-    method = named("rv-hybrid", subsets=True, budget=2000, weights=weights)
-    made = method.partition(encoded, (KAnonymity(20),), Run())
+    weights = {name: 1 + Fraction(i, 7) for i, name in enumerate(frame.columns)}
+    method = named("rv-hybrid", subsets=True, budget=2000)
+    made = method.partition(encoded, (KAnonymity(20),), Run(weights=weights))
     assert made.facts["strings"] == 3**24
     assert np.bincount(made.labels).min() >= 20
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000

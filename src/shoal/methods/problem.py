@@ -1,0 +1,166 @@
+"""The table as the search of shoaling sees it: codes, rows, and what it costs to put values together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding import Attribute, Encoded
+from shoal.methods.needs import Needs, find_needs
+from shoal.models import PrivacyModel
+from shoal.partition import node_losses
+
+__all__ = ["Problem", "Recoding", "prepare"]
+
+# Price of a row that has lost everything: twice of it fits 32 bits, and prices times rows 64.
+FULL_PRICE = 2**29
+
+Ints = NDArray[np.int32]
+
+
+class Recoding(IntEnum):
+    """How the values of an attribute are put together; the kernels know the numbers."""
+
+    SET = 0
+    RANGE = 1
+    TREE = 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The table as the kernels see it: attributes in order of what a random pair costs, the dearest first.
+
+    kinds: how each attribute is recoded: SET of its values, RANGE of its numbers or dates, or node of its TREE,
+    whose codes stand in the order of its leaves. places: of each code of a range, how much of the price of the
+    whole lies below it; of a tree, the price of the code together with the next. units: the price of a value of a
+    set; of the whole of a range or tree. needs: what models ask of a group; classes: what they know of the rows of each
+    tuple. row_tuple: the tuple of each canonical row.
+    """
+
+    codes: Ints
+    counts: NDArray[np.int64]
+    places: Ints
+    offsets: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+    units: Ints
+    k: int
+    classes: Ints
+    needs: Needs
+    row_tuple: Ints
+
+    @property
+    def prices(self) -> tuple[Ints, NDArray[np.int64], NDArray[np.uint8], Ints]:
+        """What every kernel needs to price a set of tuples."""
+        return self.places, self.offsets, self.kinds, self.units
+
+    @property
+    def need(self) -> tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
+        """What every kernel needs to know when a group is ripe."""
+        return self.k, self.classes, self.needs.positions, self.needs.terms, self.needs.facts
+
+    def distances(self, one: int) -> NDArray[np.int64]:
+        """Return the price of a row of each tuple together with one."""
+        total = np.zeros(len(self.codes), dtype=np.int64)
+        for a in range(self.codes.shape[1]):
+            column = self.codes[:, a]
+            places = self.places[self.offsets[a] : self.offsets[a + 1]]
+            if self.kinds[a] == Recoding.RANGE:
+                total += np.minimum(np.abs(places[column] - places[column[one]]), self.units[a])
+            elif self.kinds[a] == Recoding.TREE:
+                own = int(column[one])
+                right = np.maximum.accumulate(np.append(0, places[own:-1]))
+                left = np.maximum.accumulate(np.append(0, places[:own][::-1]))[:0:-1]
+                total += np.append(left, right)[column]
+            else:
+                total += np.where(column != column[one], 2 * int(self.units[a]), 0)
+        return total
+
+
+def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), weights: Sequence[float] = ()) -> Problem:
+    """Price the attributes; weights: one for each, all alike where none are given."""
+    needs = find_needs(encoded, models)
+    whole, classes, counts, row_tuple = _distinct(encoded, needs)
+    shares = np.array(weights or [1.0] * len(encoded.attributes))
+    full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
+    priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
+    codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
+    dear = [each.mean_of_pairs(np.bincount(c, counts, len(each.ranks))) for each, c in zip(priced, codes, strict=True)]
+    order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
+    return Problem(
+        codes=np.column_stack([codes[a] for a in order]).astype(np.int32),
+        counts=counts,
+        places=np.concatenate([priced[a].places for a in order]),
+        offsets=np.cumsum([0, *(len(priced[a].places) for a in order)], dtype=np.int64),
+        kinds=np.array([priced[a].kind for a in order], dtype=np.uint8),
+        units=np.array([priced[a].unit for a in order], dtype=np.int32),
+        k=k,
+        classes=classes,
+        needs=needs,
+        row_tuple=row_tuple,
+    )
+
+
+def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
+    """Return the tuples that the search tells apart: the tuple of codes and the class of each, its rows, and the rows'.
+
+    Where rows alone decide these are the distinct tuples of codes.
+    """
+    if needs.plain:
+        every = np.arange(len(encoded.tuples), dtype=np.int32)
+        return every, np.zeros(len(every), dtype=np.int32), encoded.counts, encoded.row_tuple
+    n_classes = len(needs.positions)
+    keys = encoded.row_tuple.astype(np.int64) * n_classes + needs.classes
+    found, row_tuple, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    whole, classes = np.divmod(found, n_classes)
+    return whole.astype(np.int32), classes.astype(np.int32), counts.astype(np.int64), row_tuple.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Priced:
+    """An attribute and its prices. ranks: the code that each of its codes has in the search."""
+
+    kind: Recoding
+    places: Ints
+    unit: int
+    ranks: NDArray[np.int64]
+
+    def mean_of_pairs(self, rows: NDArray[Any]) -> float:
+        """Return about what two random rows cost together; rows: of each code."""
+        if self.kind is Recoding.RANGE:
+            below = np.cumsum(rows)[:-1] / rows.sum()
+            return float((np.minimum(np.diff(self.places), self.unit) * below * (1 - below)).sum())
+        unlike = 1 - float(((rows / rows.sum()) ** 2).sum())
+        return unlike * (self.unit if self.kind is Recoding.SET else self.unit / 2)
+
+
+def _price(attribute: Attribute, full: int) -> Priced:
+    """Price an attribute whose whole costs this much."""
+    n_codes = len(attribute.texts)
+    ranks = np.arange(n_codes)
+    if attribute.tree is not None:
+        order = np.lexsort(attribute.tree.nodes)  # the leaves of each node side by side
+        ranks[order] = np.arange(n_codes)
+        pairs = np.column_stack([order[:-1], order[1:]]).ravel()
+        above = attribute.tree.common(pairs, np.arange(0, len(pairs), 2))
+        rises = np.floor(node_losses(attribute)[above] * full).astype(np.int32)
+        return Priced(Recoding.TREE, np.append(rises, np.int32(0)), full, ranks)
+    if attribute.ordered:
+        return Priced(Recoding.RANGE, _places(attribute, full), full, ranks)
+    return Priced(Recoding.SET, np.zeros(n_codes, dtype=np.int32), full // n_codes, ranks)
+
+
+def _places(attribute: Attribute, full: int) -> Ints:
+    """Return where each number lies in the range; a missing one so far out that any range to it costs the whole."""
+    place = np.zeros(len(attribute.texts), dtype=np.int32)
+    if attribute.ordered:
+        n_known = attribute.missing if attribute.missing >= 0 else len(place)
+        if attribute.span > 0:
+            known = attribute.values[:n_known]
+            place[:n_known] = np.floor((known - known[0]) / attribute.span * full)
+        place[n_known:] = 2 * full
+    return place

@@ -1,0 +1,230 @@
+"""Data constraint rules: which values of a column a group should not mix, and how much that matters.
+
+A rule speaks of one quasi-identifier. `compile_rules` checks all rules against a table and turns them into pairs of
+value sets over its codes: a group that holds a value of both sides of a pair breaks the rule that the pair belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import values
+from shoal.encoding import Attribute
+from shoal.errors import UsageError, join_problems
+from shoal.schema import Kind
+
+__all__ = ["CompiledRules", "Pair", "Rule", "compile_rules", "rule_from"]
+
+FORMS = ("apart", "groupings", "inflection", "range", "base")
+Values = str | Collection[str]
+Bound = int | float | str | date
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of a column; exactly one of its forms is given.
+
+    apart: two values, or two sets of values, that no group should mix. groupings: sets of values that may be merged;
+    nothing else may. inflection: (a, b), broken by a group with values up to a and values from b on. range: (a, b), the
+    inflections at both ends of the range. base: what the column is worth even when all its rules are broken.
+    importance: what the rule is worth beside the others of its column.
+
+    >>> Rule("race", apart=("White", "Black"), importance=20).form
+    'apart'
+    >>> Rule("age", inflection=(64, 65), importance=25).describe()
+    "column 'age': inflection (64, 65)"
+    """
+
+    column: str
+    apart: tuple[Values, Values] | None = None
+    groupings: tuple[Collection[str], ...] | None = None
+    inflection: tuple[Bound, Bound] | None = None
+    range: tuple[Bound, Bound] | None = None
+    base: float | None = None
+    importance: float = 1
+
+    def __post_init__(self) -> None:
+        given = [form for form in FORMS if getattr(self, form) is not None]
+        if len(given) != 1:
+            raise UsageError(
+                f"rule of column {self.column!r}: {len(given)} forms are given. Give one of {', '.join(FORMS)}."
+            )
+        for name in ("apart", "inflection", "range"):
+            form = getattr(self, name)
+            if form is not None and (isinstance(form, str) or len(form) != 2):
+                raise UsageError(f"rule of column {self.column!r}: {name} takes two sides, as in {EXAMPLES[name]}.")
+        for name in ("importance", "base"):
+            number = getattr(self, name)
+            if number is not None and (isinstance(number, bool) or not _is_amount(number)):
+                raise UsageError(f"rule of column {self.column!r}: {name}={number!r} is not a number from 0 on.")
+
+    @property
+    def form(self) -> str:
+        """The form that is given."""
+        return next(form for form in FORMS if getattr(self, form) is not None)
+
+    def describe(self) -> str:
+        """Say in words what the rule is."""
+        return f"column {self.column!r}: {self.form} {getattr(self, self.form)!r}"
+
+
+EXAMPLES = {"apart": '["White", "Black"]', "inflection": "[64, 65]", "range": "[12, 18]"}
+
+
+def _is_amount(number: Any) -> bool:
+    return isinstance(number, int | float | Fraction) and 0 <= number < float("inf")
+
+
+def rule_from(content: Mapping[str, Any]) -> Rule:
+    """Return the rule that plain values describe, as in shoal.toml."""
+    known = [f.name for f in fields(Rule)]
+    strange = [key for key in content if key not in known]
+    if strange or "column" not in content:
+        fault = f"key {strange[0]!r} is not known" if strange else "its column is not named"
+        raise UsageError(f"a rule: {fault}. A rule has a column, an importance and one of {', '.join(FORMS)}.")
+    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+    return Rule(**plain)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sides that no group should mix: which codes of an attribute stand on each."""
+
+    attribute: int
+    rule: int
+    one: NDArray[np.bool_]
+    other: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class CompiledRules:
+    """Rules over the codes of a table's attributes.
+
+    pairs: a rule is kept as long as no group holds codes of both sides of one of its pairs. importances, attributes:
+    of each rule. bases: of each attribute. A range counts as two rules.
+    """
+
+    pairs: tuple[Pair, ...]
+    importances: tuple[Fraction, ...]
+    attributes: tuple[int, ...]
+    bases: tuple[Fraction, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def sides(self, tuples: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return bits for each tuple, one for each pair: whether it stands on its one side, and on its other.
+
+        Bits of a group are those of its tuples together (or); it breaks the pairs whose bits are set on both sides.
+        """
+        n_words = max(1, (len(self.pairs) + 63) // 64)
+        sides = tuple(np.zeros((len(tuples), n_words), dtype=np.uint64) for _ in range(2))
+        for p, pair in enumerate(self.pairs):
+            bit = np.uint64(1) << np.uint64(p % 64)
+            for words, mask in zip(sides, (pair.one, pair.other), strict=True):
+                words[mask[tuples[:, pair.attribute]], p // 64] |= bit
+        return sides[0], sides[1]
+
+    def kept(self, broken: Collection[int], attribute: int) -> Fraction:
+        """Return the share of an attribute's worth that is left when these rules are broken."""
+        own = [(rule, worth) for rule, worth in enumerate(self.importances) if self.attributes[rule] == attribute]
+        whole = self.bases[attribute] + sum((worth for _, worth in own), Fraction(0))
+        left = self.bases[attribute] + sum((worth for rule, worth in own if rule not in broken), Fraction(0))
+        return left / whole if whole else Fraction(1)
+
+
+def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> CompiledRules:
+    """Check rules against the attributes of a table, all problems at once, and return them over its codes."""
+    names = [attribute.name for attribute in attributes]
+    problems: list[str] = []
+    pairs: list[Pair] = []
+    importances: list[Fraction] = []
+    owners: list[int] = []
+    bases = [Fraction(0)] * len(names)
+    for number, rule in enumerate(rules, 1):
+        place = f"rule {number}, {rule.describe()}"
+        if rule.column not in names:
+            problems.append(f"{place}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
+            continue
+        at = names.index(rule.column)
+        if rule.base is not None:
+            bases[at] += Fraction(str(rule.base))
+            continue
+        try:
+            parts = _parts(rule, attributes[at])
+        except UsageError as error:
+            problems.append(f"{place}: {error}")
+            continue
+        for part in parts:
+            pairs += [Pair(at, len(importances), one, other) for one, other in part]
+            importances.append(Fraction(str(rule.importance)))
+            owners.append(at)
+    if problems:
+        raise UsageError(join_problems(problems))
+    return CompiledRules(tuple(pairs), tuple(importances), tuple(owners), tuple(bases))
+
+
+Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def _parts(rule: Rule, attribute: Attribute) -> list[list[Sides]]:
+    """Return the rules that a rule stands for, each as the pairs of sides that break it."""
+    if rule.apart is not None or rule.groupings is not None:
+        if attribute.kind is not Kind.CATEGORICAL:
+            raise UsageError(f"the column is {attribute.kind}. Use inflection or range.")
+        if rule.apart is not None:
+            one, other = (_mask(side, attribute) for side in rule.apart)
+            if (one & other).any():
+                raise UsageError("a value stands on both sides.")
+            return [[(one, other)]]
+        return [_between(rule.groupings or (), attribute)]
+    if attribute.kind is Kind.CATEGORICAL:
+        raise UsageError("the column is categorical. Use apart or groupings.")
+    low, high = (_number(bound, attribute.kind) for bound in rule.inflection or rule.range or ())
+    if not low < high:
+        raise UsageError("give the lower value first, then a higher one.")
+    known = np.arange(len(attribute.texts)) != attribute.missing
+    numbers = np.zeros(len(known))
+    numbers[: len(attribute.values)] = attribute.values
+    if rule.inflection is not None:
+        return [[(known & (numbers <= low), known & (numbers >= high))]]
+    below, above = known & (numbers < low), known & (numbers > high)
+    return [[(below, known & ~below)], [(known & ~above, above)]]
+
+
+def _between(groupings: Sequence[Collection[str]], attribute: Attribute) -> list[Sides]:
+    """Return each grouping against all other values; a value of no grouping stands for itself alone."""
+    masks = [_mask(grouping, attribute) for grouping in groupings]
+    together = np.sum(masks, axis=0) if masks else np.zeros(len(attribute.texts))
+    if (together > 1).any():
+        raise UsageError("a value stands in two groupings.")
+    alone = [np.arange(len(attribute.texts)) == code for code in np.flatnonzero(together == 0)]
+    return [(mask, ~mask) for mask in (*masks, *alone)]
+
+
+def _mask(given: Values, attribute: Attribute) -> NDArray[np.bool_]:
+    texts = [given] if isinstance(given, str) else [str(text) for text in given]
+    absent = [text for text in map(values.normalise, texts) if text not in attribute.texts]
+    if absent:
+        raise UsageError(f"{', '.join(map(repr, sorted(absent)))}: not among the values of the column.")
+    return np.isin(np.array(attribute.texts, dtype=object), [values.normalise(text) for text in texts])
+
+
+def _number(bound: Bound, kind: Kind) -> float:
+    """Return a bound of a number, or of a date, given as a date or an ISO text, in seconds."""
+    if kind is Kind.DATE:
+        text = bound.isoformat() if isinstance(bound, date) else str(bound)
+        numbers, misfits = values.parse_dates([text], "%Y-%m-%d")
+    else:
+        numbers, misfits = values.parse_numbers([str(bound)], values.Marks(".", ""))
+    if misfits:
+        allowed = "a date such as 2020-12-31" if kind is Kind.DATE else "a number"
+        raise UsageError(f"{str(bound)!r} is not {allowed}.")
+    return float(numbers[0])

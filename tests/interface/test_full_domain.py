@@ -1,0 +1,125 @@
+"""Full-domain methods from the command line: levels, objectives, strings to choose from, and goals out of reach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import Shoal
+
+ROWS = [(20 + i * 7 % 40, "fm"[i % 2], f"0{2130 + i % 5}", f"d{i % 4}") for i in range(120)]
+CONFIG = """
+k = 4
+[columns.age]
+role = "qi"
+intervals = { widths = [5, 10, 20] }
+[columns.sex]
+role = "qi"
+[columns.zip]
+role = "qi"
+kind = "categorical"
+prefixes = { lengths = [4, 3] }
+[columns.ill]
+role = "sensitive"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = ["age,sex,zip,ill", *(",".join(map(str, row)) for row in ROWS)]
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "shoal.toml").write_text(CONFIG)
+    return tmp_path
+
+
+def told(shoal: Shoal, folder: Path, *more: str) -> dict:
+    arguments = ["anonymize", str(folder / "data.csv"), "--dry-run", "--config", str(folder / "shoal.toml"), "--json"]
+    ended = shoal(*arguments, *more)
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+@pytest.mark.parametrize("method", ["incognito", "optimal", "rv-global", "rv-hybrid", "datafly"])
+def test_levels_are_told(shoal: Shoal, folder: Path, method: str) -> None:
+    found = told(shoal, folder, "--method", method, "--suppression-limit", "0.5")
+    assert list(found["levels"]) == ["age", "sex", "zip"]
+    assert all(isinstance(level, int) for level in found["levels"].values())
+    assert found["smallest_group"] >= 4
+
+
+def test_levels_of_other_methods_are_null(shoal: Shoal, folder: Path) -> None:
+    found = told(shoal, folder, "--method", "mondrian")
+    assert found["levels"] is None
+    assert "search" not in found
+
+
+def test_objective_changes_what_is_best(shoal: Shoal, folder: Path) -> None:
+    by_loss = told(shoal, folder, "--method", "optimal")
+    for objective in ("height", "precision", "entropy", "dm", "aecs", "rv"):
+        other = told(shoal, folder, "--method", "optimal", "--objective", objective)
+        assert other["measures"]["ncp"] >= by_loss["measures"]["ncp"] - 1e-12
+    lowest = told(shoal, folder, "--method", "optimal", "--objective", "height")
+    assert sum(lowest["levels"].values()) <= sum(by_loss["levels"].values())
+
+
+def test_owner_sees_the_strings_and_chooses(shoal: Shoal, folder: Path) -> None:
+    first = told(shoal, folder, "--method", "rv-global")
+    strings = first["search"]["successful"]
+    assert first["levels"] == strings[0]["levels"]
+    assert len(strings) > 1
+    second = told(shoal, folder, "--method", "rv-global", "--choose", "2")
+    assert second["levels"] == strings[1]["levels"]
+    apart = told(shoal, folder, "--method", "rv-global", "--subsets", "--option", "budget=4")
+    assert apart["levels"] == first["levels"]
+
+
+def test_table_shows_levels_and_strings(shoal: Shoal, folder: Path) -> None:
+    arguments = ["--dry-run", "--config", str(folder / "shoal.toml"), "--method", "rv-hybrid"]
+    ended = shoal("anonymize", str(folder / "data.csv"), *arguments)
+    assert ended.code == 0
+    assert "levels" in ended.out
+    assert "research value" in ended.out
+
+
+def test_limits_of_levels_hold(shoal: Shoal, folder: Path) -> None:
+    found = told(shoal, folder, "--method", "optimal", "--option", "minimum=age:2", "--option", "maximum=sex:0")
+    assert found["levels"]["age"] >= 2
+    assert found["levels"]["sex"] == 0
+
+
+def test_goal_out_of_reach_ends_with_4_and_the_nearest_levels(shoal: Shoal, folder: Path) -> None:
+    arguments = ["--config", str(folder / "shoal.toml"), "--method", "optimal", "--option", "maximum=age:1,sex:0,zip:0"]
+    ended = shoal("anonymize", str(folder / "data.csv"), "-o", str(folder / "out.csv"), *arguments)
+    assert ended.code == 4
+    assert "The nearest levels that pass: age " in ended.err
+    assert "loss (NCP) " in ended.err
+    assert not (folder / "out.csv").exists()
+
+
+def test_option_of_another_method_is_refused(shoal: Shoal, folder: Path) -> None:
+    arguments = ["--config", str(folder / "shoal.toml"), "--dry-run", "--method", "mondrian", "--objective", "ncp"]
+    ended = shoal("anonymize", str(folder / "data.csv"), *arguments)
+    assert ended.code == 2
+    assert "method 'mondrian' has no option 'objective'. Its options: variant, domains." in ended.err
+
+
+def test_release_on_levels_passes_the_gate(shoal: Shoal, folder: Path) -> None:
+    out = folder / "out.csv"
+    arguments = [
+        "--config",
+        str(folder / "shoal.toml"),
+        "--method",
+        "optimal",
+        "--suppression-limit",
+        "0.1",
+        "--l",
+        "2",
+    ]
+    ended = shoal("anonymize", str(folder / "data.csv"), "-o", str(out), *arguments)
+    assert ended.code == 0, ended.err
+    checked = shoal("verify", str(out), "-k", "4", "--qi", "age,sex,zip", "--sensitive", "ill", "--l", "2")
+    assert checked.code == 0
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    assert manifest["options"]["objective"] == "ncp"
