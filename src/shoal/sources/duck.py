@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -201,13 +201,33 @@ class DuckSource:
 
     def _ask(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query, which runs in a thread of its own, so that a signal ends it at once."""
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(lambda: self._duck.execute(query, list(values)).fetchall())
+        rows: list[tuple[Any, ...]] = []
+        errors: list[BaseException] = []
+        # Not is_alive(): a signal that comes while a thread is started or joined can make it look dead.
+        begun, given_up, ended = Event(), Event(), Event()
+
+        def run() -> None:
+            begun.set()
             try:
-                return running.result()
-            except BaseException:
+                if not given_up.is_set():
+                    rows.extend(self._duck.execute(query, list(values)).fetchall())
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                ended.set()
+
+        try:
+            Thread(target=run, daemon=True).start()
+            while not ended.wait(0.1):  # in short steps: not every handler of signals wakes a thread that waits
+                pass
+        except BaseException:
+            given_up.set()
+            while begun.wait(0.5) and not ended.wait(0.05):  # what has not begun yet does not hear the first call
                 self._duck.interrupt()
-                raise
+            raise
+        if errors:
+            raise errors[0]
+        return rows
 
     def _fetch(self, query: str) -> pl.DataFrame:
         """Return the result of a query; it goes through a file, for which no further library is needed."""
