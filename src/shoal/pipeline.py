@@ -217,6 +217,7 @@ def anonymize_table(
     if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
         notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
         schema, encoded = unchanged
+        run = replace(run, rules=())  # what is unchanged keeps them all
         k = check_personal(encoded, k)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
