@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tests.naive.shoaling import Block, Category, Leaves, Number
+from tests.naive.shoaling import Block, Category, Leaves, Number, Sides
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,12 @@ def part(block: Block, a: int, items: Sequence[int], least: int) -> Cut:
     return part_set(attribute, rows, least)
 
 
-def part_set(attribute: Category, rows: Counter[int], least: int) -> Cut:
+def part_set(attribute: Category | Sides, rows: Counter[int], least: int) -> Cut:
     """Part the values of a set, each a branch of its own."""
     codes = sorted(rows)
     gain, left = part_values([rows[code] for code in codes], least)
-    return Cut(2.0 * attribute.unit * gain, frozenset(codes[n] for n in left))
+    pairs = 1.0 if isinstance(attribute, Sides) else 2.0
+    return Cut(pairs * attribute.unit * gain, frozenset(codes[n] for n in left))
 
 
 def part_branches(attribute: Leaves, rows: Counter[int], least: int) -> Cut:

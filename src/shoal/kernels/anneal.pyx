@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Rows move between the groups of a block and change places. Twin: tests/naive/shoaling.py."""
+"""Rows move between the groups of a block and change places. Twin: tests/naive/exchanges.py."""
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t

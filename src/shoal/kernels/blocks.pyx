@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Top-down cuts of a table into blocks of like tuples. Twin: tests/naive/shoaling.py."""
+"""Top-down cuts of a table into blocks of like tuples. Twin: tests/naive/blocks.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -144,7 +144,7 @@ cdef double part_branches(
     for i in range(<Py_ssize_t>present.size()):
         if i == 0 or climbs[i] == top:
             branches.push_back(Weighed(0, <int32_t>branches.size()))
-        branches.back().first -= histogram[present[i].second]
+        branches[branches.size() - 1].first -= histogram[present[i].second]
     cpp_sort(branches.begin(), branches.end())
     gain = top * part_values(branches, total, least, &middle)
     is_left.assign(branches.size(), 0)

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Greedy k-member groups inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/shoaling.py."""
+"""Greedy k-member groups inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/gathering.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Neighbouring groups are pooled and grown again. Twin: tests/naive/shoaling.py."""
+"""Neighbouring groups are pooled and grown again. Twin: tests/naive/rebuilding.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -102,7 +102,7 @@ cdef void nearest_groups(
     for i in range(<Py_ssize_t>seen.size()):
         if i == 0 or seen[i] != seen[i - 1]:
             votes.push_back(Voted(0, seen[i]))
-        votes.back().first -= 1
+        votes[votes.size() - 1].first -= 1
     cpp_sort(votes.begin(), votes.end())
     chosen.assign(1, g)
     for i in range(min(<Py_ssize_t>votes.size(), partners)):

@@ -19,11 +19,6 @@ from tests.unit.kernels.test_shoaling_steps import grown, problem, twin
 
 N_TABLES = 12
 
-# Cython makes a copy of what back() returns where it is changed in place, so that the change is lost.
-COPIED = pytest.mark.xfail(reason="x.back().first -= y must be x[x.size() - 1].first -= y", strict=False)
-# Tables with an odd number have hierarchies.
-TABLES_TO_CUT = [pytest.param(number, marks=COPIED) if number % 2 else number for number in range(N_TABLES)]
-
 
 def poor_groups(made: Problem) -> NDArray[np.int32]:
     """Groups of tuples that follow on each other, far from good, and each with k rows."""
@@ -49,7 +44,7 @@ def test_members_are_gathered_as_by_the_twin(number: int, spare: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [20, 70, 300])
-@pytest.mark.parametrize("number", TABLES_TO_CUT)
+@pytest.mark.parametrize("number", range(N_TABLES))
 def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
     made = problem(number, n_rows=120)
     draw = np.random.default_rng(number)
@@ -80,7 +75,6 @@ def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int,
     assert groups[:n].tolist() == expected.group
 
 
-@COPIED
 @pytest.mark.parametrize("partners", [1, 3])
 @pytest.mark.parametrize("number", range(N_TABLES))
 def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int) -> None:
