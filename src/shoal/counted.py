@@ -32,6 +32,7 @@ from shoal.release import (
     table_remark,
     write_dictionary,
 )
+from shoal.rules import RuleVerdict
 from shoal.schema import Dialect, Role, Schema
 from shoal.sources.base import Recoding, Source
 from shoal.sources.duck import DuckSource
@@ -145,6 +146,11 @@ class CountedRelease:
     def levels(self) -> Mapping[str, int] | None:
         """The level of each quasi-identifier."""
         return self.made.levels
+
+    @property
+    def rules(self) -> tuple[RuleVerdict, ...]:
+        """How each data constraint rule is kept."""
+        return self.made.rules
 
     @property
     def search(self) -> Mapping[str, Any]:

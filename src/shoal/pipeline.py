@@ -27,7 +27,7 @@ from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
-from shoal.rules import CompiledRules, compile_rules
+from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.rules import Rule as ConstraintRule
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
@@ -217,6 +217,7 @@ def anonymize_table(
     if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
         notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
         schema, encoded = unchanged
+        run = replace(run, rules=())  # what is unchanged keeps them all
         k = check_personal(encoded, k)
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
@@ -234,7 +235,11 @@ def anonymize_table(
     run.stage("measuring")
     # Where nothing was changed all rules are kept.
     compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
-    return make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
+    release = make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
+    if compiled is None:
+        return release
+    codes = encoded.tuples[encoded.row_tuple]
+    return replace(release, rules=judge_rules(run.rules, encoded.attributes, codes, partition.labels))
 
 
 def make_release(

@@ -24,6 +24,7 @@ from shoal.formats import output
 from shoal.formats.sniffing import Format, suffix_of
 from shoal.layout import lay_out
 from shoal.metrics import Measures
+from shoal.rules import RuleVerdict
 from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.table import Table
 from shoal.target import Stream, Target
@@ -76,7 +77,8 @@ class Release:
     process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
     stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
     sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
-    levels: of a full-domain release, the level of each quasi-identifier. search: what else the method found.
+    levels: of a full-domain release, the level of each quasi-identifier. rules: how each data constraint
+    rule is kept. search: what else the method found.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -92,6 +94,7 @@ class Release:
     population: Table | None = field(default=None, repr=False)
     find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
     levels: Mapping[str, int] | None = None
+    rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property

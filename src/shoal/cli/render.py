@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.counted import CountedRelease
     from shoal.metrics import Measures
     from shoal.release import Release, Request
+    from shoal.rules import RuleVerdict
 
 SHOWN_STRINGS = 5  # of those that pass
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
@@ -98,6 +100,8 @@ def print_release(
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
         content |= {"levels": release.levels and dict(release.levels)}
+        if release.rules:
+            content["rules"] = [asdict(verdict) for verdict in release.rules]
         content |= {"search": dict(release.search)} if release.search else {}
         places = {"output": output, "manifest": manifest and str(manifest)}
         if tells_bound(request):
@@ -106,6 +110,7 @@ def print_release(
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
     if "successful" in release.search:
@@ -129,6 +134,13 @@ def string_words(search: Mapping[str, Any]) -> str:
     more = [f"and {len(found) - SHOWN_STRINGS} more (--json)"] if len(found) > SHOWN_STRINGS else []
     told = f"{search['tested']:,} of {search['strings']:,} tested; these pass (--choose takes another):"
     return "\n".join([told, *lines, *more])
+
+
+def rule_words(verdict: RuleVerdict) -> str:
+    """Say whether a rule is kept."""
+    if not verdict.broken_groups:
+        return f"{verdict.rule}: kept"
+    return f"{verdict.rule}: broken in {verdict.broken_groups:,} groups with {verdict.broken_rows:,} rows"
 
 
 def tells_bound(request: Request) -> bool:

@@ -96,6 +96,7 @@ METHODS = (
         "shoal's own",
         "shoal.methods.shoaling:Shoaling",
         honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "mondrian",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -11,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
+from shoal.methods.base import Run
 from shoal.methods.needs import Needs, find_needs
 from shoal.models import PrivacyModel
 from shoal.partition import node_losses
+from shoal.rules import CompiledRules, compile_rules
 
 __all__ = ["Problem", "Recoding", "prepare"]
 
@@ -29,6 +30,7 @@ class Recoding(IntEnum):
     SET = 0
     RANGE = 1
     TREE = 2
+    RULE = 3
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class Problem:
             places = self.places[self.offsets[a] : self.offsets[a + 1]]
             if self.kinds[a] == Recoding.RANGE:
                 total += np.minimum(np.abs(places[column] - places[column[one]]), self.units[a])
+            elif self.kinds[a] == Recoding.RULE:
+                total += np.where(column + column[one] == 1, int(self.units[a]), 0)
             elif self.kinds[a] == Recoding.TREE:
                 own = int(column[one])
                 right = np.maximum.accumulate(np.append(0, places[own:-1]))
@@ -81,14 +85,22 @@ class Problem:
         return total
 
 
-def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), weights: Sequence[float] = ()) -> Problem:
-    """Price the attributes; weights: one for each, all alike where none are given."""
+def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), run: Run | None = None) -> Problem:
+    """Price the attributes by their weights, and the rules of the run.
+
+    A group that breaks a rule pays, beside what it loses, the rule's share of the worth of its attribute: one that
+    breaks all of them pays for the whole attribute once more.
+    """
+    run = run or Run()
     needs = find_needs(encoded, models)
     whole, classes, counts, row_tuple = _distinct(encoded, needs)
-    shares = np.array(weights or [1.0] * len(encoded.attributes))
+    shares = np.array([float(run.weights.get(attribute.name, 1)) for attribute in encoded.attributes])
     full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
     priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
     codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
+    for rule, sides in _price_rules(compile_rules(run.rules, encoded.attributes), full, encoded.tuples[whole]):
+        priced.append(rule)
+        codes.append(sides)
     dear = [each.mean_of_pairs(np.bincount(c, counts, len(each.ranks))) for each, c in zip(priced, codes, strict=True)]
     order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
     return Problem(
@@ -103,6 +115,19 @@ def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), wei
         needs=needs,
         row_tuple=row_tuple,
     )
+
+
+def _price_rules(rules: CompiledRules, full: NDArray[np.int64], tuples: Ints) -> list[tuple[Priced, NDArray[np.int64]]]:
+    """Price the pairs of sides that no group should mix, and tell the side of each tuple: 0 and 1, or 2 for none."""
+    made = []
+    for pair in rules.pairs:
+        a = pair.attribute
+        own = [worth for worth, owner in zip(rules.importances, rules.attributes, strict=True) if owner == a]
+        whole = rules.bases[a] + sum(own)
+        unit = int(int(full[a]) * rules.importances[pair.rule] / whole) if whole else 0
+        sides = np.where(pair.one, 0, np.where(pair.other, 1, 2))[tuples[:, a]]
+        made.append((Priced(Recoding.RULE, np.zeros(3, dtype=np.int32), unit, np.arange(3)), sides))
+    return made
 
 
 def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:

@@ -126,7 +126,7 @@ class Shoaling:
 
     def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Labels:
         """Return the group of each canonical row."""
-        problem = prepare(encoded, k, models)
+        problem = prepare(encoded, k, models, run)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, EFFORTS[self.effort], run, pool)
             starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
 from shoal.methods import BottomUp, Euclidean, Run, TopDown
-from shoal.methods.shoaling import draws, mix
+from shoal.methods.mixing import draws, mix
 from shoal.models import KAnonymity
 from shoal.schema import Kind
 from tests.naive import bottom_up, leftovers, top_down

@@ -18,7 +18,7 @@ from shoal.encoding import Encoded, encode
 from shoal.errors import InfeasibleError, UsageError
 from shoal.hierarchy import Hierarchy, prefixes
 from shoal.methods import KACA, Run
-from shoal.methods.shoaling import draws, mix
+from shoal.methods.mixing import draws, mix
 from shoal.models import KAnonymity
 from shoal.table import from_frame
 from tests.naive import kaca as naive

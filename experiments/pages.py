@@ -1,0 +1,72 @@
+"""What the experiments share: the Adult table, Markdown tables and pictures with the same bytes on every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal import datasets
+from shoal.encoding import Encoded, encode
+from shoal.hierarchy.base import Rule
+from shoal.partition import Partition, cell_losses
+from shoal.schema import Kind, Role, Schema
+from shoal.table import from_frame
+
+__all__ = ["adult", "distinct_tuples", "encode_columns", "loss", "new_figure", "save", "write_table"]
+
+FOLDER = Path(__file__).parent
+NUMBERS = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-week", "fnlwgt")
+
+
+def adult(n_rows: int | None = None, *, part: str = "train") -> pl.DataFrame:
+    """Return the complete rows of Adult, or the first of them."""
+    frame = datasets.adult(part=part, complete=True)  # type: ignore[arg-type]
+    return frame if n_rows is None else frame.head(n_rows)
+
+
+def encode_columns(frame: pl.DataFrame, names: Sequence[str], rules: Mapping[str, Rule] | None = None) -> Encoded:
+    """Return some columns as codes, all of them quasi-identifiers."""
+    kinds = {name: Kind.NUMERIC if name in NUMBERS else Kind.CATEGORICAL for name in names}
+    schema = Schema.build(list(names), {Role.QI: list(names)}, kinds=kinds)
+    return encode(from_frame(frame.select(names)), schema, rules)
+
+
+def loss(encoded: Encoded, made: Partition) -> float:
+    """Return the total NCP of a partition; a row that is left out has lost all."""
+    kept = made.labels[made.labels >= 0]
+    total = 0.0
+    for attribute, cells in zip(encoded.attributes, made.cells, strict=True):
+        total += float(cell_losses(attribute, cells)[cells.index][kept].sum()) + len(made.labels) - len(kept)
+    return total / (len(made.labels) * len(made.cells))
+
+
+def distinct_tuples(made: Partition) -> int:
+    """Return how many different rows of cells there are."""
+    return len(set(zip(*(cells.index.tolist() for cells in made.cells), strict=True)))
+
+
+def write_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table; all columns but the first are numbers."""
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
+
+
+def new_figure(width: float = 5.4, height: float = 3.4, columns: int = 1) -> tuple[Any, Any]:
+    """Return a figure and its axes."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "shoal", "svg.fonttype": "none", "font.size": 9})
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(1, columns, figsize=(width, height))
+
+
+def save(figure: Any, name: str) -> None:
+    """Write a picture without its date."""
+    path = FOLDER / name
+    figure.savefig(path, metadata={"Date": None, "Creator": "shoal"}, bbox_inches="tight")
+    path.write_text("\n".join(line.rstrip() for line in path.read_text().splitlines()) + "\n")
