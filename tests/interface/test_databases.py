@@ -373,7 +373,7 @@ def test_a_wrong_server_login_or_database(shoal: Shoal, server: Server, table: s
         server.url("patients").replace(str(server.port), "1"): "refused",
         server.url("patients").replace(PASSWORD, f"{PASSWORD}x"): "password authentication failed",
         server.url("patients", database="nowhere"): "does not exist",
-        server.url("patients").replace("?", "?passwrod=oops&"): "not a URL that PostgreSQL knows",
+        server.url("patients").replace("?", "?passcode=oops&"): "not a URL that PostgreSQL knows",
         server.url("patients").replace("127.0.0.1", "no-such-host.invalid"): "cannot be reached",
     }
     for url, text in urls.items():

@@ -33,7 +33,7 @@ def test_urls_are_taken_apart(url: str, schema: str | None, table: str, uri: str
         f"postgresql://ann@h/d?password={SECRET}&table=t",
         f"postgresql://ann@h/d?table=t&PASSWORD={SECRET}",
         f"postgresql://ann@h/d?sslpassword={SECRET}&table=t",
-        f"postgresql://ann@h/d?passwrod={SECRET}&table=t",
+        f"postgresql://ann@h/d?passcode={SECRET}&table=t",
         f"postgresql://ann:{SECRET}@h/d",
         f"postgresql://ann:{SECRET}@h/d?table=a.b.c",
         f"postgresql://ann:{SECRET}@h/d?table={'x' * 70}",
