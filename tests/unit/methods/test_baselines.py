@@ -34,9 +34,15 @@ def singles(encoded: Encoded) -> list[bottom_up.Group]:
     return [[(number, rows)] for number, rows in enumerate(encoded.counts.tolist())]
 
 
-def ncp_price(encoded: Encoded) -> bottom_up.Price:
+def ncp_price(encoded: Encoded, weights: dict[str, Fraction] | None = None) -> bottom_up.Price:
     attributes = priced(encoded)
-    return lambda rows: leftovers.group_ncp(rows, attributes)
+    weight = [(weights or {}).get(attribute.name, Fraction(1)) for attribute in encoded.attributes]
+
+    def price(rows: Sequence[bottom_up.Row]) -> Fraction:
+        losses = (leftovers.ncp({row[a] for row in rows}, attribute) for a, attribute in enumerate(attributes))
+        return sum((w * lost for w, lost in zip(weight, losses, strict=True)), Fraction(0))
+
+    return price
 
 
 def raw_price(encoded: Encoded) -> bottom_up.Price:
@@ -64,8 +70,9 @@ def test_bottom_up_groups_are_those_of_the_twin(drawn: tuple[Sheet, int], shape:
     sheet, k = drawn
     encoded = with_trees(sheet, shape)
     tuples = [tuple(row) for row in encoded.tuples.tolist()]
-    expected = bottom_up.merge(singles(encoded), tuples, ncp_price(encoded), k, splits=True)
-    made = BottomUp().partition(encoded, (KAnonymity(k),), Run())
+    weights = {name: Fraction(1 + i, 3) for i, name in enumerate(sheet.qi)} if shape % 2 else {}
+    expected = bottom_up.merge(singles(encoded), tuples, ncp_price(encoded, weights), k, splits=True)
+    made = BottomUp().partition(encoded, (KAnonymity(k),), Run(weights=weights))
     assert groups_of(encoded, made.labels) == sorted(expected)
 
 
