@@ -8,10 +8,10 @@ import numpy as np
 
 from shoal.encoding import encode
 from shoal.methods import Method, Run
-from shoal.methods.problem import total_loss
 from shoal.models import KAnonymity
 from shoal.schema import Schema
 from shoal.table import Table, from_frame
+from tests.losses import total_loss
 
 __all__ = ["GAP_KS", "SAMPLES", "measure_gaps"]
 

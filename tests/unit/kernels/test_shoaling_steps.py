@@ -55,7 +55,7 @@ def table(number: int, n_rows: int) -> Encoded:
 
 
 def problem(number: int, n_rows: int = 40) -> Problem:
-    rules = (Rule("x", inflection=(500_000, 500_001)), Rule("z", apart=("1", ["2", "3"]), importance=2))
+    rules = (Rule("x", inflection=(500_000, 500_001)), Rule("x", inflection=(300_000, 600_000), importance=2))
     return prepare(table(number, n_rows), number % 8 + 1, run=Run(rules=rules if number % 3 == 0 else ()))
 
 

@@ -50,7 +50,7 @@ def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
     draw = np.random.default_rng(number)
     n, least = len(made.codes), number + 1
     order, marks = np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.uint8)
-    factors = np.array([0.1, 0.3, 0.5, 0.8, 1.1])[draw.permutation(made.codes.shape[1])]
+    factors = np.array([0.1, 0.3, 0.5, 0.8, 1.1, 0.2, 0.6])[draw.permutation(made.codes.shape[1])]
     weights = draw.integers(1, 6, n)
     cut_blocks(made.codes, weights, made.counts, *made.prices, factors, limit, least, order, marks)
     expected = naive_blocks.cut_blocks(twin(made), weights.tolist(), factors.tolist(), limit, least)

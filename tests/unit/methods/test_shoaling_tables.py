@@ -11,10 +11,11 @@ import pytest
 
 from shoal.encoding import Encoded, encode
 from shoal.methods import Mondrian, Run, Shoaling
-from shoal.methods.problem import prepare, total_loss
+from shoal.methods.problem import prepare
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 
 Draw = np.random.Generator
 NUMBER, DATE, CATEGORY = Kind.NUMERIC, Kind.DATE, Kind.CATEGORICAL
