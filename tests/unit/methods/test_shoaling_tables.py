@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from shoal.encoding import Encoded, encode
 from shoal.methods import Mondrian, Run, Shoaling
 from shoal.methods.problem import prepare
 from shoal.models import KAnonymity
+from shoal.partition import cell_losses
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
 from tests.losses import total_loss
@@ -153,8 +155,25 @@ def best_runs(values: Sequence[float], k: int) -> float:
 
 def test_weights_are_shares_of_the_price() -> None:
     encoded = encoded_of({"age": (NUMBER, ["1", "2", "9"]), "job": (CATEGORY, ["a", "b", "c"])})
-    even, uneven = prepare(encoded, 2), prepare(encoded, 2, weights=[3.0, 1.0])
+    even, uneven = prepare(encoded, 2), prepare(encoded, 2, run=Run(weights={"age": Fraction(3)}))
     apart = [problem.distances(0) / problem.distances(0).max() for problem in (even, uneven)]
     # Of the first row and the second: 1/8 of the age and 2/3 of the job; of the first and the last: all of the age.
     assert apart[0][1] == pytest.approx((1 / 8 + 2 / 3) / (1 + 2 / 3), rel=1e-6)
     assert apart[1][1] == pytest.approx((3 / 8 + 2 / 3) / (3 + 2 / 3), rel=1e-6)
+
+
+@pytest.mark.parametrize("effort", ["fast", "normal", "high"])
+@pytest.mark.parametrize("name", ["age", "job"])
+def test_an_attribute_of_more_weight_loses_less(name: str, effort: str, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    columns = {"age": (NUMBER, numbers(draw, 400, 90)), "job": (CATEGORY, categories(draw, 400, 90))}
+    encoded = encoded_of(columns)
+    a = list(columns).index(name)
+    losses = []
+    for weight in (1, 20):
+        run = Run(weights={name: Fraction(weight)})
+        made = Shoaling(effort).partition(encoded, (KAnonymity(5),), run)
+        assert np.bincount(made.labels).min() >= 5
+        cells = made.cells[a]
+        losses.append(float(cell_losses(encoded.attributes[a], cells)[cells.index][made.labels].mean()))
+    assert losses[1] < losses[0]
