@@ -59,8 +59,8 @@ EFFORTS = {
     ),
     "normal": Effort(
         cycles=1,
-        proposals=85,
-        proposals_per_k=12,
+        proposals=60,
+        proposals_per_k=15,
         least_steps=20_000,
         heat=0.15,
         exchange=2048,
