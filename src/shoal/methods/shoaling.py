@@ -48,7 +48,7 @@ class Effort:
 EFFORTS = {
     "fast": Effort(
         cycles=1,
-        proposals=5,
+        proposals=3,
         proposals_per_k=0,
         least_steps=1_000,
         heat=0.0,
