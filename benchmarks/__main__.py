@@ -10,18 +10,20 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import markdown
+from benchmarks import chart, markdown
 from benchmarks.cases import Case, choose, list_cases
 from benchmarks.measuring import Bench, shoal_command
 from benchmarks.report import Report, Row, find_worse, machine_facts, with_ratios
+from benchmarks.targets import GOALS, TARGETS
 from benchmarks.workloads import ROOT, Workloads, find_adult, needs_adult
 
 RESULTS = Path(__file__).parent / "results"
 RECORDED = RESULTS / "recorded.json"
 PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
+CURVE = PAGE.with_name(markdown.CURVE)
 NO_ADULT = (
-    "The Adult table was not found, so W3, W8 and the big tables are left out. Set SHOAL_DATA to a folder that holds "
-    "adult.data (or adult/adult.data), or fetch it once: python -c 'from shoal import datasets; "
+    "The Adult table was not found, so W3, W8 and the tables drawn from it are left out. Set SHOAL_DATA to a folder "
+    "that holds adult.data (or adult/adult.data), or fetch it once: python -c 'from shoal import datasets; "
     "datasets.adult(download=True)'."
 )
 
@@ -33,7 +35,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--only", nargs="+", default=[], metavar="NAME", help="cases with these words: kernel 'W8 k=10'"
     )
     parser.add_argument("--rows", nargs="+", type=int, default=[], help="sizes of the big tables")
-    parser.add_argument("--k", nargs="+", type=int, default=[], help="values of k in place of 2 5 10 50 100")
+    parser.add_argument("--k", nargs="+", type=int, default=[], help="values of k in place of 2 5 10 25 50 100")
     parser.add_argument("--quick", action="store_true", help="a few short cases, to see that all works")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER", help="where last.json and last.md go")
     parser.add_argument("--against", metavar="last|FILE", help="say what became 25 %% worse than in that run")
@@ -82,6 +84,8 @@ def line(row: Row) -> str:
     """Return a row as one line for the terminal."""
     if row.error:
         return f"{row.name:<58} failed: {row.error}"
+    if row.gap is not None:
+        return f"{row.name:<58} above the least loss: mean {row.gap:.3%}, most {row.gap_most:.2%} of {row.samples}"
     memory = f"{row.peak_mb:6.0f} MB" if row.peak_mb else ""
     loss = f"loss {row.loss:.6f}" if row.loss is not None else ""
     return f"{row.name:<58} {row.units:9.4f} units {row.wall_seconds:8.3f} s {memory:>10} {loss}".rstrip()
@@ -107,14 +111,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     places = [given.out / stem, *([RECORDED.with_suffix("")] if given.record else [])]
     for place in places:
         Path(f"{place}.json").write_text(report.as_json(), "utf-8")
-        page = markdown.render(Report.read(Path(f"{place}.json")))  # so that both tell the same digits
-        Path(f"{place}.md").write_text(f"# Benchmarks\n\n{page}", "utf-8")
+        shown = Report.read(Path(f"{place}.json"))  # so that all tell the same digits
+        Path(f"{place}.md").write_text(f"# Benchmarks\n\n{markdown.render(shown)}", "utf-8")
         print(f"written: {place}.json and .md")
     if given.record:
-        markdown.renew(PAGE, page)
-    for verdict in report.verdicts():
-        told = f"{verdict.target.case}, {verdict.target.measure}: {verdict.figure:.4g}, target {verdict.target.limit:g}"
-        print(f"{'met    ' if verdict.met else 'NOT MET'} {told}")
+        markdown.renew(PAGE, markdown.render(shown))
+        CURVE.write_text(chart.draw(shown), "utf-8")
+    for word, targets in (("target", TARGETS), ("goal", GOALS)):
+        for verdict in report.verdicts(targets):
+            told = f"{verdict.case}, {verdict.target.measure}: {verdict.figure:.4g}, {word} {verdict.target.limit:g}"
+            print(f"{'met    ' if verdict.met else 'NOT MET'} {told}")
     if old is not None:
         worse = find_worse(old, report)
         print("\n".join(worse) or f"nothing became 25 % worse than in the run of {old.made}")

@@ -1,32 +1,39 @@
-"""What is run, under which names, and what it should reach."""
+"""What is run, and under which names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from benchmarks.made_tables import MADE
 from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, big_name
 
-__all__ = ["BASELINE", "KS", "TARGETS", "VARIANTS", "Case", "Target", "choose", "list_cases"]
+__all__ = ["BASELINE", "BIG_K", "DEFAULT", "EFFORTS", "KS", "VARIANTS", "Case", "choose", "list_cases"]
 
-KS = (2, 5, 10, 50, 100)
+KS = (2, 5, 10, 25, 50, 100)
 BIG_K = 10
 DEMO_K = 5
+OTHER_KS = (2, 10, 50)  # on the tables that are not drawn from Adult
 COMMANDS = 3  # repetitions of the whole command on a big table: one alone varies by a third on a busy machine
+LARGEST_FOR_HIGH = 100_000  # rows of a table on which the highest effort is tried
+EFFORTS = ("shoaling fast", "shoaling normal", "shoaling high")
 # Method and options, by the label under which they are shown; a later method is one more line.
 VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "mondrian": ("mondrian", {"variant": "strict"}),
     "mondrian relaxed": ("mondrian", {"variant": "relaxed"}),
+    **{label: ("shoaling", {"effort": label.split()[1]}) for label in EFFORTS},
 }
 BASELINE = "mondrian"
+DEFAULT = "shoaling normal"
 
 
 @dataclass(frozen=True)
 class Case:
     """One thing that is measured.
 
-    kind: "kernel" (the method alone on codes), "command" (CSV to verified CSV in a process of its own), "start" (a
-    process that does next to nothing) or "demo". threads: None leaves the choice to shoal.
+    kind: "kernel" (the method alone on codes), "command" (CSV to verified CSV in a process of its own), "gap" (the
+    method on small samples, against the least possible loss), "start" (a process that does next to nothing) or "demo".
+    threads: None leaves the choice to shoal.
     """
 
     kind: str
@@ -49,55 +56,59 @@ class Case:
         return " ".join(part for part in parts if part)
 
 
-@dataclass(frozen=True)
-class Target:
-    """A figure that a case should not exceed."""
-
-    case: str
-    measure: str  # a field of report.Row
-    limit: float
-
-
-MILLION = big_name(1_000_000)
-TARGETS = (
-    Target("kernel W8 k=10 mondrian threads=1", "units", 0.06),
-    Target("kernel W8 k=10 mondrian threads=1", "loss", 0.067),
-    Target("kernel W3 k=10 mondrian threads=1", "loss", 0.0052),
-    Target("command W8 k=10 mondrian", "units", 1.8),
-    Target(f"kernel {MILLION} k=10 mondrian threads=1", "units", 2.5),
-    Target(f"command {MILLION} k=10 mondrian threads=1", "units", 20.0),
-    Target(f"command {MILLION} k=10 mondrian threads=1", "peak_mb", 1500.0),
-    Target(f"command {MILLION} k=10 mondrian threads=2", "units", 20.0),
-    Target(f"command {MILLION} k=10 mondrian threads=2", "peak_mb", 1500.0),
-)
-
-
 def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool = False) -> list[Case]:
     """Return all cases, those of one workload together.
 
     rows: sizes of the big tables in place of the usual ones; ks: in place of the usual k; quick: a few short cases.
     """
     sizes = tuple(rows) or (BIG_SIZES[:1] if quick else BIG_SIZES)
-    usual = tuple(ks) or ((BIG_K,) if quick else KS)
     big = tuple(ks) or (BIG_K,)
     short = 3 if quick else 5
     cases = [Case("start", subject, repetitions=short) for subject in ("python", "import", "help")]
-    cases.append(Case("demo", "patients", DEMO_K, BASELINE, repetitions=short))
-    for subject in ("patients", "W3", "W8"):
-        for variant in VARIANTS:
-            cases += [Case("kernel", subject, k, variant, 1, repetitions=2 * short + 1) for k in usual]
-    cases += [Case("command", "W8", k, BASELINE, repetitions=short) for k in big]
+    cases.append(Case("demo", "patients", DEMO_K, DEFAULT, repetitions=short))
+    for subject in ("patients", *MADE, "W3", "W8"):
+        usual = tuple(ks) or ((BIG_K,) if quick else KS if subject in ("W3", "W8") else OTHER_KS)
+        cases += [case for v in VARIANTS for case in _kernels(subject, usual, v, short, quick=quick)]
+    cases += [Case("command", "W8", k, v, repetitions=short) for k in big for v in (BASELINE, DEFAULT)]
     for size in sizes:
-        cases += _big_cases(big_name(size), big, short, threads=(1, 2))
+        cases += _big_cases(size, big, short, quick=quick)
     if not quick:
-        size = rows[0] if rows else CONTINUOUS_ROWS
-        cases += _big_cases(big_name(size, continuous=True), big, 3, threads=(1,))
+        cases += _continuous_cases(rows[0] if rows else CONTINUOUS_ROWS, big)
+        cases += [Case("gap", subject, variant=EFFORTS[-1]) for subject in ("W3", "W8")]
     return cases
 
 
-def _big_cases(subject: str, ks: Iterable[int], repetitions: int, threads: Sequence[int]) -> list[Case]:
-    kernels = [Case("kernel", subject, k, v, n, repetitions) for k in ks for v in VARIANTS for n in threads]
-    return kernels + [Case("command", subject, k, BASELINE, n, COMMANDS) for k in ks for n in threads]
+def _kernels(subject: str, ks: Iterable[int], variant: str, short: int, *, quick: bool) -> list[Case]:
+    """Return the cases of a table of usual size; slow ones are repeated less, and least on tables made for the loss."""
+    is_slow, is_made = variant in EFFORTS[1:], subject in MADE
+    if variant == EFFORTS[-1]:
+        ks = () if quick else (BIG_K,) if is_made else ks
+    most = 3 if is_made else 2 * short + 1
+    repetitions = most if not is_slow else short if variant == DEFAULT and not is_made else 1
+    return [Case("kernel", subject, k, variant, 1, repetitions) for k in ks]
+
+
+def _big_cases(size: int, ks: Iterable[int], repetitions: int, *, quick: bool) -> list[Case]:
+    """Return the cases of a big table; two threads where there is enough for them to do."""
+    subject, many = big_name(size), size > LARGEST_FOR_HIGH
+    cases = []
+    for k in ks:
+        for variant in (v for v in VARIANTS if v != EFFORTS[-1]):
+            cases += [Case("kernel", subject, k, variant, n, repetitions) for n in (1, 2)]
+        if not many and not quick:
+            cases.append(Case("kernel", subject, k, EFFORTS[-1], 1))
+        for variant in (BASELINE, *((EFFORTS[0],) if many else ()), DEFAULT):
+            cases += [Case("command", subject, k, variant, n, COMMANDS) for n in ((1, 2) if many else (1,))]
+    return cases
+
+
+def _continuous_cases(size: int, ks: Iterable[int]) -> list[Case]:
+    subject = big_name(size, continuous=True)
+    cases = []
+    for k in ks:
+        cases += [Case("kernel", subject, k, v, 1, 3) for v in VARIANTS if v != EFFORTS[-1]]
+        cases += [Case("command", subject, k, v, 1) for v in (BASELINE, DEFAULT)]
+    return cases
 
 
 def choose(cases: Sequence[Case], wanted: Sequence[str]) -> list[Case]:

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from benchmarks.cases import BASELINE, BIG_K, DEFAULT, EFFORTS, KS
+from benchmarks.chart import time_rows
 from benchmarks.peers import BIG_NOTE, BIG_PEERS, COLUMNS, NOTE, PEERS
 from benchmarks.report import Report, Row
+from benchmarks.targets import GOALS, TARGETS, Target
+from benchmarks.workloads import big_name
 
-__all__ = ["BEGIN", "END", "render", "renew"]
+__all__ = ["BEGIN", "CURVE", "END", "render", "renew"]
+
+CURVE = "benchmarks-loss.svg"  # beside the page
 
 BEGIN = "<!-- made by `python -m benchmarks --record`; a change by hand is lost -->"
 END = "<!-- end of what is made -->"
 BUSY = 1.1  # the longest unit over the shortest from which on a run says that the machine was not its own
 TEXTS = {"case", "measure", "met", "table", "method", "command", "tool", "note"}
-MEASURES = {"units": "CPU, units", "loss": "loss", "peak_mb": "peak memory, MB"}
+MEASURES = {
+    "units": "CPU, units",
+    "loss": "loss",
+    "peak_mb": "peak memory, MB",
+    "speedup": "speed-up",
+    "loss_ratio": "loss, x mondrian",
+    "gap": "mean gap to the optimum",
+}
 
 
 def render(report: Report) -> str:
@@ -24,8 +37,13 @@ def render(report: Report) -> str:
     parts = [
         f"Run of {report.made}: {machine}. {_unit_line(report.unit_seconds)}",
         *report.notes,
-        *_section("Targets", _targets(report)),
-        *_section("The method alone", _kernels(report)),
+        *_section("Targets", _targets(report, TARGETS)),
+        *_section("Goals beyond the targets", _targets(report, GOALS)),
+        *_section("Loss over time, W8, k = 10", _over_time(report)),
+        *_section("Loss by k, the method alone", _by_k(report, lambda row: _figure(row.loss, ".5f"))),
+        *_section("CPU units by k, the method alone", _by_k(report, lambda row: _units(row.units))),
+        *_section("Big tables, the method alone", _big(report)),
+        *_section("Above the optimum", _gaps(report)),
         *_section("The whole command", _commands(report)),
         *_section("Beside other tools", _beside(report)),
         *_section("1,000,000 rows beside other tools", _big_beside(report)),
@@ -45,11 +63,13 @@ def renew(path: Path, made: str) -> None:
 
 
 def _unit_line(seconds: Sequence[float]) -> str:
+    if not seconds:
+        return ""
     least, most = min(seconds), max(seconds)
     steady = "" if most < BUSY * least else " The machine was busy with other work: read small differences as noise."
     return (
-        f"One unit was {statistics.median(seconds):.3f} CPU seconds ({least:.3f} to {most:.3f}; measured anew before "
-        f"the cases of each table, {len(seconds)} times).{steady}"
+        f"One unit was {statistics.median(seconds):.3f} CPU seconds ({least:.3f} to {most:.3f}; measured anew beside "
+        f"each of {len(seconds)} cases).{steady}"
     )
 
 
@@ -74,56 +94,79 @@ def _units(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
 
 
-def _targets(report: Report) -> list[str]:
+def _targets(report: Report, targets: Sequence[Target]) -> list[str]:
     rows = [
         (
-            verdict.target.case,
+            verdict.case if verdict.case == verdict.target.case else f"`{verdict.target.case}`, worst: {verdict.case}",
             MEASURES[verdict.target.measure],
             _figure(verdict.figure, ".4g"),
-            f"{verdict.target.limit:g}",
+            f"at {'least' if verdict.target.at_least else 'most'} {verdict.target.limit:g}",
             "yes" if verdict.met else "**no**",
         )
-        for verdict in report.verdicts()
+        for verdict in report.verdicts(targets)
     ]
-    return _table(("case", "measure", "figure", "target, at most", "met"), rows)
+    return _table(("case", "measure", "figure", "wanted", "met"), rows)
 
 
-def _kernels(report: Report) -> list[str]:
-    header = (
-        "table",
-        "method",
-        "rows",
-        "distinct",
-        "k",
-        "threads",
-        "units",
-        "x mondrian",
-        "speed-up",
-        "loss",
-        "x mondrian",
-    )
+def _over_time(report: Report) -> list[str]:
+    header = ("method", "units", "loss", "x mondrian")
+    rows = [
+        (row.variant, _units(row.units), _figure(row.loss, ".5f"), _figure(row.loss_ratio, ".3f"))
+        for row in time_rows(report)
+    ]
+    return _table(header, rows)
+
+
+def _by_k(report: Report, shown: Callable[[Row], str]) -> list[str]:
+    """Return a line for each table and method, a column for each k; of the tables of usual size."""
+    lines: dict[tuple[str, str], dict[int, Row]] = {}
+    for row in report.rows:
+        if row.kind == "kernel" and not row.error and row.k is not None and not _is_big(row):
+            lines.setdefault((row.subject, row.variant), {})[row.k] = row
+    ks = sorted({*KS, *(k for found in lines.values() for k in found)})
+    rows = [
+        (*names, _figure(next(iter(found.values())).rows, ","), *(shown(found[k]) if k in found else "" for k in ks))
+        for names, found in lines.items()
+    ]
+    return _table(("table", "method", "rows", *(f"k={k}" for k in ks)), rows)
+
+
+def _is_big(row: Row) -> bool:
+    return row.subject.startswith(("big-", "continuous-"))
+
+
+def _big(report: Report) -> list[str]:
+    header = ("table", "method", "distinct", "k", "threads", "units", "wall s", "speed-up", "loss", "x mondrian")
     rows = [
         (
             row.subject,
             row.variant,
-            _figure(row.rows, ","),
             _figure(row.distinct, ","),
             str(row.k),
             str(row.threads),
             _units(row.units),
-            _figure(row.units_ratio, ".2f"),
+            _figure(row.wall_seconds, ".2f"),
             _figure(row.speedup, ".2f"),
             _figure(row.loss, ".5f"),
             _figure(row.loss_ratio, ".3f"),
         )
         for row in report.rows
-        if row.kind == "kernel" and not row.error
+        if row.kind == "kernel" and not row.error and _is_big(row)
     ]
     return _table(header, rows)
 
 
+def _gaps(report: Report) -> list[str]:
+    rows = [
+        (row.subject, row.variant, _figure(row.samples, "d"), _figure(row.gap, ".3%"), _figure(row.gap_most, ".2%"))
+        for row in report.rows
+        if row.gap is not None
+    ]
+    return _table(("table", "method", "samples x k", "mean gap", "largest gap"), rows)
+
+
 def _commands(report: Report) -> list[str]:
-    header = ("command", "table", "rows", "k", "threads", "units", "CPU s", "wall s", "speed-up", "peak MB", "loss")
+    header = ("command", "table", "method", "rows", "k", "threads", "units", "wall s", "speed-up", "peak MB", "loss")
     shown = {
         "python": "`python -c pass`",
         "import": '`python -c "import shoal"`',
@@ -135,18 +178,18 @@ def _commands(report: Report) -> list[str]:
         (
             shown[row.subject if row.kind == "start" else row.kind],
             "" if row.kind == "start" else row.subject,
+            row.variant,
             _figure(row.rows, ","),
             _figure(row.k, "d"),
             "" if row.kind == "start" else str(row.threads or "all"),
             _units(row.units),
-            _figure(row.cpu_seconds, ".3f"),
             _figure(row.wall_seconds, ".3f"),
             _figure(row.speedup, ".2f"),
             _figure(row.peak_mb, ".0f"),
             _figure(row.loss, ".5f"),
         )
         for row in report.rows
-        if row.kind != "kernel" and not row.error
+        if row.kind not in ("kernel", "gap") and not row.error
     ]
     return _table(header, rows)
 
@@ -178,16 +221,14 @@ def _beside(report: Report) -> list[str]:
 
 def _big_beside(report: Report) -> list[str]:
     known = {row.name: row for row in report.rows if not row.error}
-    kernel = known.get("kernel big-1000000 k=10 mondrian threads=1")
-    command = known.get("command big-1000000 k=10 mondrian threads=1")
     rows = []
-    if kernel:
-        rows.append(("**shoal, mondrian**, alone", _figure(kernel.loss, ".4f"), _figure(kernel.cpu_seconds), ""))
-    if command:
-        memory = f"{(command.peak_mb or 0) / 1000:.1f} GB"
-        rows.append(
-            ("**shoal, mondrian**, whole command", _figure(command.loss, ".4f"), _figure(command.cpu_seconds), memory)
-        )
+    for variant in (BASELINE, EFFORTS[0], DEFAULT):
+        for kind, words in (("kernel", "alone"), ("command", "whole command")):
+            row = known.get(f"{kind} {big_name(1_000_000)} k={BIG_K} {variant} threads=1")
+            if row:
+                memory = f"{row.peak_mb / 1000:.1f} GB" if row.peak_mb else ""
+                figures = (_figure(row.loss, ".4f"), _figure(row.cpu_seconds), memory)
+                rows.append((f"**shoal, {variant}**, {words}", *figures))
     if not rows:
         return []
     rows += [(peer.tool, _figure(peer.loss, ".4f"), peer.seconds, peer.memory) for peer in BIG_PEERS]

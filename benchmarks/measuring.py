@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import VARIANTS, Case
+from benchmarks.cases import DEFAULT, VARIANTS, Case
 from benchmarks.child import Finished, run_child
-from benchmarks.reference import measure_unit
+from benchmarks.gap import measure_gaps
+from benchmarks.reference import Beside
 from benchmarks.report import Row
 from benchmarks.score import Score, score_files
 from benchmarks.workloads import Workloads
@@ -35,26 +36,24 @@ class MeasuringError(Exception):
 
 
 class Bench:
-    """What the cases of a run share: the tables, a folder to write in, and the unit.
-
-    The unit is measured anew whenever the table changes: on a machine that others use too, it drifts.
-    """
+    """What the cases of a run share: the tables, and a folder to write in. units: CPU seconds of the unit of each."""
 
     def __init__(self, workloads: Workloads, folder: Path) -> None:
         self._workloads = workloads
         self._folder = folder
-        self._subject: str | None = None
         self._is_warm = False
         self.units: list[float] = []
         self._labels: dict[tuple[object, ...], NDArray[np.int32]] = {}
 
     def run(self, case: Case) -> Row:
         """Run a case; one that fails gives a row with the reason."""
-        steps = {"kernel": self._kernel, "command": self._command, "start": self._start, "demo": self._demo}
-        subject = "" if case.kind == "start" else case.subject
-        if subject != self._subject:
-            self._subject = subject
-            self.units.append(measure_unit())
+        steps = {
+            "kernel": self._kernel,
+            "command": self._command,
+            "gap": self._gap,
+            "start": self._start,
+            "demo": self._demo,
+        }
         try:
             return steps[case.kind](case)
         except MeasuringError as error:
@@ -67,12 +66,13 @@ class Bench:
         table, encoded = self._workloads.encoded(case.subject)
         name, options = VARIANTS[case.variant]
         method, models = methods.named(name, **options), (KAnonymity(case.k),)
-        cpu, wall = [], []
+        beside, cpu, wall = Beside(), [], []
         for _ in range(case.repetitions):
             began = time.perf_counter(), time.process_time()
             partition = method.partition(encoded, models, methods.Run(threads=case.threads or 1))
             cpu.append(time.process_time() - began[1])
             wall.append(time.perf_counter() - began[0])
+            beside.measure(cpu[-1])
         self._check_threads(case, partition.labels)
         released = decode(encoded, partition, workload.schema).table
         path = self._folder / "kernel.csv"
@@ -83,12 +83,21 @@ class Bench:
             case,
             rows=encoded.n_rows,
             distinct=len(encoded.tuples),
-            units=statistics.median(cpu) / self.units[-1],
-            cpu_seconds=statistics.median(cpu),
-            wall_seconds=min(wall),
             loss=score.loss,
             groups=score.groups,
+            **self._times(cpu, wall, beside),
         )
+
+    def _gap(self, case: Case) -> Row:
+        """Try the method on small samples, against the least possible loss."""
+        workload = self._workloads.get(case.subject)
+        table, _ = self._workloads.encoded(case.subject)
+        name, options = VARIANTS[case.variant]
+        try:
+            gaps = list(measure_gaps(table, workload.schema, methods.named(name, **options)))
+        except ModuleNotFoundError as error:
+            raise MeasuringError(f"{error.name} is missing: pip install '.[dev]', and run from the root") from error
+        return Row.of(case, samples=len(gaps), gap=statistics.fmean(gaps), gap_most=max(gaps))
 
     def _command(self, case: Case) -> Row:
         """Run `shoal anonymize` from CSV file to verified CSV file, start-up included."""
@@ -97,9 +106,11 @@ class Bench:
         name, options = VARIANTS[case.variant]
         path = self._folder / "command.csv"
         command = [*shoal_command(), "anonymize", str(workload.path), "-o", str(path), "--force", "--json"]
-        command += ["-k", str(case.k), "--method", name, *workload.arguments]
-        for option, value in options.items():
-            command += ["--option", f"{option}={value}"]
+        command += ["-k", str(case.k), *workload.arguments]
+        if case.variant != DEFAULT:
+            command += ["--method", name]
+            for option, value in options.items():
+                command += ["--option", f"{option}={value}"]
         command += ["--threads", str(case.threads)] if case.threads else []
         ended, figures = self._children(command, case.repetitions)
         told = json.loads(ended.output)
@@ -132,18 +143,21 @@ class Bench:
             self._is_warm = True
             run_child([*shoal_command(), "--help"], bytecode)
             run_child([*shoal_command(), "demo", "--folder", str(self._folder)], bytecode)
-        ended = [run_child(command, bytecode) for _ in range(repetitions)]
+        beside, ended = Beside(), []
+        for _ in range(repetitions):
+            ended.append(run_child(command, bytecode))
+            beside.measure(ended[-1].cpu_seconds)
         failed = [child for child in ended if child.code]
         if failed:
             reason = failed[0].errors.strip().splitlines() or ["no reason given"]
             raise MeasuringError(f"exit code {failed[0].code}: {reason[-1]}")
-        cpu = statistics.median(child.cpu_seconds for child in ended)
-        return ended[-1], {
-            "units": cpu / self.units[-1],
-            "cpu_seconds": cpu,
-            "wall_seconds": min(child.wall_seconds for child in ended),
-            "peak_mb": max(child.peak_mb for child in ended),
-        }
+        times = self._times([c.cpu_seconds for c in ended], [c.wall_seconds for c in ended], beside)
+        return ended[-1], times | {"peak_mb": max(child.peak_mb for child in ended)}
+
+    def _times(self, cpu: Sequence[float], wall: Sequence[float], beside: Beside) -> dict[str, float]:
+        self.units.append(beside.unit)
+        mean = statistics.fmean(cpu)
+        return {"units": mean / beside.unit, "cpu_seconds": mean, "cpu_least": min(cpu), "wall_seconds": min(wall)}
 
     def _check_threads(self, case: Case, labels: NDArray[np.int32]) -> None:
         first = self._labels.setdefault((case.subject, case.k, case.variant), labels)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.big_table import COLUMNS, write_big_table
+from benchmarks.made_tables import MADE, SENSITIVE, write_made_table
 from shoal import datasets, encoding
 from shoal.encoding import Encoded
 from shoal.errors import FileError
@@ -69,7 +70,7 @@ class Workloads:
         self._encoded: tuple[str, Table, Encoded] | None = None
 
     def get(self, name: str) -> Workload:
-        """Return a table by name: W3, W8, patients, big-ROWS or continuous-ROWS."""
+        """Return a table by name: patients, one of MADE, W3, W8, big-ROWS or continuous-ROWS."""
         if name not in self._made:
             self._made[name] = self._make(name)
         return self._made[name]
@@ -87,9 +88,11 @@ class Workloads:
         if name == "patients":
             dropped = ("name", "patient_id", "visit_date")
             return Workload(name, datasets.patients_path(), PATIENTS, ("disease", "cost"), dropped)
+        path = self._folder / f"{name}.csv"
+        if name in MADE:
+            return Workload(name, path, write_made_table(name, path), (SENSITIVE,))
         if self._adult is None:
             raise FileError(f"workload {name} needs the Adult table, which was not found.")
-        path = self._folder / f"{name}.csv"
         if name in ("W3", "W8"):
             kinds = W3 if name == "W3" else W8
             _write(path, self._adult, [*kinds, "salary"])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from shoal.schema import Kind, Role, Schema
+from shoal.table import Table
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["as_markdown", "describe_columns"]
+__all__ = ["Seen", "as_markdown", "describe_columns"]
 
 MEANINGS = {
     Role.QI: "quasi-identifier: recoded until each combination stands in at least k rows",
@@ -19,26 +17,39 @@ MEANINGS = {
 }
 
 
+class Seen(NamedTuple):
+    """How many distinct cells a released column shows, and how many of its rows are missing ones."""
+
+    distinct: int
+    missing: int
+
+    @classmethod
+    def of(cls, table: Table, name: str, missing: Sequence[str]) -> Seen:
+        """Look at a column of a table."""
+        texts = table.factor(name).texts
+        return cls(len(texts), int(table.counts(name)[texts.is_in(list(missing)).to_numpy()].sum()))
+
+
 def describe_columns(
-    text: pl.DataFrame, schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
+    cells: Mapping[str, Seen], schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
 ) -> list[dict[str, Any]]:
     """Return what may be published about each column: its role, the forms of its cells, and counts of at least k.
 
-    labelled: the columns that a hierarchy gives labels. loss: of each quasi-identifier.
+    cells: what the release shows of each column. labelled: the columns that a hierarchy gives labels. loss: of each
+    quasi-identifier.
     """
     columns = []
     for column in schema.released:
-        cells = text[column.name]
+        seen = cells[column.name]
         told: dict[str, Any] = {"name": column.name, "role": str(column.role), "meaning": MEANINGS[column.role]}
         if column.role is Role.QI:
             told["kind"] = str(column.kind)
             told["cells"] = _forms(column.kind, column.name in labelled)
-            told["distinct_cells"] = cells.n_unique()
+            told["distinct_cells"] = seen.distinct
             told["loss"] = loss[column.name]
             if column.kind is Kind.DATE:
                 told["format"] = column.date_format
-        missing = int(cells.is_in(list(schema.missing)).sum())
-        told["missing"] = missing if missing == 0 or missing >= k else "<k"
+        told["missing"] = seen.missing if seen.missing == 0 or seen.missing >= k else "<k"
         columns.append(told)
     return columns
 

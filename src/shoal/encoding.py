@@ -66,7 +66,8 @@ class Encoded:
     tuples: distinct rows of codes, sorted; counts: rows of each; row_tuple: the tuple of each canonical row;
     order: the source row of each canonical row; people: the person of each canonical row, where a column tells.
     sensitive: the sensitive columns, which models count; personal_k: the k that each canonical row asks for, 0 where it
-    asks for none; population: the table that this one was drawn from, where one is given.
+    asks for none; population: the table that this one was drawn from, where one is given; weights: of a table that was
+    counted, the rows that each canonical row stands for.
     Methods see these and nothing else.
     """
 
@@ -76,6 +77,7 @@ class Encoded:
     row_tuple: NDArray[np.int32]
     order: NDArray[np.int64]
     people: NDArray[np.int32] | None = None
+    weights: NDArray[np.int64] | None = None
     others: dict[str, Factor] = field(repr=False, default_factory=dict)
     sensitive: tuple[Sensitive, ...] = ()
     personal_k: NDArray[np.int64] | None = None
@@ -84,7 +86,7 @@ class Encoded:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.order)
+        return len(self.order) if self.weights is None else int(self.weights.sum())
 
     def part(self, stays: NDArray[np.bool_]) -> Encoded:
         """Return the table with some of its canonical rows alone; domains, and so losses, are those of all rows."""
@@ -158,13 +160,16 @@ def encode(
     begins = np.ones(len(order), dtype=bool)
     begins[1:] = (sorted_codes[1:] != sorted_codes[:-1]).any(axis=1)
     starts = np.flatnonzero(begins)
+    weights = None if table.weights is None else table.weights[order]
+    per_row = np.ones(len(order), dtype=np.int64) if weights is None else weights
     return Encoded(
         attributes=tuple(attributes),
         tuples=np.ascontiguousarray(sorted_codes[starts]),
-        counts=np.diff(np.append(starts, len(order))).astype(np.int64),
+        counts=np.add.reduceat(per_row, starts),
         row_tuple=(np.cumsum(begins) - 1).astype(np.int32),
         order=order.astype(np.int64),
         people=person[0][order] if person else None,
+        weights=weights,
         others=others,
         sensitive=tuple(replace(column, codes=column.codes[order]) for column in counted),
         personal_k=asked[0][order] if asked else None,
@@ -329,7 +334,8 @@ def decode(
     order = np.argsort(rows) if keep_order else np.lexsort([factors[name].ranks for name in reversed(names)])
     factors = {name: Factor(factors[name].ranks[order], factors[name].texts) for name in names}
     frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
-    return Released(Table(frame, _factors=factors), rows[order], bounds)
+    weights = None if encoded.weights is None else encoded.weights[kept][order]
+    return Released(Table(frame, weights=weights, _factors=factors), rows[order], bounds)
 
 
 def _ends(attribute: Attribute, cells: Cells, index: int, column: Column, snapped: bool) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ ShoalError
 ├── InputError          3  a table or hierarchy that cannot be taken as it is
 ├── InfeasibleError     4  the goal cannot be reached on this table
 ├── VerificationError   5  a release that does not hold what it claims
-├── FileError           6  a file that cannot be read or written
+├── FileError           6  a file, or a table of a database, that cannot be read or written
 └── InternalError       1  a bug in shoal
 
 Every text says where, what was found, what is allowed and what to do. None holds a cell of a table: column, row number
@@ -63,7 +63,7 @@ class VerificationError(ShoalError):
 
 
 class FileError(ShoalError):
-    """A file that cannot be read or written."""
+    """A file, or a table of a database, that cannot be read or written."""
 
     exit_code = 6
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import InternalError
+from shoal.schema import Kind
+
 if TYPE_CHECKING:
     from shoal.encoding import Attribute, Encoded
 
@@ -21,6 +24,7 @@ __all__ = [
     "Cells",
     "Partition",
     "cell_losses",
+    "node_losses",
     "recode",
     "suppress_cells",
     "tight_partition",
@@ -125,6 +129,37 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
     )
 
 
+def node_losses(attribute: Attribute) -> NDArray[np.float64]:
+    """Return the loss of a cell at each node of an attribute's tree.
+
+    A number or date loses the range of the values below its node, the label's own ends being known to measures alone.
+    """
+    if attribute.tree is None:
+        raise InternalError(f"column {attribute.name!r} has no tree.")
+    sizes = attribute.tree.sizes
+    if attribute.kind is Kind.CATEGORICAL or attribute.span <= 0:
+        return np.where(sizes > 1, sizes / len(attribute.texts), 0.0)
+    n_known = attribute.missing if attribute.missing >= 0 else len(attribute.texts)
+    low, high = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+    for level in attribute.tree.nodes:
+        np.minimum.at(low, level[:n_known], attribute.values[:n_known])
+        np.maximum.at(high, level[:n_known], attribute.values[:n_known])
+    losses = np.where(high > low, (high - low) / attribute.span, 0.0)
+    losses[len(attribute.texts)] = 1.0  # the root
+    return losses
+
+
+def cell_losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
+    """Return the loss (NCP) of each distinct cell of an attribute."""
+    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
+    if attribute.tree is not None:
+        return np.where(cells.form == NODE, node_losses(attribute)[cells.low], loss)
+    if attribute.ordered and attribute.span > 0:
+        widths = attribute.values[cells.high] - attribute.values[cells.low]
+        return np.where(cells.form == RANGE, widths / attribute.span, loss)
+    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)
+
+
 def suppress_cells(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
     """Return the cells of one attribute with those of the hidden groups suppressed; hidden: one for each group."""
     if not hidden.any():
@@ -140,15 +175,3 @@ def suppress_cells(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
         starts=np.cumsum([0, *map(len, sets), 0]).astype(np.int64),
         members=np.concatenate([*sets, np.empty(0, dtype=np.int32)]).astype(np.int32),
     )
-
-
-def cell_losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
-    """Return the loss (NCP) of each distinct cell of an attribute."""
-    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
-    if attribute.tree is not None:
-        sizes = attribute.tree.sizes[cells.low]
-        return np.where((cells.form == NODE) & (sizes > 1), sizes / len(attribute.texts), loss)
-    if attribute.ordered and attribute.span > 0:
-        widths = attribute.values[cells.high] - attribute.values[cells.low]
-        return np.where(cells.form == RANGE, widths / attribute.span, loss)
-    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)

@@ -27,8 +27,8 @@ from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
+from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.rules import Rule as ConstraintRule
-from shoal.rules import compile_rules
 from shoal.schema import Kind, Role, Schema, check_k
 from shoal.table import Table, from_frame
 
@@ -233,7 +233,13 @@ def anonymize_table(
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
     run.stage("measuring")
-    return make_release(table, schema, request, encoded, partition, population, notes, run)
+    # Where nothing was changed all rules are kept.
+    compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
+    release = make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
+    if compiled is None:
+        return release
+    codes = encoded.tuples[encoded.row_tuple]
+    return replace(release, rules=judge_rules(run.rules, encoded.attributes, codes, partition.labels))
 
 
 def make_release(
@@ -244,20 +250,16 @@ def make_release(
     partition: Partition,
     population: Table | None,
     notes: list[str],
-    run: Run,
+    weights: Mapping[str, Fraction],
+    rules: CompiledRules | None,
 ) -> Release:
     """Turn what a method made into cells, and measure what they lost."""
     released = encoding.decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
+        floats = {name: float(weight) for name, weight in weights.items()}
         measures = metrics.measure_tables(
-            table,
-            released.table,
-            schema,
-            k=request.k,
-            weights={name: float(weight) for name, weight in run.weights.items()},
-            hierarchies=bound,
-            rules=compile_rules(run.rules, encoded.attributes),
+            table, released.table, schema, k=request.k, weights=floats, hierarchies=bound, rules=rules
         )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(

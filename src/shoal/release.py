@@ -17,16 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import verification
-from shoal.dictionary import as_markdown, describe_columns
+from shoal.dictionary import Seen, as_markdown, describe_columns
 from shoal.encoding import Released
 from shoal.errors import FileError, UsageError, VerificationError, join_problems
 from shoal.formats import output
 from shoal.formats.sniffing import Format, suffix_of
 from shoal.layout import lay_out
 from shoal.metrics import Measures
+from shoal.rules import RuleVerdict
 from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.table import Table
 from shoal.target import Stream, Target
+from shoal.target_table import TableTarget
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,7 +77,8 @@ class Release:
     process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
     stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
     sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
-    levels: of a full-domain release, the level of each quasi-identifier. search: what else the method found.
+    levels: of a full-domain release, the level of each quasi-identifier. rules: how each data constraint
+    rule is kept. search: what else the method found.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -91,6 +94,7 @@ class Release:
     population: Table | None = field(default=None, repr=False)
     find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
     levels: Mapping[str, int] | None = None
+    rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -143,11 +147,13 @@ class Release:
             self.write_to(target, key=key)
         return manifest_path(target.path)
 
-    def write_to(self, target: Target | Stream, *, key: bytes | None = None) -> Path | None:
+    def write_to(self, target: Target | Stream | TableTarget, *, key: bytes | None = None) -> Path | None:
         """Write to a target that is open already; a stream gets the release alone, and there is no manifest."""
         self.original.check_unchanged()
+        if isinstance(target, TableTarget):
+            self._write_table(target, key)
+            return None
         unfinished = target.temporary(f"release{suffix_of(target.format)}")
-        manifest = target.temporary("manifest.json")
         try:
             write_release(self._file.table.frame, unfinished, target.format)
             self._pass_gate(unfinished)
@@ -156,27 +162,35 @@ class Release:
                 target.publish(unfinished)
                 return None
             beside = self._write_dictionary(target)
-            content = self.manifest(target.path.name, unfinished, key)
-            content["beside"] = {final.name: _sha256(written) for written, final in beside}
-            _write_text(manifest, _json(content))
+            return publish_files(target, unfinished, beside, self.manifest(target.path.name, unfinished, key))
         except BrokenPipeError:
             raise  # nobody reads the stream any more: no fault
         except OSError as error:
             raise FileError(f"{target.path}: cannot be written: {error.strerror}.") from None
-        # The manifest comes last: whoever finds it with the right hashes has all of the release.
-        target.publish([(unfinished, target.path), *beside, (manifest, manifest_path(target.path))])
-        return manifest_path(target.path)
+
+    def _write_table(self, target: TableTarget, key: bytes | None) -> None:
+        """Write to a table of a database: the file that would be written passes the gate, then it is loaded."""
+        request = self.request
+        if request.keep_order or request.spreadsheet_safe or request.cells != "text":
+            raise UsageError(
+                f"{target.place}: --keep-order, --cells bounds and --spreadsheet-safe are for files. Leave them out."
+            )
+        unfinished = target.temporary("release.csv")
+        write_release(self._file.table.frame, unfinished, target.format)
+        self._pass_gate(unfinished)
+        load_table(target, unfinished, self, self.manifest(target.url.table, unfinished, key))
 
     def _write_dictionary(self, target: Target) -> list[tuple[Path, Path]]:
         """Write the data dictionary as JSON and as a page; return the unfinished files with their final paths."""
-        columns = describe_columns(self.text, self.schema, self.request.k, self.labels, self.measures.per_attribute)
-        content = {"file": target.path.name, "rows": self.text.height, "k": self.request.k, "columns": columns}
-        written = []
-        for suffix, text in ((".json", _json(content)), (".md", as_markdown(target.path.name, content))):
-            unfinished = target.temporary(f"dictionary{suffix}")
-            _write_text(unfinished, text)
-            written.append((unfinished, target.path.with_name(f"{target.path.name}.dictionary{suffix}")))
-        return written
+        missing = list(self.schema.missing)
+        cells = {
+            column.name: Seen(
+                self.text[column.name].n_unique() if column.role is Role.QI else 0,
+                int(self.text[column.name].is_in(missing).sum()),
+            )
+            for column in self.schema.released
+        }
+        return write_dictionary(target, self, cells, self.text.height)
 
     def manifest(self, name: str, written: Path, key: bytes | None) -> dict[str, Any]:
         """Return what may be published: no count from 1 to k - 1, nothing about the input but its keyed hash."""
@@ -220,19 +234,13 @@ class Release:
             original: Mapping[str, list[str]] = verification.read_original(table.path, dialect, table.sheet)
         else:
             original = _as_text(table)
-        claims = {
-            "rows": self.text.height,
-            "groups": self.measures.groups,
-            "smallest_group": self.measures.smallest_group,
-            "suppressed_rows": table.n_rows - self.text.height,
-        }
         verdict = verification.gate(
             written,
             self.schema,
             self.request.k,
             original,
             self._file.source_rows.tolist(),
-            claims,
+            self.claims(),
             keep_order=self.request.keep_order,
             labels=self.labels,
             bounds=self.ends if self.request.cells == "bounds" else (),
@@ -242,17 +250,66 @@ class Release:
             paths=self.paths,
             population=None if self.population is None else _as_text(self.population),
         )
-        if not verdict.ok:
-            reasons = join_problems(verdict.violations)
-            raise VerificationError(
-                f"the release was made but did not pass its own check; nothing was written.\n{reasons}"
-            )
+        require(verdict)
+
+    def claims(self) -> dict[str, int]:
+        """Return what is stated of the release and recounted by the gate."""
+        n_source, n_rows = self.original.n_rows, self.measures.rows
+        groups = {"groups": self.measures.groups, "smallest_group": self.measures.smallest_group}
+        return {"rows": n_rows, **groups, "suppressed_rows": n_source - n_rows}
 
     def _repr_html_(self) -> str:
         """Show the verdict and the first rows in a notebook."""
         from shoal.frames import notebook_html
 
         return notebook_html(self.text, self.request.k, self.request.method, self.measures)
+
+
+def require(verdict: verification.Verdict) -> None:
+    """Raise a VerificationError unless the gate said yes."""
+    if not verdict.ok:
+        reasons = join_problems(verdict.violations)
+        raise VerificationError(f"the release was made but did not pass its own check; nothing was written.\n{reasons}")
+
+
+def publish_files(target: Target, unfinished: Path, beside: list[tuple[Path, Path]], content: dict[str, Any]) -> Path:
+    """Write the manifest and bring all files of a release to their places; return the path of the manifest."""
+    manifest = target.temporary("manifest.json")
+    content["beside"] = {final.name: _sha256(written) for written, final in beside}
+    _write_text(manifest, _json(content))
+    # The manifest comes last: whoever finds it with the right hashes has all of the release.
+    target.publish([(unfinished, target.path), *beside, (manifest, manifest_path(target.path))])
+    return manifest_path(target.path)
+
+
+def load_table(target: TableTarget, checked: Path, release: Release, content: dict[str, Any]) -> None:
+    """Load a file that has passed the gate into a staging table, recount it there, and give it its name."""
+    target.begin()
+    target.stage_file(checked, [column.name for column in release.schema.released])
+    with target.guarded():
+        verdict = verification.check_copy(
+            target.connection, target.staging, checked, release.schema, release.request.k, release.claims()
+        )
+    require(verdict)
+    target.publish(table_remark(content))
+
+
+def table_remark(content: dict[str, Any]) -> str:
+    """Return the manifest of a release that is a table: there is no file, and so no hash of one."""
+    return _json({"table" if name == "file" else name: fact for name, fact in content.items() if name != "sha256"})
+
+
+def write_dictionary(target: Target, release: Release, cells: Mapping[str, Seen], rows: int) -> list[tuple[Path, Path]]:
+    """Write the data dictionary as JSON and as a page; return the unfinished files with their final paths."""
+    k = release.request.k
+    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
+    content = {"file": target.path.name, "rows": rows, "k": k, "columns": columns}
+    written = []
+    for suffix, text in ((".json", _json(content)), (".md", as_markdown(target.path.name, content))):
+        unfinished = target.temporary(f"dictionary{suffix}")
+        _write_text(unfinished, text)
+        written.append((unfinished, target.path.with_name(f"{target.path.name}.dictionary{suffix}")))
+    return written
 
 
 def _as_text(table: Table) -> dict[str, list[str]]:

@@ -41,9 +41,8 @@ def _look_alikes(table: Table, schema: Schema) -> Iterator[str]:
 
 def _markers(table: Table, schema: Schema) -> Iterator[str]:
     for column in schema.qi:
-        ranks, texts = table.factor(column.name)
-        suspects = texts.is_in(list(SPELLINGS - set(schema.missing))).to_numpy()
-        rows = int(suspects[ranks].sum()) if suspects.any() else 0
+        suspects = table.factor(column.name).texts.is_in(list(SPELLINGS - set(schema.missing))).to_numpy()
+        rows = int(table.counts(column.name)[suspects].sum())
         if rows >= FREQUENT * table.n_rows:
             yield (
                 f"column {column.name!r}: {rows} cells read like a marker of a missing value and are taken as a value; "
@@ -53,7 +52,7 @@ def _markers(table: Table, schema: Schema) -> Iterator[str]:
 
 def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
     """Name the columns that leave as they are and give a quasi-identifier away."""
-    step = max(1, table.n_rows // SAMPLE_ROWS)
+    step = max(1, table.frame.height // SAMPLE_ROWS)
     coded = {}
     for column in schema.released:
         ranks, texts = table.factor(column.name)

@@ -20,7 +20,7 @@ from shoal.encoding import Attribute
 from shoal.errors import UsageError, join_problems
 from shoal.schema import Kind
 
-__all__ = ["CompiledRules", "Pair", "Rule", "compile_rules", "rule_from"]
+__all__ = ["CompiledRules", "Pair", "Rule", "RuleVerdict", "compile_rules", "judge_rules", "rule_from"]
 
 FORMS = ("apart", "groupings", "inflection", "range", "base")
 Values = str | Collection[str]
@@ -169,6 +169,37 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
     if problems:
         raise UsageError(join_problems(problems))
     return CompiledRules(tuple(pairs), tuple(importances), tuple(owners), tuple(bases))
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """How a release keeps a rule: the groups that break it, and their rows."""
+
+    rule: str
+    importance: float
+    broken_groups: int
+    broken_rows: int
+
+
+def judge_rules(
+    rules: Sequence[Rule], attributes: Sequence[Attribute], codes: NDArray[np.int32], labels: NDArray[np.int32]
+) -> tuple[RuleVerdict, ...]:
+    """Say of each rule in how many groups and rows it is broken; codes: a row of codes for each label."""
+    codes, labels = codes[labels >= 0], labels[labels >= 0]
+    rows = np.bincount(labels)
+    verdicts = []
+    for rule in rules:
+        if rule.base is not None:
+            continue
+        broken = np.zeros(len(rows), dtype=bool)
+        for pair in compile_rules([rule], attributes).pairs:
+            column = codes[:, pair.attribute]
+            one, other = (np.bincount(labels, weights=side[column]) > 0 for side in (pair.one, pair.other))
+            broken |= one & other
+        verdicts.append(
+            RuleVerdict(rule.describe(), float(rule.importance), int(broken.sum()), int(rows[broken].sum()))
+        )
+    return tuple(verdicts)
 
 
 Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]

@@ -56,7 +56,8 @@ class Table:
     """Columns of text (a missing cell is the empty text), with the place they came from.
 
     notes: what was guessed or noticed on reading, for the user to see. stamp: the state of the file when it was read.
-    sheet: the sheet of a workbook that was read.
+    sheet: the sheet of a workbook that was read. weights: where the rows are distinct ones of a table that was counted,
+    how many of its rows each one stands for.
     """
 
     frame: pl.DataFrame
@@ -66,6 +67,7 @@ class Table:
     notes: tuple[str, ...] = ()
     stamp: Stamp | None = None
     sheet: str | None = None
+    weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
     def factor(self, name: str) -> Factor:
@@ -78,15 +80,30 @@ class Table:
         """Return how many rows share each combination of cells of these columns, in order of the combination."""
         import numpy as np
 
-        key, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
+        key, n_keys = np.zeros(self.frame.height, dtype=np.int64), 1
         for name in names:
             factor = self.factor(name)
             if n_keys * len(factor.texts) >= 2**62:  # the product of the ranks would not fit
                 _, key = np.unique(key, return_inverse=True)
-                n_keys = self.n_rows
+                n_keys = self.frame.height
             key = key * len(factor.texts) + factor.ranks
             n_keys *= len(factor.texts)
-        return np.unique(key, return_counts=True)[1].astype(np.int64)
+        if self.weights is None:
+            return np.unique(key, return_counts=True)[1].astype(np.int64)
+        order = np.argsort(key, kind="stable")
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        return np.add.reduceat(self.weights[order], starts)
+
+    def counts(self, name: str) -> NDArray[np.int64]:
+        """Return how many rows have each distinct cell of a column, in the order of factor(name).texts."""
+        import numpy as np
+
+        ranks, texts = self.factor(name)
+        if self.weights is None:
+            return np.bincount(ranks, minlength=len(texts)).astype(np.int64)
+        counts = np.zeros(len(texts), dtype=np.int64)
+        np.add.at(counts, ranks, self.weights)
+        return counts
 
     def check_unchanged(self) -> None:
         """Raise an InputError if the file is no longer the one that was read."""
@@ -102,7 +119,7 @@ class Table:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.frame.height
+        return self.frame.height if self.weights is None else int(self.weights.sum())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -249,6 +266,29 @@ def _decode(raw: bytes, encoding: str | None, path: Path) -> tuple[bytes, str]:
 
 
 def _parse(text: bytes, dialect: Dialect, path: Path) -> tuple[pl.DataFrame, int]:
+    frame, blank = parse_records(text, dialect, path)
+    if frame.height <= dialect.header:
+        raise InputError(f"{path}: no data rows.")
+    names = take_names(frame, dialect, path)
+    frame = frame.slice(1) if dialect.header else frame
+    return frame.rename(dict(zip(frame.columns, names, strict=True))), blank
+
+
+def take_names(frame: pl.DataFrame, dialect: Dialect, path: Path) -> tuple[str, ...]:
+    """Return the names of the columns of a file from its first records."""
+    if not dialect.header:
+        return numbered_names(frame.width)
+    _check_header(frame.row(0), str(path))
+    return tuple(frame.row(0))
+
+
+def parse_records(
+    text: bytes, dialect: Dialect, path: Path, *, lines_before: int = 0, width: int = 0
+) -> tuple[pl.DataFrame, int]:
+    """Return the records of CSV text, a header among them, and the number of blank lines.
+
+    lines_before: lines of the file before this text. width: cells of the file's first record, where it stands there.
+    """
     import numpy as np
     import polars as pl
 
@@ -257,25 +297,27 @@ def _parse(text: bytes, dialect: Dialect, path: Path) -> tuple[pl.DataFrame, int
     plain = bytearray(len(text) + 1)
     found = np.zeros(11, dtype=np.int64)
     csv_scan.scan_csv(text, ord(dialect.delimiter), dialect.initial_space, plain, found)
+    if width and found[csv_scan.RECORDS] and found[csv_scan.FIELDS] != width:
+        found[csv_scan.RAGGED] = found[csv_scan.RECORDS] - found[csv_scan.RAGGED]
+        found[csv_scan.RAGGED_LINE], found[csv_scan.RAGGED_FIELDS] = 1, found[csv_scan.FIELDS]
+        found[csv_scan.FIELDS] = width
+    for line in ("RAGGED_LINE", "OPEN_QUOTE", "STRAY_QUOTE", "NUL", "LONE_CR"):
+        found[getattr(csv_scan, line)] += lines_before * (found[getattr(csv_scan, line)] > 0)
     _refuse_malformed(found.tolist(), dialect, path)
-    n_rows = int(found[csv_scan.RECORDS]) - dialect.header
-    if n_rows < 1:
-        raise InputError(f"{path}: no data rows.")
+    n_records = int(found[csv_scan.RECORDS])
+    columns = [str(i) for i in range(width or found[csv_scan.FIELDS])]
+    if not n_records:
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), int(found[csv_scan.BLANK])
     frame = pl.read_csv(
         bytes(memoryview(plain)[: found[csv_scan.LENGTH]]),
         has_header=False,
         separator=dialect.delimiter,
         infer_schema=False,
-        new_columns=[str(i) for i in range(found[csv_scan.FIELDS])],
+        new_columns=columns,
     )
-    frame = frame.select(pl.all().fill_null(""))
-    names = frame.row(0) if dialect.header else numbered_names(frame.width)
-    if dialect.header:
-        frame = frame.slice(1)
-        _check_header(names, str(path))
-    if frame.height != n_rows:
-        raise InternalError(f"{path}: {n_rows} rows were scanned but {frame.height} read.")
-    return frame.rename(dict(zip(frame.columns, names, strict=True))), int(found[csv_scan.BLANK])
+    if frame.height != n_records:
+        raise InternalError(f"{path}: {n_records} records were scanned but {frame.height} read.")
+    return frame.select(pl.all().fill_null("")), int(found[csv_scan.BLANK])
 
 
 def _refuse_malformed(found: list[int], dialect: Dialect, path: Path) -> None:

@@ -55,6 +55,11 @@ class Target:
         """Remove the private folder and give the lock back."""
         self._release()
 
+    @property
+    def place(self) -> str:
+        """The path, for messages."""
+        return str(self.path)
+
     def temporary(self, name: str) -> Path:
         """Return the path of an unfinished file in the private folder."""
         return self.folder / name
@@ -165,6 +170,11 @@ class Stream:
         """Remove the private folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
+
+    @property
+    def place(self) -> str:
+        """The stream, for messages."""
+        return str(self.path)
 
     def temporary(self, name: str) -> Path:
         """Return the path of an unfinished file in the private folder."""

@@ -1,5 +1,6 @@
-"""Fixtures of the command line."""
+"""Fixtures of the command line, and a database for it."""
 
 from tests.command import data, shoal
+from tests.postgres import server
 
-__all__ = ["data", "shoal"]
+__all__ = ["data", "server", "shoal"]

@@ -124,7 +124,7 @@ def test_config_gives_roles_kinds_and_k_and_options_come_first(shoal: Shoal, dat
     content = json.loads(shoal("anonymize", data, "-o", out, "--config", config, "--json").out)
     assert content["k"] == 3
     assert list(read(out)[0]) == ["age", "disease"]
-    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["options"] == {"variant": "relaxed"}
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["options"]["variant"] == "relaxed"
     content = json.loads(shoal("anonymize", data, "-k", 2, "--config", config, "--dry-run", "--json").out)
     assert content["k"] == 2
 

@@ -14,10 +14,26 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding import Encoded
+
 # For each attribute: the values of all rows as numbers (missing: nan), or None; and the codes of a category, or None.
 Columns = Sequence[tuple[NDArray[np.float64] | None, NDArray[np.int64] | None, float]]
 
 MORE_COLUMNS = 2000
+
+
+def columns_of(encoded: Encoded) -> Columns:
+    """Return the columns of a table, row by row."""
+    columns: list[tuple[NDArray[np.float64] | None, NDArray[np.int64] | None, float]] = []
+    for a, attribute in enumerate(encoded.attributes):
+        codes = encoded.tuples[encoded.row_tuple, a].astype(np.int64)
+        if not attribute.ordered:
+            columns.append((None, codes, float(len(attribute.texts))))
+            continue
+        values = attribute.values[codes].copy()
+        values[codes == attribute.missing] = np.nan
+        columns.append((values, None, attribute.span))
+    return columns
 
 
 def least_total(columns: Columns, n_rows: int, k: int) -> float:

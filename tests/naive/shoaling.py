@@ -33,12 +33,19 @@ class Leaves:
 
 
 @dataclass(frozen=True)
+class Sides:
+    """unit: the price of codes 0 and 1 in one group."""
+
+    unit: int
+
+
+@dataclass(frozen=True)
 class Block:
     """rows: of each entry; k: what a group must have."""
 
     codes: Sequence[Sequence[int]]
     rows: Sequence[int]
-    attributes: Sequence[Number | Category | Leaves]
+    attributes: Sequence[Number | Category | Leaves | Sides]
     k: int
 
     def price(self, entries: Sequence[int]) -> int:
@@ -48,6 +55,8 @@ class Block:
             codes = {self.codes[e][a] for e in entries}
             if isinstance(attribute, Category):
                 total += attribute.unit * len(codes) if len(codes) > 1 else 0
+            elif isinstance(attribute, Sides):
+                total += attribute.unit if {0, 1} <= codes else 0
             elif isinstance(attribute, Leaves):
                 total += max(attribute.climbs[min(codes) : max(codes)], default=0)
             else:

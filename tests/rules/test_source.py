@@ -21,6 +21,7 @@ LAYERS = (
     {"snap"},
     {"table", "datasets"},
     {"formats"},
+    {"sources"},
     {"hierarchy"},
     {"partition", "sensitive"},
     {"population"},
@@ -31,9 +32,12 @@ LAYERS = (
     {"methods"},
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "target"},
+    {"target_table"},
     {"drift", "release"},
     {"goals", "remarks"},
     {"pipeline"},
+    {"counted"},
+    {"engines"},
     {"cli"},
 )
 # The verifier stands apart: of shoal it knows errors and schema alone.
@@ -41,7 +45,7 @@ APART = {"verification": {"errors", "schema"}}
 # What it reads with beside the standard library: DuckDB for Parquet, polars to decompress Zstandard.
 READERS = {"readers": {"duckdb", "polars"}}
 # Whoever needs the verifier: nobody before the release.
-MAY_IMPORT_VERIFICATION = {"release", "cli"}
+MAY_IMPORT_VERIFICATION = {"release", "counted", "cli"}
 # The encoded table is described in terms of the partition and the other way round; only types cross back.
 FOR_TYPES_ALONE = {("partition", "encoding"), ("population", "encoding"), ("frames", "metrics")}
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
 
 import shoal
 from benchmarks import __main__ as command
-from benchmarks import big_table, cases, markdown, peers, reference, workloads
+from benchmarks import big_table, cases, chart, gap, made_tables, markdown, peers, reference, targets, workloads
 from benchmarks.child import run_child
 from benchmarks.measuring import Bench
 from benchmarks.report import Report, Row, find_worse, with_ratios
@@ -157,28 +158,104 @@ def test_child_does_not_count_the_memory_of_its_parent(tmp_path: Path) -> None:
     assert len(held) > 150e6 > ended.peak_mb * 1e6
 
 
-def test_bench_scores_a_method_on_the_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.measuring.measure_unit", lambda: 1.0)
+@pytest.mark.parametrize(("variant", "most"), [("mondrian", 0.09), ("shoaling fast", 0.04)])
+def test_bench_scores_a_method_on_the_patients(variant: str, most: float, tmp_path: Path) -> None:
     bench = Bench(workloads.Workloads(tmp_path, None), tmp_path)
-    found = bench.run(cases.Case("kernel", "patients", 10, "mondrian", 1))
+    found = bench.run(cases.Case("kernel", "patients", 10, variant, 1))
     assert found.error == ""
     assert found.rows == 5000
     assert found.loss is not None
-    assert 0 < found.loss < 0.2
+    assert 0 < found.loss < most
+    assert found.units == pytest.approx((found.cpu_seconds or 0) / bench.units[0])
+
+
+def test_bench_measures_the_gap_on_samples(
+    adult: Mapping[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gap, "SAMPLES", 2)
+    monkeypatch.setattr(gap, "MOST", 26)
+    bench = Bench(workloads.Workloads(tmp_path, adult), tmp_path)
+    found = bench.run(cases.Case("gap", "W3", variant="shoaling fast"))
+    assert (found.error, found.samples) == ("", 4)
+    assert found.gap is not None
+    assert found.gap_most is not None
+    assert -1e-6 < found.gap <= found.gap_most
+
+
+def test_unit_beside_a_case_takes_more_pieces_the_longer_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+    monkeypatch.setattr(reference, "spin", rounds.append)
+    beside = reference.Beside()
+    assert rounds == [1_000_000]
+    beside.measure(2.5)
+    assert len(rounds) == 4
+    beside.measure(1000)
+    assert len(rounds) == 14
 
 
 def test_case_names_are_unique_and_hold_every_target() -> None:
     names = [case.name for case in cases.list_cases()]
     assert len(set(names)) == len(names)
-    assert {target.case for target in cases.TARGETS} <= set(names)
+    for target in (*targets.TARGETS, *targets.GOALS):
+        assert any(target.holds_for(name) for name in names), target
+
+
+def test_target_of_many_cases_is_judged_by_the_worst() -> None:
+    made = report(
+        Row("kernel a k=2 mondrian threads=1", "kernel", "a", 2, "mondrian", 1, loss=0.1),
+        Row("kernel a k=2 shoaling fast threads=1", "kernel", "a", 2, "shoaling fast", 1, loss=0.11),
+        Row("kernel b k=2 mondrian threads=1", "kernel", "b", 2, "mondrian", 1, loss=0.1),
+        Row("kernel b k=2 shoaling fast threads=1", "kernel", "b", 2, "shoaling fast", 1, loss=0.05),
+    )
+    (verdict,) = made.verdicts([targets.Target("kernel * shoaling *", "loss_ratio", 1.0)])
+    assert (verdict.case, verdict.met) == ("kernel a k=2 shoaling fast threads=1", False)
+    assert verdict.figure == pytest.approx(1.1)
+
+
+def test_target_at_least_is_not_met_by_less() -> None:
+    target = targets.Target("x", "speedup", 1.5, at_least=True)
+    assert [target.met_by(figure) for figure in (1.4, 1.5, 1.6)] == [False, True, True]
+    assert [targets.Target("x", "loss", 1.5).met_by(figure) for figure in (1.4, 1.5, 1.6)] == [True, True, False]
+
+
+@pytest.mark.parametrize("name", made_tables.MADE)
+def test_made_tables_are_the_same_every_time(name: str, tmp_path: Path) -> None:
+    kinds = [made_tables.write_made_table(name, tmp_path / file, 500) for file in ("a.csv", "b.csv")]
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    frame = pl.read_csv(tmp_path / "a.csv", infer_schema=False)
+    assert frame.columns == [*kinds[0], made_tables.SENSITIVE]
+    assert frame.height == 500
+
+
+def test_zips_have_more_values_than_a_word_has_bits(tmp_path: Path) -> None:
+    workload = workloads.Workloads(tmp_path, None).get("zips")
+    distinct = {name: column.n_unique() for name, column in pl.read_csv(workload.path).to_dict().items()}
+    assert distinct["zip"] == made_tables.ZIPS == 20_000
+    assert sum(count > 64 for count in distinct.values()) >= 5
+
+
+def test_curve_shows_every_effort_and_tells_it_in_words() -> None:
+    efforts = [
+        Row(f"kernel W8 k=10 {v} threads=1", "kernel", "W8", 10, v, 1, units=0.5 * 4**i, loss=0.04 - 0.001 * i)
+        for i, v in enumerate(cases.EFFORTS)
+    ]
+    root = ElementTree.fromstring(chart.draw(report(row(units=0.03, loss=0.064), *efforts)))
+    name = "{http://www.w3.org/2000/svg}"
+    assert root.get("role") == "img"
+    assert "shoaling normal: 2 units, loss 0.0390" in (root.findtext(f"{name}desc") or "")
+    (line,) = root.iter(f"{name}polyline")
+    assert len((line.get("points") or "").split()) == 3
+    texts = {text.text for text in root.iter(f"{name}text")}
+    assert {*cases.EFFORTS, "mondrian", "ARX 3.9.2, local recoding"} <= texts
+    assert chart.draw(report()) == ""
 
 
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
         (["W8 k=10 relaxed"], {"kernel W8 k=10 mondrian relaxed threads=1"}),
-        (["command W8", "help"], {"command W8 k=10 mondrian", "start help"}),
-        (["big command threads=2"], {"command big-1000 k=10 mondrian threads=2"}),
+        (["command W8", "help"], {"command W8 k=10 mondrian", "command W8 k=10 shoaling normal", "start help"}),
+        (["big relaxed threads=2"], {"kernel big-1000 k=10 mondrian relaxed threads=2"}),
         (["nothing"], set()),
     ],
 )
@@ -186,18 +263,34 @@ def test_only_chooses_by_words(wanted: list[str], expected: set[str]) -> None:
     assert {case.name for case in cases.choose(cases.list_cases(rows=[1000]), wanted)} == expected
 
 
+def two_threads() -> Iterator[Row]:
+    """Mondrian and shoaling on a big table, with one thread and with two."""
+    for variant, loss in (("mondrian", 0.1), ("shoaling fast", 0.05)):
+        for n in (1, 2):
+            figures = {"units": 1.0, "cpu_seconds": 1.0, "wall_seconds": 2.0 / n, "loss": loss}
+            name = f"kernel big-9 k=10 {variant} threads={n}"
+            yield Row(name, "kernel", "big-9", 10, variant, n, rows=9, distinct=7, **figures)
+
+
 def test_report_shows_figures_targets_and_peers() -> None:
     made = report(
         row(rows=30162, distinct=18000, units=0.03, cpu_seconds=0.03, wall_seconds=0.03, loss=0.07),
+        *two_threads(),
+        Row("gap W8 shoaling high", "gap", "W8", None, "shoaling high", samples=40, gap=0.00165, gap_most=0.042),
         Row("command W8 k=10 mondrian", "command", "W8", 10, "mondrian", error="exit code 5: no"),
         Row("start help", "start", "help", units=0.25, cpu_seconds=0.24, wall_seconds=0.3, peak_mb=25.4),
     )
     text = markdown.render(made)
     assert "Run of 2026-01-02: processor made up, cores 2." in text
-    assert "| kernel W8 k=10 mondrian threads=1 | CPU, units | 0.03 | 0.06 | yes |" in text
-    assert "| kernel W8 k=10 mondrian threads=1 | loss | 0.07 | 0.067 | **no** |" in text
-    assert "| W8 | mondrian | 30,162 | 18,000 | 10 | 1 | 0.0300 | 1.00 |  | 0.07000 | 1.000 |" in text
-    assert "| `shoal --help` |  |  |  |  | 0.25 | 0.240 | 0.300 |  | 25 |  |" in text
+    assert "| kernel W8 k=10 mondrian threads=1 | CPU, units | 0.03 | at most 0.06 | yes |" in text
+    assert "| kernel W8 k=10 mondrian threads=1 | loss | 0.07 | at most 0.067 | **no** |" in text
+    assert "| `kernel * shoaling *`, worst: kernel big-9 k=10 shoaling fast threads=1 | loss, x mondrian |" in text
+    assert "| W8 | mondrian | 30,162 |  |  | 0.07000 |  |  |  |" in text
+    assert "| W8 | mondrian | 30,162 |  |  | 0.0300 |  |  |  |" in text
+    assert "| mondrian | 0.0300 | 0.07000 | 1.000 |" in text
+    assert "| big-9 | shoaling fast | 7 | 10 | 2 | 1.00 | 1.00 | 2.00 | 0.05000 | 0.500 |" in text
+    assert "| W8 | shoaling high | 40 | 0.165% | 4.20% |" in text
+    assert "| `shoal --help` |  |  |  |  |  | 0.25 | 0.300 |  | 25 |  |" in text
     assert "busy" in text
     assert "- command W8 k=10 mondrian: exit code 5: no" in text
     for peer in peers.PEERS:
@@ -255,6 +348,7 @@ def test_command_compares_and_writes(
     printed = capsys.readouterr().out
     assert "67% slower" in printed
     assert "met     kernel W8 k=10 mondrian threads=1, units: 0.05, target 0.06" in printed
+    assert "goal" not in printed
     assert Report.read(tmp_path / "last.partial.json").rows[0].units == 0.05
     assert (tmp_path / "last.partial.md").read_text().startswith("# Benchmarks\n")
     assert command.main(["--against", str(tmp_path / "none.json"), "--out", str(tmp_path)]) == 2
@@ -277,4 +371,6 @@ def test_renew_replaces_what_stands_between_the_marks(tmp_path: Path) -> None:
 
 
 def test_page_shows_the_recorded_run() -> None:
-    assert markdown.render(Report.read(command.RECORDED)) in command.PAGE.read_text()
+    recorded = Report.read(command.RECORDED)
+    assert markdown.render(recorded) in command.PAGE.read_text()
+    assert chart.draw(recorded) == command.CURVE.read_text()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,13 +17,24 @@ from shoal.config import Settings, read_config
 from shoal.errors import FileError, UsageError
 from shoal.target import Stream, Target
 
+if TYPE_CHECKING:
+    from shoal.target_table import TableTarget
+
 
 def anonymize(
-    data: Annotated[Path, typer.Argument(help="The table: CSV (also .gz, .zst), Parquet, Arrow or Excel.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="The table: CSV (also .gz, .zst), Parquet, Arrow or Excel; or postgresql://user@host/database?table=name."
+        ),
+    ],
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            "-o", "--output", help="Where the release goes: .csv, .csv.gz, .parquet or .xlsx; - for standard output."
+            "-o",
+            "--output",
+            help="Where the release goes: .csv, .csv.gz, .parquet or .xlsx; - for standard output; or a postgresql:// "
+            "URL.",
         ),
     ] = None,
     k: opt.K = None,
@@ -91,6 +101,13 @@ def anonymize(
     ] = False,
     seed: Annotated[int | None, typer.Option(help="For methods that draw lots.", rich_help_panel=opt.RUN)] = None,
     threads: opt.Threads = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="What counts the rows of a file: memory or duckdb.", rich_help_panel=opt.RUN),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="The most memory that DuckDB may take: 4GB.", rich_help_panel=opt.RUN)
+    ] = None,
     config: opt.Config = None,
     keep_order: Annotated[
         bool,
@@ -176,43 +193,45 @@ def anonymize(
     settings = given.over(saved)
     if output is None and not dry_run:
         raise UsageError("-o is not given. Name the file to write, or say --dry-run.")
-    streams = output == Path("-")
+    streams = output == "-"
     if streams and as_json:
         raise UsageError("-o - and --json both print on standard output. Leave one out.")
     n_threads = opt.use_threads(threads)
-    from shoal.drift import check_drift
-    from shoal.formats import read_table
-    from shoal.pipeline import anonymize_table, choose_method, make_request, make_run
+    from shoal.engines import Job, check_engine
+    from shoal.pipeline import choose_method, make_request, make_run
 
+    most = check_engine(data, engine, memory)
     request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
     chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
-    place: Target | Stream | nullcontext[None] = nullcontext()
-    if output and not dry_run:
-        place = Stream() if streams else Target(output, force=force, source=data)
-    with place as target, render.progress() as (stage, progress):
-        table = read_table(
-            data,
-            delimiter=settings.delimiter,
-            encoding=settings.encoding,
-            header=settings.header,
-            sheet=settings.sheet,
-        )
-        check_drift(table, saved)
+    with _place(data, output, dry_run=dry_run, force=force) as target, render.progress() as (stage, progress):
         run = replace(make_run(settings, threads=n_threads), stage=stage, progress=progress)
-        schema = settings.schema(table.names)
-        people = settings.population_table()
-        release = anonymize_table(table, schema, request, chosen, models, run, rules, people)
-        stage("writing and verifying")
-        try:
-            manifest = release.write_to(target, key=key) if target is not None else None
-        except BrokenPipeError:  # nobody reads any more, which is no fault; what is left in the buffer goes nowhere
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit from None
+        job = Job(data, settings, request, chosen, models, run, rules, saved, engine, most)
+        with job.released(target) as release:
+            stage("writing and verifying")
+            try:
+                manifest = None if dry_run else release.write_to(target, key=key)
+            except BrokenPipeError:  # nobody reads any more, which is no fault; what is left in the buffer goes nowhere
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit from None
     render.say_notes(release.notes)
     if not streams:
         seconds = time.perf_counter() - began
-        render.print_release(release, output if target else None, manifest, seconds, as_json=as_json)
+        written = None if dry_run else str(target.place)
+        render.print_release(release, written, manifest, seconds, as_json=as_json)
+
+
+def _place(data: str, output: str | None, *, dry_run: bool, force: bool) -> Target | Stream | TableTarget:
+    """Return where the release goes; a dry run has a private folder alone."""
+    from shoal.sources.url import is_url, parse_url
+
+    if output is None or output == "-" or dry_run:
+        return Stream()
+    if is_url(output):
+        from shoal.target_table import TableTarget
+
+        return TableTarget(parse_url(output), force=force)
+    return Target(output, force=force, source=None if is_url(data) else Path(data))
 
 
 def _read_key(path: Path | None) -> bytes | None:

@@ -49,7 +49,7 @@ def demo(
         release = anonymize_table(table, SETTINGS.schema(table.names), request, choose_method(SETTINGS), (), run)
         stage("writing and verifying")
         manifest = release.write_to(target)
-    render.print_release(release, target.path, manifest, time.perf_counter() - began, as_json=as_json)
+    render.print_release(release, target.place, manifest, time.perf_counter() - began, as_json=as_json)
     if not as_json:
         named = (
             f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"

@@ -9,7 +9,8 @@ from types import FrameType
 import typer
 
 from shoal.cli import anonymize, demo, hierarchy, init, measure, methods, verify
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, UsageError
+from shoal.sources.url import hide, is_url
 
 __all__ = ["app", "run"]
 
@@ -56,9 +57,10 @@ def main(
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     signal.signal(signal.SIGTERM, _terminated)
     try:
+        _refuse_urls(arguments)
         app(arguments)
     except ShoalError as error:
         typer.echo(f"shoal: {error}", err=True)
@@ -79,6 +81,14 @@ def run(arguments: list[str] | None = None) -> None:
             err=True,
         )
         sys.exit(1)
+
+
+def _refuse_urls(arguments: list[str]) -> None:
+    """Refuse the URL of a table where a command takes files alone."""
+    if "anonymize" not in arguments:
+        for word in arguments:
+            if is_url(word):
+                raise UsageError(f"{word}: tables of a database are for shoal anonymize. Give a file here.")
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,11 +14,13 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from shoal.counted import CountedRelease
     from shoal.metrics import Measures
     from shoal.release import Release, Request
+    from shoal.rules import RuleVerdict
 
 SHOWN_STRINGS = 5  # of those that pass
-STAGES = ("reading", "encoding", "grouping", "measuring", "writing and verifying")
+STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
 @contextmanager
@@ -85,21 +88,29 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
 
 
 def print_release(
-    release: Release, output: Path | None, manifest: Path | None, seconds: float, *, as_json: bool = False
+    release: Release | CountedRelease,
+    output: str | None,
+    manifest: Path | None,
+    seconds: float,
+    *,
+    as_json: bool = False,
 ) -> None:
     """Print what was asked, reached and lost, and where the release is."""
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
         content |= {"levels": release.levels and dict(release.levels)}
+        if release.rules:
+            content["rules"] = [asdict(verdict) for verdict in release.rules]
         content |= {"search": dict(release.search)} if release.search else {}
-        places = {"output": output and str(output), "manifest": manifest and str(manifest)}
+        places = {"output": output, "manifest": manifest and str(manifest)}
         if tells_bound(request):
             content["lower_bound"] = release.lower_bound
         print_json(content | places)
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
     if "successful" in release.search:
@@ -109,7 +120,7 @@ def print_release(
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
-        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest))]
+        facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
     print_table(f"shoal: done in {seconds:.1f} s", facts)
 
 
@@ -125,6 +136,13 @@ def string_words(search: Mapping[str, Any]) -> str:
     return "\n".join([told, *lines, *more])
 
 
+def rule_words(verdict: RuleVerdict) -> str:
+    """Say whether a rule is kept."""
+    if not verdict.broken_groups:
+        return f"{verdict.rule}: kept"
+    return f"{verdict.rule}: broken in {verdict.broken_groups:,} groups with {verdict.broken_rows:,} rows"
+
+
 def tells_bound(request: Request) -> bool:
     """Say whether the lower bound is told: where it was asked for, and by default for our own method."""
     from shoal.methods.base import DEFAULT
@@ -132,7 +150,7 @@ def tells_bound(request: Request) -> bool:
     return request.method == DEFAULT if request.bound is None else request.bound
 
 
-def bound_words(release: Release) -> str:
+def bound_words(release: Release | CountedRelease) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"

@@ -46,11 +46,11 @@ def available_memory() -> int | None:
     return max(0, min(found)) if found else None
 
 
-def parse_size(text: str) -> int:
-    """Return the bytes of a size such as 500MB or 4GB."""
+def parse_size(text: str, setting: str = VARIABLE) -> int:
+    """Return the bytes of a size such as 500MB or 4GB; setting: what it was given by, for the message."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
     if match is None:
-        raise UsageError(f"{VARIABLE}={text!r} is not a size. Write it as 500MB or 4GB.")
+        raise UsageError(f"{setting}={text!r} is not a size. Write it as 500MB or 4GB.")
     return int(float(match[1]) * UNITS[match[2]])
 
 
@@ -67,7 +67,8 @@ def check_memory(path: Path, text_bytes: int, n_cells: int = 0) -> None:
     if limit is not None and needed > limit:
         raise FileError(
             f"{path}: needs about {_shown(needed)} of memory, and {_shown(limit)} are available. Use a machine with "
-            f"more, read fewer columns or rows, or set {VARIABLE} if the estimate is wrong."
+            "more, --engine duckdb with a full-domain method, or fewer columns or rows; set "
+            f"{VARIABLE} if the estimate is wrong."
         )
 
 

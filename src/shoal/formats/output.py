@@ -27,15 +27,19 @@ def create(path: Path) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def compress(plain: Path, path: Path) -> None:
-    """Move a file into a gzip file without name and time, so that the same cells give the same bytes."""
+def compress(plain: Path, path: Path, *, keep: bool = False) -> None:
+    """Move a file into a gzip file without name and time, so that the same cells give the same bytes.
+
+    keep: leave the plain file where it is.
+    """
     with (
         open(plain, "rb") as source,
         create(path) as file,
         gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
     ):
         shutil.copyfileobj(source, compressed, 1 << 20)
-    plain.unlink()
+    if not keep:
+        plain.unlink()
 
 
 def check_extra() -> None:

@@ -41,7 +41,7 @@ class MemoryEngine:
         if counted.people and encoded.people is not None:
             more.append(("person", encoded.people, int(encoded.people.max()) + 1))
         codes = np.column_stack([encoded.tuples[encoded.row_tuple], *(column for _, column, _ in more)])
-        rows = np.ones(len(codes), dtype=np.int64)
+        rows = np.ones(len(codes), dtype=np.int64) if encoded.weights is None else encoded.weights
         columns = [*names, *(name for name, _, _ in more)]
         return FrequencySet.counted(
             columns, len(names), [*cards, *(card for _, _, card in more)], codes.astype(np.int32), rows

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Rows move between the groups of a block and change places. Twin: tests/naive/shoaling.py."""
+"""Rows move between the groups of a block and change places. Twin: tests/naive/exchanges.py."""
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -26,7 +26,7 @@ def anneal(
     int64_t[::1] rows,              # IN and OUT  rows of each of them
     const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
     const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows

@@ -48,12 +48,13 @@ cdef extern from *:
 
 
 # How an attribute is recoded: to the set of its values, to the range of its numbers or dates, or to a node of a
-# hierarchy. The codes of a tree stand in the order of its leaves, so that the lowest node above some codes is that above
+# hierarchy. A rule is an attribute, too: it costs its unit where a group has both codes 0 and 1, its sides. The codes of a tree stand in the order of its leaves, so that the lowest node above some codes is that above
 # the least and the greatest, and its price the greatest price of two neighbours between them.
 cdef enum:
     SET = 0
     RANGE = 1
     TREE = 2
+    RULE = 3
     FEW_CODES = 64  # up to here the price of any two codes of a tree is written down
 
 
@@ -140,13 +141,13 @@ cdef inline void add_attribute(
         known.erase(cpp_unique(known.begin(), known.end()), known.end())
         for i in range(n):
             column[i] = <int32_t>(lower_bound(known.begin(), known.end(), column[i]) - known.begin())
-    if known.size() < 2:
+    if known.size() < 2 or (kind == RULE and known[1] != 1):  # no two of its sides meet here
         return
     block.q += 1
     block.kinds.push_back(kind)
     block.unit.push_back(unit)
     for i in range(<Py_ssize_t>known.size()):
-        place = places[known[i]] if kind != SET else 0
+        place = places[known[i]] if kind == RANGE or kind == TREE else 0
         if kind == TREE:
             for c in range(known[i] + 1, known[i + 1] if i + 1 < <Py_ssize_t>known.size() else 0):
                 place = max(place, places[c])
@@ -192,6 +193,10 @@ cdef inline void finish_block(Block& block, const vector[int32_t]& columns) noex
 
 cdef inline int32_t set_price(int32_t unit, int32_t n_values) noexcept nogil:
     return unit * n_values if n_values > 1 else 0
+
+
+cdef inline int32_t rule_price(int32_t unit, bint one, bint other) noexcept nogil:
+    return unit if one and other else 0
 
 
 cdef inline int32_t range_price(int32_t unit, int32_t low, int32_t high) noexcept nogil:
@@ -255,6 +260,9 @@ cdef inline void measure_entries(
             reach_codes(block, a, own, reach)
             for j in range(n):
                 distance[j] += reach[column[j]]
+        elif block.kinds[a] == RULE:
+            for j in range(n):
+                distance[j] += unit if own + column[j] == 1 else 0
         else:
             unit *= 2
             for j in range(n):

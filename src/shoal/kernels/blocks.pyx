@@ -1,12 +1,12 @@
 # distutils: language = c++
-"""Top-down cuts of a table into blocks of like tuples. Twin: tests/naive/shoaling.py."""
+"""Top-down cuts of a table into blocks of like tuples. Twin: tests/naive/blocks.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport RANGE, TREE
+from shoal.kernels.block cimport RANGE, RULE, TREE
 
 
 cdef struct Segment:
@@ -28,7 +28,7 @@ def cut_blocks(
     const int64_t[::1] rows,        # IN  of each item
     const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     const double[::1] factors,      # IN  one for each attribute: how gladly it is cut
     int64_t limit,                  # IN  greatest weight of a block
@@ -107,14 +107,14 @@ cdef double deal(
         total += rows[order[i]]
     for i in range(<Py_ssize_t>present.size()):
         code = present[i].second
-        present[i].first = code if kinds[a] else -histogram[code]
+        present[i].first = code if kinds[a] == RANGE or kinds[a] == TREE else -histogram[code]
     cpp_sort(present.begin(), present.end())
     if kinds[a] == TREE:
         gain = part_branches(places, offsets[a], histogram, present, total, least, goes_left)
     elif kinds[a] == RANGE:
         gain = halve(places, offsets[a], units[a], histogram, present, total, least, &middle)
     else:
-        gain = 2.0 * units[a] * part_values(present, total, least, &middle)
+        gain = (1.0 if kinds[a] == RULE else 2.0) * units[a] * part_values(present, total, least, &middle)
     for i in range(<Py_ssize_t>present.size()):
         code = present[i].second
         if kinds[a] != TREE:
@@ -144,7 +144,7 @@ cdef double part_branches(
     for i in range(<Py_ssize_t>present.size()):
         if i == 0 or climbs[i] == top:
             branches.push_back(Weighed(0, <int32_t>branches.size()))
-        branches.back().first -= histogram[present[i].second]
+        branches[branches.size() - 1].first -= histogram[present[i].second]
     cpp_sort(branches.begin(), branches.end())
     gain = top * part_values(branches, total, least, &middle)
     is_left.assign(branches.size(), 0)

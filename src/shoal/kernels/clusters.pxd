@@ -5,7 +5,7 @@ from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport RANGE, SET, Block, lay_columns, measure_entries
+from shoal.kernels.block cimport RANGE, TREE, Block, lay_columns, measure_entries
 from shoal.kernels.layout cimport BY_BITS, BY_RANGE, BY_TREE, Layout, lay_pieces, union_price
 from shoal.kernels.ripe cimport Summary, count_in, joined, passes
 from shoal.kernels.school cimport (
@@ -141,7 +141,7 @@ cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) 
     for a in range(q):
         w = clusters.layout.first_word[a]
         c = block.codes[e * q + a]
-        if block.kinds[a] != SET:
+        if block.kinds[a] == RANGE or block.kinds[a] == TREE:
             place = <uint64_t>(block.place[block.base[a] + c] if block.kinds[a] == RANGE else c)
             words[w] = place << 32 | place
         else:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport RANGE, SET, Block, climb_price, range_price, set_price
+from shoal.kernels.block cimport RANGE, RULE, SET, Block, climb_price, range_price, rule_price, set_price
 
 
 cdef extern from *:
@@ -64,18 +64,20 @@ cdef inline void lay_pieces(const Block& block, Layout& layout) noexcept nogil:
             if kind_of(block, a) != kind:
                 continue
             if kind == BY_TABLE and is_open and table_fits(block, layout.pieces.back().end + n_values):
-                widen_table(layout, n_values, block.unit[a])
+                widen_table(layout, n_values, block.unit[a], block.kinds[a] == RULE)
                 layout.first_word[a] = layout.pieces.back().word
                 layout.first_bit[a] = layout.pieces.back().end - n_values
                 continue
             layout.first_word[a] = layout.width
-            add_piece(layout, kind, n_values, n_values if kind == BY_TREE else block.unit[a])
+            add_piece(layout, kind, n_values, n_values if kind == BY_TREE else block.unit[a], block.kinds[a] == RULE)
             if kind == BY_TREE:
                 layout.pieces.back().table = block.climb_base[a]
             is_open = kind == BY_TABLE
 
 
 cdef inline int32_t kind_of(const Block& block, int32_t a) noexcept nogil:
+    if block.kinds[a] == RULE:
+        return BY_TABLE
     if block.kinds[a] != SET:
         return BY_RANGE if block.kinds[a] == RANGE else BY_TREE
     return BY_TABLE if table_fits(block, block.base[a + 1] - block.base[a]) else BY_BITS
@@ -85,7 +87,9 @@ cdef inline bint table_fits(const Block& block, int32_t n_bits) noexcept nogil:
     return n_bits <= 12 and 1 << n_bits <= 4 * block.n
 
 
-cdef inline void add_piece(Layout& layout, int32_t kind, int32_t n_values, int32_t unit) noexcept nogil:
+cdef inline void add_piece(
+    Layout& layout, int32_t kind, int32_t n_values, int32_t unit, bint is_rule,
+) noexcept nogil:
     """Add words for an attribute; of a table, `end` tells how many bits are in use."""
     cdef Piece piece
     piece.kind = kind
@@ -97,15 +101,15 @@ cdef inline void add_piece(Layout& layout, int32_t kind, int32_t n_values, int32
     layout.pieces.push_back(piece)
     if kind == BY_TABLE:
         layout.tables.push_back(0)
-        widen_table(layout, n_values, unit)
+        widen_table(layout, n_values, unit, is_rule)
 
 
-cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit) noexcept nogil:
+cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit, bint is_rule) noexcept nogil:
     """Let the last table tell the price of another set too, whose bits stand above the others."""
     cdef Piece* piece = &layout.pieces.back()
     cdef int32_t mask, i, size = 1 << piece.end, price
     for mask in range(1, 1 << n_values):
-        price = set_price(unit, count_bits(<uint64_t>mask))
+        price = rule_price(unit, mask & 1, mask & 2) if is_rule else set_price(unit, count_bits(<uint64_t>mask))
         for i in range(size):
             layout.tables.push_back(layout.tables[piece.table + i] + price)
     piece.end += n_values

@@ -1,11 +1,11 @@
 # distutils: language = c++
-"""Greedy k-member groups inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/shoaling.py."""
+"""Greedy k-member groups inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/gathering.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.block cimport (
-    RANGE, SET, Block, lay_columns, load_block, measure_entries, range_price, set_price, span_price,
+    RANGE, RULE, SET, Block, lay_columns, load_block, measure_entries, range_price, rule_price, set_price, span_price,
 )
 from shoal.kernels.ripe cimport Summary, has_rows, is_part, joined, nothing, parted, share
 from shoal.kernels.school cimport School, cost_of, empty_school, open_group, price_with, put_in
@@ -17,7 +17,7 @@ def gather_members(
     int64_t[::1] rows,              # IN and OUT  rows of each of them
     const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
     const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
@@ -120,6 +120,8 @@ cdef void price_all(
         for c in range(block.base[a + 1] - block.base[a]):
             if block.kinds[a] == SET:
                 by_code.push_back(set_price(unit, school.low[g * q + a] + (count[c] == 0)))
+            elif block.kinds[a] == RULE:
+                by_code.push_back(rule_price(unit, c == 0 or count[0] > 0, c == 1 or count[1] > 0))
             else:
                 low, high = min(c, school.low[g * q + a]), max(c, school.high[g * q + a])
                 by_code.push_back(span_price(block, a, low, high))

@@ -249,6 +249,6 @@ cdef void join(const vector[Piece]& one, const vector[Piece]& other, vector[Piec
     cpp_sort(both.begin(), both.end())
     for i in range(<Py_ssize_t>both.size()):
         if i > 0 and out.back().first == both[i].first:
-            out.back().second += both[i].second
+            out[out.size() - 1].second += both[i].second
         else:
             out.push_back(both[i])

@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport RANGE, TREE, range_price, set_price
+from shoal.kernels.block cimport RANGE, RULE, TREE, range_price, rule_price, set_price
 
 
 def price_groups(
@@ -13,7 +13,7 @@ def price_groups(
     const int64_t[::1] starts,      # IN  where the entries of a group begin, one more at the end; no group is empty
     const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t[::1] prices,            # OUT price of a row of each group
 ) -> None:
@@ -31,7 +31,7 @@ def price_groups(
                 n_values = 0
                 for i in range(starts[g], starts[g + 1]):
                     code = codes[tuples[i], a]
-                    if kinds[a]:
+                    if kinds[a] == RANGE or kinds[a] == TREE:
                         low, high = min(low, code), max(high, code)
                     elif last[offsets[a] + code] != g:
                         last[offsets[a] + code] = <int32_t>g
@@ -43,5 +43,7 @@ def price_groups(
                     for code in range(low, high):
                         climb = max(climb, places[offsets[a] + code])
                     prices[g] += climb
+                elif kinds[a] == RULE:
+                    prices[g] += rule_price(units[a], last[offsets[a]] == g, last[offsets[a] + 1] == g)
                 else:
                     prices[g] += set_price(units[a], n_values)

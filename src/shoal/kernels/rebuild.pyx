@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Neighbouring groups are pooled and grown again. Twin: tests/naive/shoaling.py."""
+"""Neighbouring groups are pooled and grown again. Twin: tests/naive/rebuilding.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -25,7 +25,7 @@ def rebuild(
     const int64_t[::1] rows,        # IN  rows of each of them
     const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
     const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE or TREE
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
     const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
     int64_t k,                      # IN  rows that a group must have
     const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
@@ -102,7 +102,7 @@ cdef void nearest_groups(
     for i in range(<Py_ssize_t>seen.size()):
         if i == 0 or seen[i] != seen[i - 1]:
             votes.push_back(Voted(0, seen[i]))
-        votes.back().first -= 1
+        votes[votes.size() - 1].first -= 1
     cpp_sort(votes.begin(), votes.end())
     chosen.assign(1, g)
     for i in range(min(<Py_ssize_t>votes.size(), partners)):

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport Block, lay_columns, measure_entries, set_price, span_price
+from shoal.kernels.block cimport RULE, Block, lay_columns, measure_entries, rule_price, set_price, span_price
 from shoal.kernels.ripe cimport Summary, count_in, joined, nothing, parted, passes
 
 
@@ -46,8 +46,12 @@ cdef inline int32_t n_codes(const Block& block) noexcept nogil:
 cdef inline int32_t price_of(const Block& block, const School& school, int32_t g) noexcept nogil:
     """Price of a row of a group as it stands."""
     cdef int32_t a, price = 0, q = block.q
+    cdef const int32_t* count
     for a in range(q):
-        if block.kinds[a]:
+        if block.kinds[a] == RULE:
+            count = &school.counts[<Py_ssize_t>g * block.base[q] + block.base[a]]
+            price += rule_price(block.unit[a], count[0] > 0, count[1] > 0)
+        elif block.kinds[a]:
             price += span_price(block, a, school.low[g * q + a], school.high[g * q + a])
         else:
             price += set_price(block.unit[a], school.low[g * q + a])
@@ -58,10 +62,14 @@ cdef inline int32_t price_with(const Block& block, const School& school, int32_t
     """Price of a row of group g if entry e joined it. g is not empty."""
     cdef int32_t a, c, b, price = 0, q = block.q
     cdef int32_t total = n_codes(block)
+    cdef const int32_t* count
     for a in range(q):
         c = block.codes[e * q + a]
         b = block.base[a]
-        if block.kinds[a]:
+        if block.kinds[a] == RULE:
+            count = &school.counts[<Py_ssize_t>g * total + b]
+            price += rule_price(block.unit[a], c == 0 or count[0] > 0, c == 1 or count[1] > 0)
+        elif block.kinds[a]:
             price += span_price(block, a, min(c, school.low[g * q + a]), max(c, school.high[g * q + a]))
         else:
             price += set_price(
@@ -82,6 +90,11 @@ cdef inline int32_t price_exchanged(
         c = block.codes[e * q + a] if e >= 0 else o
         count = &school.counts[<Py_ssize_t>g * block.base[q] + b]
         low = school.low[g * q + a]
+        if block.kinds[a] == RULE:
+            price += rule_price(
+                block.unit[a], count[0] - (o == 0) + (c == 0 and e >= 0) > 0, count[1] - (o == 1) + (c == 1 and e >= 0) > 0
+            )
+            continue
         if not block.kinds[a]:
             if c != o or e < 0:
                 low -= count[o] == 1
@@ -113,7 +126,9 @@ cdef inline int32_t price_of_pair(const Block& block, int32_t e, int32_t other) 
     for a in range(block.q):
         c = block.codes[e * block.q + a]
         d = block.codes[other * block.q + a]
-        if block.kinds[a]:
+        if block.kinds[a] == RULE:
+            price += rule_price(block.unit[a], c == 0 or d == 0, c == 1 or d == 1)
+        elif block.kinds[a]:
             price += span_price(block, a, min(c, d), max(c, d))
         else:
             price += set_price(block.unit[a], 1 + (c != d))

@@ -96,6 +96,7 @@ METHODS = (
         "shoal's own",
         "shoal.methods.shoaling:Shoaling",
         honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
+        takes=frozenset({"rules", "weights"}),
     ),
     Info(
         "mondrian",
@@ -273,7 +274,7 @@ def check_models(
                 f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
                 f"Methods that can: {', '.join(able) or 'none'}."
             )
-    whole = Groups.of(encoded, np.zeros(encoded.n_rows, dtype=np.int32))
+    whole = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
     obstacles = [reason for model in models if model.closed and (reason := model.obstacle(whole))]
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))

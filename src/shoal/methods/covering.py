@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.encoding import Attribute, Encoded
 from shoal.methods.base import Run
 from shoal.methods.mixing import draws, mix
-from shoal.methods.problem import node_losses
+from shoal.partition import node_losses
 
 __all__ = ["cover_tuples"]
 
@@ -80,21 +80,20 @@ class Ladders:
         return np.concatenate(marks), begins
 
 
-def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int, weights: Sequence[float] = ()) -> Labels:
+def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels:
     """Return for each tuple a group of at least k rows, -1 for fewer than k rows that are left over.
 
     halvings: levels of a number or date without a hierarchy, which are halves, quarters ... of its range.
     """
     from shoal.kernels.cover import cover
 
-    shares = weights or [1.0] * len(encoded.attributes)
     ladders = Ladders(
         encoded,
         tuple(
             _ladder(
                 attribute,
                 np.bincount(encoded.tuples[:, a], encoded.counts, len(attribute.texts)),
-                weight=shares[a],
+                weight=float(run.weights.get(attribute.name, 1)),
                 halvings=halvings,
             )
             for a, attribute in enumerate(encoded.attributes)

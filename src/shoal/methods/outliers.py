@@ -18,6 +18,7 @@ __all__ = ["leave_out", "leave_out_greedy", "spread"]
 
 MOST_ROUNDS = 100
 LEAST_GAIN = 1e-9  # below is what rounding makes of nothing
+SOME = 4  # a part of what may leave is tried, too: all over this
 SHARE_OF_BEST = 0.5  # in a round, what pays at least this share of the best is done too
 
 
@@ -51,19 +52,21 @@ def leave_out(
     most: int,
     regroup: Callable[[Encoded], NDArray[np.int32]],
 ) -> NDArray[np.int32]:
-    """Leave out at most so many outliers of the groups, then group the other rows anew; the better of both is kept."""
+    """Leave out at most so many rows: the best of some ways is kept.
+
+    Outliers leave groups that can spare them, or any group, and the other rows are then grouped anew.
+    """
     if most <= 0:
         return labels
-    fewer = leave_out_outliers(encoded, models, labels, k, most)
-    stays = fewer >= 0
-    if stays.all():
-        return labels
-    again = spread(regroup(encoded.part(stays)), stays)
-    if not failing_groups(encoded, models, again).any():
-        again = leave_out_outliers(encoded, models, again, k, most - int((~stays).sum()))
-        if loss_with_suppressed(encoded, again) < loss_with_suppressed(encoded, fewer):
-            return again
-    return fewer
+    ways = [labels, leave_out_outliers(encoded, models, labels, k, most)]
+    for fewer in (ways[1], *(leave_out_outliers(encoded, (), labels, 1, n) for n in (most, most // SOME))):
+        stays = fewer >= 0
+        if stays.all() or int(stays.sum()) < k:
+            continue
+        again = spread(regroup(encoded.part(stays)), stays)
+        if not failing_groups(encoded, models, again).any():
+            ways.append(leave_out_outliers(encoded, models, again, k, most - int((~stays).sum())))
+    return min(ways, key=lambda way: loss_with_suppressed(encoded, way))
 
 
 def loss_with_suppressed(encoded: Encoded, labels: NDArray[np.int32]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -11,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
+from shoal.methods.base import Run
 from shoal.methods.needs import Needs, find_needs
 from shoal.models import PrivacyModel
-from shoal.partition import NODE, RANGE, SET, SUPPRESSED, Cells, Partition
-from shoal.schema import Kind
+from shoal.partition import node_losses
+from shoal.rules import CompiledRules, compile_rules
 
-__all__ = ["Problem", "Recoding", "prepare", "total_loss"]
+__all__ = ["Problem", "Recoding", "prepare"]
 
 # Price of a row that has lost everything: twice of it fits 32 bits, and prices times rows 64.
 FULL_PRICE = 2**29
@@ -30,6 +30,7 @@ class Recoding(IntEnum):
     SET = 0
     RANGE = 1
     TREE = 2
+    RULE = 3
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Problem:
             places = self.places[self.offsets[a] : self.offsets[a + 1]]
             if self.kinds[a] == Recoding.RANGE:
                 total += np.minimum(np.abs(places[column] - places[column[one]]), self.units[a])
+            elif self.kinds[a] == Recoding.RULE:
+                total += np.where(column + column[one] == 1, int(self.units[a]), 0)
             elif self.kinds[a] == Recoding.TREE:
                 own = int(column[one])
                 right = np.maximum.accumulate(np.append(0, places[own:-1]))
@@ -82,15 +85,23 @@ class Problem:
         return total
 
 
-def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), weights: Sequence[float] = ()) -> Problem:
-    """Price the attributes; weights: one for each, all alike where none are given."""
+def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), run: Run | None = None) -> Problem:
+    """Price the attributes by their weights, and the rules of the run.
+
+    A group that breaks a rule pays, beside what it loses, the rule's share of the worth of its attribute: one that
+    breaks all of them pays for the whole attribute once more.
+    """
+    run = run or Run()
     needs = find_needs(encoded, models)
     whole, classes, counts, row_tuple = _distinct(encoded, needs)
-    shares = np.array(weights or [1.0] * len(encoded.attributes))
+    shares = np.array([float(run.weights.get(attribute.name, 1)) for attribute in encoded.attributes])
     full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
     priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
     codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
-    dear = [each.mean_of_pairs(np.bincount(c, weights=counts)) for each, c in zip(priced, codes, strict=True)]
+    for rule, sides in _price_rules(compile_rules(run.rules, encoded.attributes), full, encoded.tuples[whole]):
+        priced.append(rule)
+        codes.append(sides)
+    dear = [each.mean_of_pairs(np.bincount(c, counts, len(each.ranks))) for each, c in zip(priced, codes, strict=True)]
     order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
     return Problem(
         codes=np.column_stack([codes[a] for a in order]).astype(np.int32),
@@ -104,6 +115,19 @@ def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), wei
         needs=needs,
         row_tuple=row_tuple,
     )
+
+
+def _price_rules(rules: CompiledRules, full: NDArray[np.int64], tuples: Ints) -> list[tuple[Priced, NDArray[np.int64]]]:
+    """Price the pairs of sides that no group should mix, and tell the side of each tuple: 0 and 1, or 2 for none."""
+    made = []
+    for pair in rules.pairs:
+        a = pair.attribute
+        own = [worth for worth, owner in zip(rules.importances, rules.attributes, strict=True) if owner == a]
+        whole = rules.bases[a] + sum(own)
+        unit = int(int(full[a]) * rules.importances[pair.rule] / whole) if whole else 0
+        sides = np.where(pair.one, 0, np.where(pair.other, 1, 2))[tuples[:, a]]
+        made.append((Priced(Recoding.RULE, np.zeros(3, dtype=np.int32), unit, np.arange(3)), sides))
+    return made
 
 
 def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
@@ -165,40 +189,3 @@ def _places(attribute: Attribute, full: int) -> Ints:
             place[:n_known] = np.floor((known - known[0]) / attribute.span * full)
         place[n_known:] = 2 * full
     return place
-
-
-def node_losses(attribute: Attribute) -> NDArray[np.float64]:
-    """Return the loss of a cell at each node of an attribute's tree.
-
-    A number or date loses the range of the values below its node, the label's own ends being known to measures alone.
-    """
-    assert attribute.tree is not None
-    sizes = attribute.tree.sizes
-    if attribute.kind is Kind.CATEGORICAL or attribute.span <= 0:
-        return np.where(sizes > 1, sizes / len(attribute.texts), 0.0)
-    n_known = attribute.missing if attribute.missing >= 0 else len(attribute.texts)
-    low, high = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
-    for level in attribute.tree.nodes:
-        np.minimum.at(low, level[:n_known], attribute.values[:n_known])
-        np.maximum.at(high, level[:n_known], attribute.values[:n_known])
-    losses = np.where(high > low, (high - low) / attribute.span, 0.0)
-    losses[len(attribute.texts)] = 1.0  # the root
-    return losses
-
-
-def total_loss(encoded: Encoded, partition: Partition) -> float:
-    """Return the NCP of all rows and attributes, with hierarchies as they are."""
-    rows = np.bincount(partition.labels, minlength=partition.n_groups)
-    losses = (_losses(a, cells)[cells.index] for a, cells in zip(encoded.attributes, partition.cells, strict=True))
-    return float(sum((loss * rows).sum() for loss in losses))
-
-
-def _losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
-    """Return the loss of each distinct cell."""
-    loss = np.where(cells.form == SUPPRESSED, 1.0, 0.0)
-    if attribute.tree is not None:
-        return np.where(cells.form == NODE, node_losses(attribute)[cells.low], loss)
-    if attribute.ordered and attribute.span > 0:
-        widths = attribute.values[cells.high] - attribute.values[cells.low]
-        return np.where(cells.form == RANGE, widths / attribute.span, loss)
-    return np.where(cells.form == SET, np.diff(cells.starts) / len(attribute.texts), loss)

@@ -48,7 +48,7 @@ class Effort:
 EFFORTS = {
     "fast": Effort(
         cycles=1,
-        proposals=5,
+        proposals=3,
         proposals_per_k=0,
         least_steps=1_000,
         heat=0.0,
@@ -59,8 +59,8 @@ EFFORTS = {
     ),
     "normal": Effort(
         cycles=1,
-        proposals=85,
-        proposals_per_k=12,
+        proposals=60,
+        proposals_per_k=15,
         least_steps=20_000,
         heat=0.15,
         exchange=2048,
@@ -126,7 +126,7 @@ class Shoaling:
 
     def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Labels:
         """Return the group of each canonical row."""
-        problem = prepare(encoded, k, models)
+        problem = prepare(encoded, k, models, run)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, EFFORTS[self.effort], run, pool)
             starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]

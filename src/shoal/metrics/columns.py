@@ -246,9 +246,8 @@ class _Scale:
 
 
 def _distinct(table: Table, name: str) -> dict[str, int]:
-    ranks, texts = table.factor(name)
     counts: dict[str, int] = {}
-    for text, count in zip(texts.to_list(), np.bincount(ranks).tolist(), strict=True):
+    for text, count in zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True):
         text = values.normalise(text)
         counts[text] = counts.get(text, 0) + count
     return counts

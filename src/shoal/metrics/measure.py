@@ -198,8 +198,8 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
 
 def _count_starred(table: Table, names: list[str]) -> int:
     """Count the rows that are suppressed in every quasi-identifier."""
-    starred = np.ones(table.n_rows, dtype=bool)
+    starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == "*").to_numpy()[ranks]
-    return int(starred.sum())
+    return int(starred.sum() if table.weights is None else table.weights[starred].sum())

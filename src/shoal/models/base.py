@@ -85,7 +85,7 @@ class Groups:
 
         return cls(
             labels,
-            np.ones(len(labels), dtype=np.int64),
+            np.ones(len(labels), dtype=np.int64) if encoded.weights is None else encoded.weights,
             {column.name: column for column in encoded.sensitive},
             encoded.personal_k,
             encoded.people,

@@ -64,6 +64,10 @@ class Promises:
             for (group, cell), rows in Counter(zip(groups, cells[name], strict=True)).items():
                 counts.setdefault(group, Counter())[cell] += rows
 
+    def add(self, name: str, group: Group, cell: str, rows: int) -> None:
+        """Count rows of one group that have the same sensitive cell."""
+        self._counts[name].setdefault(group, Counter())[cell] += rows
+
     def ask(self, asked: Iterable[tuple[Group, str | None]]) -> None:
         """Note the k that rows ask for; a missing one asks for none."""
         for group, text in asked:

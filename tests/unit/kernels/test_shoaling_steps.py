@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 
 from shoal import hierarchy
 from shoal.encoding import Encoded, encode
-from shoal.hierarchy import Rule
+from shoal.hierarchy import Rule as Hierarchy
 from shoal.kernels.agglomerate import agglomerate
 from shoal.kernels.anneal import anneal
 from shoal.kernels.blocks import cut_blocks
 from shoal.kernels.eject import eject
 from shoal.kernels.members import gather_members
 from shoal.kernels.rebuild import rebuild
+from shoal.methods import Run
 from shoal.methods.grouping import Grouping
-from shoal.methods.problem import FULL_PRICE, Problem, Recoding, prepare, total_loss
+from shoal.methods.problem import FULL_PRICE, Problem, Recoding, prepare
 from shoal.partition import tight_partition
+from shoal.rules import Rule
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 from tests.naive import shoaling as naive
 
 N_TABLES = 60
@@ -42,7 +45,7 @@ def table(number: int, n_rows: int) -> Encoded:
     frame = pl.DataFrame({name: column[copies] for name, column in columns.items()})
     names, numbers = list(columns), ("x", "y")
     kinds = {name: Kind.NUMERIC if name in numbers else Kind.CATEGORICAL for name in names}
-    hierarchies: dict[str, Rule] = {}
+    hierarchies: dict[str, Hierarchy] = {}
     if number % 2:  # one hierarchy of few values, one of many
         few = {text: ("ab" if text in "ab" else "other", "*") for text in "abc"}
         many = {str(v): (f"f{v // 5}", f"g{v // 40}", "*") for v in range(200)}
@@ -52,17 +55,19 @@ def table(number: int, n_rows: int) -> Encoded:
 
 
 def problem(number: int, n_rows: int = 40) -> Problem:
-    return prepare(table(number, n_rows), number % 8 + 1)
+    rules = (Rule("x", inflection=(500_000, 500_001)), Rule("x", inflection=(300_000, 600_000), importance=2))
+    return prepare(table(number, n_rows), number % 8 + 1, run=Run(rules=rules if number % 3 == 0 else ()))
 
 
 def twin(made: Problem) -> naive.Block:
-    attributes: list[naive.Number | naive.Category | naive.Leaves] = []
+    attributes: list[naive.Number | naive.Category | naive.Leaves | naive.Sides] = []
     for a, unit in enumerate(made.units.tolist()):
         places = made.places[made.offsets[a] : made.offsets[a + 1]].tolist()
         twins = {
             Recoding.SET: naive.Category(unit),
             Recoding.RANGE: naive.Number(places, unit),
             Recoding.TREE: naive.Leaves(places),
+            Recoding.RULE: naive.Sides(unit),
         }
         attributes.append(twins[Recoding(made.kinds[a])])
     return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k)

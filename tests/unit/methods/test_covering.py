@@ -13,10 +13,10 @@ from shoal.encoding import Encoded, encode
 from shoal.kernels.cover import cover
 from shoal.methods import Run, covering, named
 from shoal.methods.covering import Ladder, Ladders, cover_tuples
-from shoal.methods.problem import total_loss
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 from tests.naive import covering as naive
 
 

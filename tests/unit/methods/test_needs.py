@@ -16,11 +16,14 @@ from shoal.errors import InfeasibleError, UsageError
 from shoal.methods import Run, named
 from shoal.methods.base import failing_groups
 from shoal.methods.grouping import Grouping, repair
-from shoal.methods.problem import prepare, total_loss
+from shoal.methods.problem import prepare
 from shoal.methods.shoaling import EFFORTS, Search, cut
 from shoal.models import KAnonymity, PrivacyModel
+from shoal.partition import cell_losses
+from shoal.rules import judge_rules
 from shoal.schema import Role, Schema
 from shoal.table import from_frame
+from tests.losses import total_loss
 
 MODELS: dict[str, PrivacyModel] = {
     "distinct l": shoal.LDiversity("disease", l=3),
@@ -118,6 +121,32 @@ def test_rows_that_cost_most_are_left_out_within_the_limit(seed: int) -> None:
     assert set(np.flatnonzero(ages > 200)) <= set(out)
     assert not failing_groups(encoded, models, some.labels).any()
     assert (named("shoaling").partition(encoded, models, Run()).labels >= 0).all()
+
+
+def test_boundary_survives_with_a_rule_and_not_without() -> None:
+    """The example of the thesis [S1]: 64|65 stays a boundary where it is said to matter."""
+    draw = np.random.default_rng(1)
+    frame = pl.DataFrame({"age": draw.integers(50, 80, 300).astype(str), "zip": draw.integers(0, 9, 300).astype(str)})
+    schema = guess_kinds(from_frame(frame), Schema.build(frame.columns, {Role.QI: frame.columns}))
+    encoded = encode(from_frame(frame), schema)
+    rules = (shoal.Rule("age", inflection=(64, 65), importance=25),)
+    broken = []
+    for run in (Run(), Run(rules=rules)):
+        made = named("shoaling").partition(encoded, (KAnonymity(5),), run)
+        codes = encoded.tuples[encoded.row_tuple]
+        broken += [v.broken_groups for v in judge_rules(rules, encoded.attributes, codes, made.labels)]
+    assert broken[0] > 0
+    assert broken[1] == 0
+
+
+def test_weights_shift_the_loss() -> None:
+    losses = []
+    for weight in (1, 20):
+        run = Run(weights={"age": Fraction(weight)})
+        encoded = table(1)
+        made = named("shoaling").partition(encoded, (KAnonymity(5),), run)
+        losses.append(float((cell_losses(encoded.attributes[0], made.cells[0])[made.cells[0].index]).mean()))
+    assert losses[1] < losses[0] / 2
 
 
 def test_models_of_populations_are_refused() -> None:

@@ -9,11 +9,11 @@ import pytest
 from shoal.encoding import Encoded, encode
 from shoal.errors import UsageError
 from shoal.methods import Mondrian, Run, Shoaling
-from shoal.methods.problem import total_loss
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
-from tests.naive.optimum import Columns, least_total
+from tests.losses import total_loss
+from tests.naive.optimum import columns_of, least_total
 
 EFFORTS = ("fast", "normal", "high")
 # How far above the optimum a table of two dozen rows may end with high effort; the mean is far below.
@@ -35,19 +35,6 @@ def table(seed: int, n_rows: int, *, spread: int = 30, wide: int = 40) -> Encode
     names = list(columns)
     kinds = {name: Kind.NUMERIC if name in ("age", "day") else Kind.CATEGORICAL for name in names}
     return encode(from_frame(pl.DataFrame(columns)), Schema.build(names, {Role.QI: names}, kinds=kinds))
-
-
-def columns_of(encoded: Encoded) -> Columns:
-    columns = []
-    for a, attribute in enumerate(encoded.attributes):
-        codes = encoded.tuples[encoded.row_tuple, a].astype(np.int64)
-        if not attribute.ordered:
-            columns.append((None, codes, float(len(attribute.texts))))
-            continue
-        values = attribute.values[codes].copy()
-        values[codes == attribute.missing] = np.nan
-        columns.append((values, None, attribute.span))
-    return columns
 
 
 def loss(encoded: Encoded, k: int, effort: str, **run: int) -> float:

@@ -1,0 +1,85 @@
+"""What the figures should be: targets that a run has to meet, and goals beyond them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from benchmarks.cases import BASELINE, DEFAULT, EFFORTS
+from benchmarks.workloads import CONTINUOUS_ROWS, big_name
+
+__all__ = ["GOALS", "TARGETS", "Target"]
+
+ROUNDING = 1e-6  # of a figure that has gone through JSON, or of a release that equals another
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure that a case should not exceed or, with at_least, not fall below.
+
+    case: a name, or with * for any letters those of many cases, of which the worst counts.
+    """
+
+    case: str
+    measure: str  # a field of report.Row
+    limit: float
+    at_least: bool = False
+
+    def holds_for(self, name: str) -> bool:
+        """Say whether a case is meant."""
+        return fnmatchcase(name, self.case)
+
+    def worst(self, figures: Sequence[float]) -> float:
+        """Return the figure that is farthest on the wrong side."""
+        return min(figures) if self.at_least else max(figures)
+
+    def met_by(self, figure: float) -> bool:
+        """Say whether a figure is within the target."""
+        slack = ROUNDING * self.limit
+        return figure >= self.limit - slack if self.at_least else figure <= self.limit + slack
+
+
+def _by_k(subject: str, variant: str, measure: str, limits: str) -> Iterator[Target]:
+    """Read the limits for k = 2, 5, 10, 50 and 100."""
+    for k, limit in zip((2, 5, 10, 50, 100), limits.split(), strict=True):
+        yield Target(f"kernel {subject} k={k} {variant} threads=1", measure, float(limit))
+
+
+def _big(subject: str, variant: str, units: float, loss: float | None = None) -> Iterator[Target]:
+    name = f"kernel {subject} k=10 {variant} threads=1"
+    yield Target(name, "units", units)
+    if loss is not None:
+        yield Target(name, "loss", loss)
+
+
+MILLION = big_name(1_000_000)
+CONTINUOUS = big_name(CONTINUOUS_ROWS, continuous=True)
+FAST, _, HIGH = EFFORTS
+TARGETS = (
+    *_by_k("W8", DEFAULT, "loss", ".0062 .0205 .0380 .112 .164"),
+    *_by_k("W8", DEFAULT, "units", "0.6 0.9 1.4 4 6.5"),
+    *_by_k("W8", FAST, "loss", ".0066 .0214 .0404 .125 .182"),
+    *_by_k("W8", FAST, "units", "0.2 0.35 0.5 0.7 0.7"),
+    *_by_k("W3", DEFAULT, "loss", ".00033 .00135 .0027 .0100 .0160"),
+    *_big(MILLION, FAST, 3.0, 0.0056),
+    *_big(MILLION, DEFAULT, 11.0, 0.0053),
+    *(Target(f"kernel {MILLION} k=10 {v} threads=2", "speedup", 1.5, at_least=True) for v in (FAST, DEFAULT)),
+    *_big(CONTINUOUS, FAST, 9.0),
+    *_big(CONTINUOUS, DEFAULT, 28.0),
+    Target(f"command {MILLION} * shoaling *", "peak_mb", 1500.0),
+    Target("kernel * shoaling *", "loss_ratio", 1.0),
+    Target("gap W3 shoaling high", "gap", 0.02),
+    Target("gap W8 shoaling high", "gap", 0.007),
+    *_big("W8", BASELINE, 0.06, 0.067),
+    Target("kernel W3 k=10 mondrian threads=1", "loss", 0.0052),
+    Target("command W8 k=10 mondrian", "units", 1.8),
+    *_big(MILLION, BASELINE, 2.5),
+    *(Target(f"command {MILLION} k=10 mondrian threads={n}", "units", 20.0) for n in (1, 2)),
+    *(Target(f"command {MILLION} k=10 mondrian threads={n}", "peak_mb", 1500.0) for n in (1, 2)),
+)
+# The least loss known from far longer searches when shoaling was designed.
+GOALS = (
+    *_by_k("W8", HIGH, "loss", ".0060 .0199 .0368 .104 .153"),
+    *_by_k("W3", HIGH, "loss", ".00031 .0013 .0026 .0092 .0150"),
+)
