@@ -42,7 +42,8 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
-    with Target(folder / "patients-released.csv", force=True) as target, render.progress() as (stage, progress):
+    place = Target(folder / "patients-released.csv", force=True, committing=opt.finish_undisturbed)
+    with place as target, render.progress() as (stage, progress):
         table = read_csv(patients_path())
         run = Run(threads=n_threads, stage=stage, progress=progress)
         request = make_request(replace(SETTINGS, k=k), keep_order=False)
