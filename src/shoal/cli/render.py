@@ -87,6 +87,21 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
     ]
 
 
+def further_facts(measures: Measures) -> list[tuple[str, str]]:
+    """Return the measures that papers and other tools tell, as facts for print_table."""
+    changed = ", ".join(f"{name} {count:,}" for name, count in measures.md.items())
+    value = ", ".join(f"{name} {worth:.4f}" for name, worth in measures.research_value.items())
+    facts = [
+        ("ILoss, LM", f"{measures.iloss:.4f}, {measures.lm:.4f}; LM over all cells {measures.lm_total:,.2f}"),
+        ("cells changed (MD)", changed),
+        ("entropy", f"{measures.entropy:,.2f} bits"),
+        ("precision", f"{measures.precision:.4f}"),
+        ("distortion", f"{measures.distortion:,.2f}, ratio {measures.distortion_ratio:.4f}"),
+        ("research value", f"{measures.research_value_total:.4f}: {value}"),
+    ]
+    return facts if measures.cm is None else [*facts, ("classification (CM)", f"{measures.cm:.4f}")]
+
+
 def print_release(
     release: Release | CountedRelease,
     output: str | None,
