@@ -36,6 +36,7 @@ LAYERS = (
     {"drift", "release"},
     {"goals", "remarks"},
     {"pipeline"},
+    {"evaluate"},
     {"counted"},
     {"engines"},
     {"cli"},

@@ -1,0 +1,1 @@
+"""What a release is still good for, and whether one can be had: `feasibility`."""
