@@ -31,7 +31,7 @@ LAYERS = (
     {"metrics"},
     {"methods"},
     {"bound", "profile"},
-    {"config", "dictionary", "frames", "layout", "rare", "target"},
+    {"config", "dictionary", "frames", "layout", "rare", "report", "target"},
     {"target_table"},
     {"drift", "release"},
     {"goals", "remarks"},
