@@ -29,6 +29,7 @@ LAYERS = (
     {"frequency", "rules"},
     {"models"},
     {"metrics"},
+    {"risks"},
     {"methods"},
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "report", "target"},
