@@ -1,7 +1,8 @@
 """shoal: give every row of a table its look-alikes, keep its meaning, and prove both on the file that is written.
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
-To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
+To check and score one: `verify` (yes, or an error that says why not), `measure` (what any tool's release lost) and
+`risk` (how easily people are found in it).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     )
     from shoal.pipeline import anonymize, measure
     from shoal.release import Release
+    from shoal.risks import Risk, risk
     from shoal.rules import Rule
     from shoal.schema import Kind, Role, Schema
     from shoal.table import Table, read_csv
@@ -63,6 +65,7 @@ __all__ = [
     "PersonalK",
     "RecursiveLDiversity",
     "Release",
+    "Risk",
     "Role",
     "Rule",
     "Schema",
@@ -80,6 +83,7 @@ __all__ = [
     "models",
     "read_csv",
     "read_table",
+    "risk",
     "verify",
 ]
 
@@ -101,6 +105,7 @@ _PLACES = {
     "PersonalK": "shoal.models",
     "RecursiveLDiversity": "shoal.models",
     "Release": "shoal.release",
+    "Risk": "shoal.risks",
     "Role": "shoal.schema",
     "Rule": "shoal.rules",
     "Schema": "shoal.schema",
@@ -112,6 +117,7 @@ _PLACES = {
     "measure": "shoal.pipeline",
     "read_csv": "shoal.table",
     "read_table": "shoal.formats",
+    "risk": "shoal.risks",
     "verify": "shoal.verification",
 }
 

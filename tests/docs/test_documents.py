@@ -115,7 +115,7 @@ def test_every_model_has_a_page() -> None:
 
 DOCTESTED = [
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
-    *("shoal.pipeline", "shoal.methods.base", "shoal.layout", "shoal.snap"),
+    *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import reduce
 from typing import Any
@@ -19,7 +19,7 @@ from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
 from shoal.table import Table
 
-__all__ = ["Measures", "measure_tables"]
+__all__ = ["Measures", "measure_tables", "starred_rows"]
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,16 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
     return chosen
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
-    """Count the rows that are suppressed in every quasi-identifier."""
+def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Say of each row whether it is suppressed in every one of these columns."""
     starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == "*").to_numpy()[ranks]
+    return starred
+
+
+def _count_starred(table: Table, names: list[str]) -> int:
+    """Count the rows that are suppressed in every quasi-identifier."""
+    starred = starred_rows(table, names)
     return int(starred.sum() if table.weights is None else table.weights[starred].sum())
