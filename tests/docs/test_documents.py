@@ -117,6 +117,7 @@ DOCTESTED = [
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
     *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
+    *(f"shoal.evaluate.{name}" for name in ("feasibility", "urn")),
 ]
 
 

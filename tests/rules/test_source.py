@@ -17,7 +17,7 @@ MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"schema"},
-    {"climbs", "dialect", "kernels", "texts", "tree", "values"},
+    {"climbs", "dialect", "kernels", "outputs", "texts", "tree", "values"},
     {"snap"},
     {"table", "datasets"},
     {"formats"},
