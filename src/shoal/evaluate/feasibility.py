@@ -86,7 +86,7 @@ def simulate(
 
     >>> answer = simulate(Urn.binary(3), k=3, rows=75, repetitions=50)
     >>> answer.success_rate, round(answer.exact, 3), answer.rows_needed
-    (0.96, 0.976, 69)
+    (0.94, 0.976, 69)
     """
     k = check_k(k)
     if not 0 < wanted_success < 1:
