@@ -106,7 +106,9 @@ def repeat(
     cdef Py_ssize_t i
     cdef size_t rooms = 4
     with nogil:
-        if cells == 0:
+        if cells:
+            counts.resize(cells)
+        else:
             while rooms < 2 * <size_t>(rows // k + 2):
                 rooms *= 2
             keys.resize(rooms)
