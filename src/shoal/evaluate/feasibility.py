@@ -18,13 +18,14 @@ import numpy as np
 from shoal.errors import UsageError
 from shoal.evaluate.chances import exact_chance, least_rows, poisson_chance, small_share
 from shoal.evaluate.urn import Urn
-from shoal.methods.mixing import mix
+from shoal.methods.mixing import draws, mix
 from shoal.schema import check_k
 
 __all__ = ["Feasibility", "Urn", "rows_needed", "simulate", "wilson_interval"]
 
 CONFIDENCE = 0.95
 WANTED = 0.95
+MOST_REPETITIONS = 10**7
 MOST_DRAWS = 2 * 10**11  # about ten minutes of a core
 MOST_BYTES = 2**30  # of the counts of one table; each thread has one
 DENSE_CELLS = 2**26  # at most so many are counted in a table of all cells, else the groups present are looked up
@@ -86,7 +87,7 @@ def simulate(
 
     >>> answer = simulate(Urn.binary(3), k=3, rows=75, repetitions=50)
     >>> answer.success_rate, round(answer.exact, 3), answer.rows_needed
-    (0.94, 0.976, 69)
+    (1.0, 0.976, 69)
     """
     k = check_k(k)
     if not 0 < wanted_success < 1:
@@ -94,6 +95,8 @@ def simulate(
     for name, number in (("rows", rows), ("repetitions", repetitions)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise UsageError(f"{name}={number!r} is not a positive whole number.")
+    if repetitions > MOST_REPETITIONS:
+        raise UsageError(f"repetitions={repetitions:,} are too many. Use {MOST_REPETITIONS:,} at most.")
     drawn = 0 if rows is None else repetitions
     successes = 0 if rows is None else _draw(urn, k, rows, repetitions, seed, threads, progress)
     needed, needed_by = rows_needed(urn, k, wanted_success)
@@ -150,7 +153,7 @@ def _draw(
 
     cells = urn.n_cells if _is_counted(urn.n_cells, k, rows) else 0
     _check_work(urn, k, rows, repetitions, cells)
-    states = np.array([mix(seed % 2**64, repetition) for repetition in range(repetitions)], dtype=np.uint64)
+    states = draws(mix(seed % 2**64), np.arange(repetitions))  # a stream of its own for each table
     succeeded = np.zeros(repetitions, dtype=np.uint8)
 
     def run(block: slice) -> int:
@@ -180,16 +183,16 @@ def _is_counted(n_cells: int, k: int, rows: int) -> bool:
 
 def _check_work(urn: Urn, k: int, rows: int, repetitions: int, cells: int) -> None:
     """Refuse what would take hours or more memory than there is, with what can be told without drawing."""
-    draws = rows * repetitions * len(urn.sizes)
+    n_draws = rows * repetitions * len(urn.sizes)
     # Keys and counts of groups, in a power of two of rooms: at most four times as many as there may be groups.
     n_bytes = 2 * cells if cells else 64 * (rows // k + 2)
-    if draws <= MOST_DRAWS and n_bytes <= MOST_BYTES:
+    if n_draws <= MOST_DRAWS and n_bytes <= MOST_BYTES:
         return
     exact = exact_chance(urn.grid, rows, k)
     chance = poisson_chance(urn.grid, rows, k) if exact is None else exact
     found, cure = (
-        (f"{draws:,} values would have to be drawn; {MOST_DRAWS:,} are allowed", "repetitions or rows")
-        if draws > MOST_DRAWS
+        (f"{n_draws:,} values would have to be drawn; {MOST_DRAWS:,} are allowed", "repetitions or rows")
+        if n_draws > MOST_DRAWS
         else (f"counting takes up to {n_bytes / 2**30:,.1f} GB; {MOST_BYTES / 2**30:,.1f} GB are allowed", "rows")
     )
     raise UsageError(

@@ -73,6 +73,7 @@ def test_groups_that_are_looked_up_succeed_like_cells_that_are_counted(monkeypat
 
 
 def test_threads_do_not_matter_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """D02."""
     monkeypatch.setattr(feasibility, "BLOCK_DRAWS", 2000)
     shares: list[float] = []
     one = simulate(Urn.binary(3), k=3, rows=50, repetitions=333, progress=shares.append)
@@ -86,6 +87,7 @@ def test_threads_do_not_matter_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("joint", [False, True])
 def test_order_of_rows_does_not_matter(table: Table, joint: bool) -> None:
+    """D03."""
     turned = from_frame(table.frame.reverse())
     answers = [simulate(Urn.of_table(t, ["one", "two"], joint=joint), k=3, rows=200) for t in (table, turned)]
     assert answers[0] == answers[1]
@@ -118,6 +120,7 @@ def test_without_rows_only_the_rows_needed_are_told() -> None:
 
 
 def test_work_that_takes_hours_is_refused_with_what_is_known() -> None:
+    """O08: told before anything is drawn."""
     with pytest.raises(UsageError, match=r"1,000,000,000 rows over 8 combinations.*500,000,000,000 values.*is 1.0000"):
         simulate(Urn.binary(3), k=5, rows=10**9)
     with pytest.raises(UsageError, match=r"1,099,511,627,776 combinations, 1 times: counting takes up to 11.9 GB"):
@@ -133,6 +136,7 @@ def test_work_that_takes_hours_is_refused_with_what_is_known() -> None:
         (lambda: simulate(Urn.binary(2), k=0, rows=5), "k=0 is not"),
         (lambda: simulate(Urn.binary(2), k=2, rows=0), "rows=0 is not"),
         (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=-1), "repetitions=-1 is not"),
+        (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=10**8), "100,000,000 are too many"),
         (lambda: simulate(Urn.binary(2), k=2, rows=5, wanted_success=1), "wanted_success=1 is not between"),
     ],
 )
