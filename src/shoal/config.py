@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.rules import Rule as ConstraintRule
     from shoal.table import Table
 
-__all__ = ["Settings", "read_config"]
+__all__ = ["SIGNOFF", "Settings", "read_config"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Settings:
     grids: Mapping[str, str] = field(default_factory=dict)
     cells: str | None = None
     spreadsheet_safe: bool | None = None
+    signoff: Mapping[str, str] = field(default_factory=dict)  # what the report says of who signs it; see SIGNOFF
     kinds: Mapping[str, str] = field(default_factory=dict)  # of columns that are no quasi-identifiers, to see drift
 
     def over(self, other: Settings) -> Settings:
@@ -174,6 +175,8 @@ class Settings:
         }
 
 
+# What a report leaves a line for.
+SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 # Settings that share out columns: one of each may name a column.
 SHARED = (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates"))
 ROLE_FIELDS = {
@@ -225,6 +228,13 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         decimal: StrictStr | None = None
         thousands: StrictStr | None = None
 
+    class SignoffForm(Strict):
+        who: StrictStr | None = None
+        when: StrictStr | None = None
+        purpose: StrictStr | None = None
+        legal_basis: StrictStr | None = None
+        reviewer: StrictStr | None = None
+
     class ConfigForm(Strict):
         k: Annotated[StrictInt, Field(ge=1)] | None = None
         l: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -248,8 +258,9 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         spreadsheet_safe: StrictBool | None = None
         columns: dict[str, ColumnForm] = Field(default_factory=dict)
         file: FileForm = Field(default_factory=FileForm)
+        signoff: SignoffForm = Field(default_factory=SignoffForm)
 
-    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm}
+    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm, "signoff": SignoffForm}
     try:
         return ConfigForm.model_validate(content)
     except ValidationError as error:
@@ -324,6 +335,7 @@ def _settings(form: Any, folder: Path) -> Settings:
         delimiter=form.file.delimiter,
         encoding=form.file.encoding,
         header=form.file.header,
+        signoff=form.signoff.model_dump(exclude_none=True),
     )
 
 
