@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal import datasets, errors, hierarchy, methods, models
     from shoal.climbs import Climb
     from shoal.errors import ShoalError
+    from shoal.evaluate.compare import Comparison, compare
     from shoal.formats import read_table
     from shoal.metrics import Measures
     from shoal.models import (
@@ -52,6 +53,7 @@ __all__ = [
     "AverageRisk",
     "BetaLikeness",
     "Climb",
+    "Comparison",
     "DeltaDisclosure",
     "DeltaPresence",
     "EntropyLDiversity",
@@ -75,6 +77,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "compare",
     "datasets",
     "errors",
     "hierarchy",
@@ -92,6 +95,7 @@ _PLACES = {
     "AverageRisk": "shoal.models",
     "BetaLikeness": "shoal.models",
     "Climb": "shoal.climbs",
+    "Comparison": "shoal.evaluate.compare",
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
     "EntropyLDiversity": "shoal.models",
@@ -114,6 +118,7 @@ _PLACES = {
     "Table": "shoal.table",
     "Verdict": "shoal.verification",
     "anonymize": "shoal.pipeline",
+    "compare": "shoal.evaluate.compare",
     "measure": "shoal.pipeline",
     "read_csv": "shoal.table",
     "read_table": "shoal.formats",

@@ -17,7 +17,7 @@ MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"schema"},
-    {"climbs", "dialect", "kernels", "texts", "tree", "values"},
+    {"climbs", "dialect", "kernels", "texts", "tree", "values", "writing"},
     {"snap"},
     {"table", "datasets"},
     {"formats"},
@@ -37,6 +37,7 @@ LAYERS = (
     {"drift", "release"},
     {"goals", "remarks"},
     {"pipeline"},
+    {"evaluate"},
     {"counted"},
     {"engines"},
     {"cli"},

@@ -9,7 +9,7 @@ from types import FrameType
 import typer
 
 from shoal.cli import anonymize, demo, hierarchy, init, measure, methods, risk, verify
-from shoal.errors import ShoalError, UsageError
+from shoal.errors import ShoalError, UsageError, place_of
 from shoal.sources.url import hide, is_url
 
 __all__ = ["app", "run"]
@@ -75,7 +75,7 @@ def run(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        place = _place(error)
+        place = place_of(error)
         typer.echo(
             f"shoal: {type(error).__name__} in {place}. This is a bug in shoal; nothing was written. "
             "Please report it with this line; --debug before the command shows more.",
@@ -94,11 +94,3 @@ def _refuse_urls(arguments: list[str]) -> None:
 
 def _terminated(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
-
-
-def _place(error: BaseException) -> str:
-    """Return where an exception arose, without its text, which may hold cells."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}" if trace else "?"
