@@ -14,7 +14,7 @@ from typing import Any
 
 from shoal.config import Settings
 from shoal.encoding import Encoded, encode, guess_kinds
-from shoal.errors import ShoalError, UsageError, place_of
+from shoal.errors import ShoalError, place_of
 from shoal.hierarchy.base import Hierarchy, for_columns
 from shoal.methods.base import Method, Run
 from shoal.metrics import Measures, measure_tables
@@ -113,7 +113,14 @@ def prepare(
     target: str | None = None,
     threads: int = 1,
 ) -> Subject:
-    """Encode a table for a comparison; what is wrong with it or with its roles is said now, once."""
+    """Encode a table for a comparison; what is wrong with it or with its roles is said now, once.
+
+    Columns without a role are left out, but for the target, which nothing is asked of.
+    """
+    settings = replace(settings, others=settings.others or "drop")
+    if target is not None and target not in (*settings.qi, *settings.sensitive, *settings.insensitive):
+        insensitive, unique = (*settings.insensitive, target), (*settings.accept_unique, target)
+        settings = replace(settings, insensitive=insensitive, accept_unique=unique)
     schema = guess_kinds(table, settings.schema(table.names))
     request = make_request(replace(settings, k=settings.k or 1), keep_order=False, bound=False)
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
@@ -121,8 +128,6 @@ def prepare(
     encoded = encode(table, schema, rules, unknown=request.unknown, population=population)
     trees = {column.name: column.hierarchy for column in encoded.attributes}
     trees |= {column.name: column.hierarchy for column in encoded.sensitive}
-    if target is not None and target not in [column.name for column in schema.released]:
-        raise UsageError(f"target {target!r} is not released. Name it as sensitive, insensitive or quasi-identifier.")
     return Subject(
         Table(table.frame),
         schema,
