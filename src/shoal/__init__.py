@@ -3,6 +3,7 @@
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not), `measure` (what any tool's release lost) and
 `risk` (how easily people are found in it).
+To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from shoal import datasets, errors, hierarchy, methods, models
     from shoal.climbs import Climb
     from shoal.errors import ShoalError
+    from shoal.evaluate.advise import Advice, Limits, advise
     from shoal.evaluate.compare import Comparison, compare
     from shoal.formats import read_table
     from shoal.metrics import Measures
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "AlphaK",
     "AverageRisk",
     "BetaLikeness",
@@ -61,6 +64,7 @@ __all__ = [
     "KMap",
     "Kind",
     "LDiversity",
+    "Limits",
     "MaximalRisk",
     "Measures",
     "PSensitiveK",
@@ -76,6 +80,7 @@ __all__ = [
     "Table",
     "Verdict",
     "__version__",
+    "advise",
     "anonymize",
     "compare",
     "datasets",
@@ -91,6 +96,7 @@ __all__ = [
 ]
 
 _PLACES = {
+    "Advice": "shoal.evaluate.advise",
     "AlphaK": "shoal.models",
     "AverageRisk": "shoal.models",
     "BetaLikeness": "shoal.models",
@@ -103,6 +109,7 @@ _PLACES = {
     "KMap": "shoal.models",
     "Kind": "shoal.schema",
     "LDiversity": "shoal.models",
+    "Limits": "shoal.evaluate.advise",
     "MaximalRisk": "shoal.models",
     "Measures": "shoal.metrics",
     "PSensitiveK": "shoal.models",
@@ -117,6 +124,7 @@ _PLACES = {
     "TCloseness": "shoal.models",
     "Table": "shoal.table",
     "Verdict": "shoal.verification",
+    "advise": "shoal.evaluate.advise",
     "anonymize": "shoal.pipeline",
     "compare": "shoal.evaluate.compare",
     "measure": "shoal.pipeline",

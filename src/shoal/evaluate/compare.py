@@ -36,6 +36,7 @@ ORDER = (
     *("cpu_seconds", "seconds", "peak_memory"),
     *("dm", "c_avg", "modification_rate", "iloss", "lm", "lm_total", "entropy", "precision"),
     *("distortion", "distortion_ratio", "cm", "research_value_total"),
+    *("accuracy", "accuracy_low", "accuracy_high", "accuracy_original"),
 )
 
 
@@ -116,6 +117,7 @@ def compare(
     seeds: int = 1,
     threshold: object = DEFAULT_THRESHOLD,
     target: str | None = None,
+    learner: str | None = None,
     add: Mapping[str, Any] | None = None,
     jobs: int | None = None,
     threads: int = 1,
@@ -127,7 +129,8 @@ def compare(
     """Anonymise a table by several methods, with several k and seeds, and measure every release.
 
     frame: pandas, polars or pyarrow. methods: by name, with options as in "mondrian:variant=relaxed"; "all" for every
-    one. threshold: for the share of rows at risk. target: a column of classes, for the classification metric. add:
+    one. threshold: for the share of rows at risk. target: a column of classes, for the classification metric;
+    learner: one that learns them from each release, for its accuracy (needs scikit-learn). add:
     releases of other tools by name, frames or paths. jobs: runs side by side, as many as there are cores if left out;
     threads: of each. cache: a folder where measures of finished runs are kept, so that a comparison that was broken
     off goes on where it was; nothing is kept if left out. settings: roles, kinds, models and the like, as for
@@ -141,7 +144,12 @@ def compare(
     """
     saved = read_config(config) if config is not None else Settings()
     subject = prepare(
-        from_frame(frame), make_settings(settings).over(saved), threshold=threshold, target=target, threads=threads
+        from_frame(frame),
+        make_settings(settings).over(saved),
+        threshold=threshold,
+        target=target,
+        learner=learner,
+        threads=threads,
     )
     taken = {
         name: read_table(x) if isinstance(x, str | os.PathLike) else from_frame(x) for name, x in (add or {}).items()

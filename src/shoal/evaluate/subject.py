@@ -74,6 +74,7 @@ class Subject:
     population: Table | None = None
     threshold: str = DEFAULT_THRESHOLD
     target: str | None = None
+    learner: str | None = None
     threads: int = 1
 
     @property
@@ -99,7 +100,7 @@ class Subject:
             "rules": repr(self.rules),
             "weights": repr(sorted(self.weights.items())),
             "threshold": self.threshold,
-            "target": self.target,
+            "target": [self.target, self.learner],
         }
         digest.update(json.dumps(told, sort_keys=True, default=str).encode())
         return digest.hexdigest()
@@ -111,6 +112,7 @@ def prepare(
     *,
     threshold: object = DEFAULT_THRESHOLD,
     target: str | None = None,
+    learner: str | None = None,
     threads: int = 1,
 ) -> Subject:
     """Encode a table for a comparison; what is wrong with it or with its roles is said now, once.
@@ -140,6 +142,7 @@ def prepare(
         None if population is None else Table(population.frame),
         str(read_threshold(threshold)),
         target,
+        learner,
         threads,
     )
 
