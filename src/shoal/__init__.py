@@ -4,6 +4,7 @@ To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a
 To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
+To see whether a release is still of use: `evaluate`, and `Release.to_numeric` for learners of your own.
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
 Nothing heavy is loaded until it is used.
@@ -15,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import datasets, errors, hierarchy, methods, models
+    from shoal import datasets, errors, evaluate, hierarchy, methods, models
     from shoal.climbs import Climb
     from shoal.errors import ShoalError
     from shoal.formats import read_table
@@ -74,6 +75,7 @@ __all__ = [
     "anonymize",
     "datasets",
     "errors",
+    "evaluate",
     "hierarchy",
     "measure",
     "methods",
