@@ -6,6 +6,7 @@ To check and score one: `verify` (yes, or an error that says why not), `measure`
 To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
+To see whether a release is still of use: `evaluate`, and `Release.to_numeric` for learners of your own.
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
 Nothing heavy is loaded until it is used.
@@ -17,7 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import datasets, errors, hierarchy, methods, models
+    from shoal import datasets, errors, evaluate, hierarchy, methods, models
     from shoal.climbs import Climb
     from shoal.errors import ShoalError
     from shoal.evaluate.advise import Advice, Limits, advise
@@ -85,6 +86,7 @@ __all__ = [
     "compare",
     "datasets",
     "errors",
+    "evaluate",
     "hierarchy",
     "measure",
     "methods",

@@ -30,6 +30,7 @@ LAYERS = (
     {"models"},
     {"metrics"},
     {"risks"},
+    {"numeric"},
     {"methods"},
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "report", "target"},
