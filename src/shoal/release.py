@@ -124,6 +124,11 @@ class Release:
         """The release as a frame of the library that the original came from (polars for a file)."""
         from shoal.frames import rebuild
 
+        self._verify()
+        return rebuild(self.text, self.original, self.source_rows, self.schema)
+
+    def _verify(self) -> None:
+        """Refuse to give away cells in which the request is not met."""
         names = [column.name for column in self.schema.qi]
         verification.verify(
             self.text,
@@ -138,7 +143,6 @@ class Release:
             population=None if self.population is None else self.population.frame,
             paths=self.paths,
         )
-        return rebuild(self.text, self.original, self.source_rows, self.schema)
 
     @cached_property
     def _file(self) -> Released:
@@ -152,6 +156,20 @@ class Release:
             safe=request.spreadsheet_safe,
             keep_order=request.keep_order,
         )
+
+    def to_numeric(self, columns: Sequence[str] | None = None, *, domain: str = "release") -> Any:
+        """Return the release as numbers for learners, a frame of the library that the original came from.
+
+        Numbers and dates as the middle of their ranges, categories as one column a value; shoal.numeric says all of it.
+        columns: those to take, else all that are released. domain: "release" knows what the release shows and nothing
+        else, so a label of a hierarchy is a value like others; "original" gives the columns that the original would
+        have and spreads labels over the values below them: its column names tell values of the original, so it is not
+        for publication.
+        """
+        from shoal.numeric import encode_release
+
+        self._verify()
+        return encode_release(Table(self.text), self.original, self.schema, self.labels, columns, domain)
 
     def write(
         self,

@@ -137,6 +137,8 @@ def test_every_model_has_a_page() -> None:
 DOCTESTED = [
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
     *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
+    "shoal.evaluate.transformer",
+    *("shoal.evaluate.advise", "shoal.evaluate.compare"),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
     *(f"shoal.evaluate.{name}" for name in ("feasibility", "urn")),
 ]

@@ -17,7 +17,7 @@ MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"schema"},
-    {"climbs", "dialect", "kernels", "outputs", "texts", "toml", "tree", "values"},
+    {"climbs", "dialect", "kernels", "texts", "toml", "tree", "values", "writing"},
     {"snap"},
     {"table", "datasets"},
     {"formats"},
@@ -30,6 +30,7 @@ LAYERS = (
     {"models"},
     {"metrics"},
     {"risks"},
+    {"numeric"},
     {"methods"},
     {"bound", "profile"},
     {"config", "dictionary", "frames", "layout", "rare", "report", "target"},

@@ -52,6 +52,36 @@ def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], N
         yield stage, lambda share: bar.update(task, completed=current + share)
 
 
+@contextmanager
+def counting() -> Iterator[Callable[[int, int, str], None]]:
+    """Show on a terminal how many of some runs are done; an interruption says what is kept."""
+    done, total = 0, 0
+
+    def note(finished: int, of: int, label: str) -> None:
+        nonlocal done, total
+        done, total = finished, of
+
+    try:
+        if not sys.stderr.isatty():
+            yield note
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("")
+
+            def show(finished: int, of: int, label: str) -> None:
+                note(finished, of, label)
+                bar.update(task, completed=finished, total=of, description=label)
+
+            yield show
+    except KeyboardInterrupt:
+        typer.echo(f"shoal: {done} of {total} runs are done; the same command goes on from there.", err=True)
+        raise
+
+
 def say_notes(notes: tuple[str, ...]) -> None:
     """Print what was guessed or noticed, on stderr."""
     for note in notes:

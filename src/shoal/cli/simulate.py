@@ -87,10 +87,10 @@ def simulate(
     from shoal.evaluate.curves import chart_success
     from shoal.evaluate.feasibility import simulate
     from shoal.formats import read_table
-    from shoal.outputs import check_output, write_output
+    from shoal.writing import check_text_target, write_text
 
     if plot is not None:
-        check_output(plot, ".svg", "drawing is an SVG", source=data, force=force)
+        check_text_target(plot, suffix=".svg", what="the drawing is an SVG file", source=data, force=force)
     if data is not None:
         given = opt.file_settings(delimiter, encoding, header)
         table = read_table(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header, sheet=sheet)
@@ -112,7 +112,7 @@ def simulate(
         )
     if plot is not None:
         drawn = [(choice.names[n], choice.urn(n)) for n in sorted(choice.names)[-MOST_CURVES:]]
-        write_output(plot, chart_success(drawn, k, answer).standalone())
+        write_text(plot, chart_success(drawn, k, answer).standalone())
     if as_json:
         seconds = round(time.perf_counter() - began, 3)
         render.print_json(answer.as_dict() | {"seconds": seconds, "plot": plot and str(plot)})

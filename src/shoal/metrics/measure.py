@@ -19,7 +19,7 @@ from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
 from shoal.table import Table
 
-__all__ = ["Measures", "measure_tables", "starred_rows"]
+__all__ = ["Measures", "classification_metric", "measure_tables", "starred_rows"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def measure_tables(
         precision=1.0 - whole.levels / n_cells,
         distortion=whole.distortion,
         distortion_ratio=whole.distortion / n_cells,
-        cm=None if target is None else _classification(released, names, target, n_rows),
+        cm=None if target is None else classification_metric(released, names, target, n_rows),
         research_value=research,
         research_value_total=sum(research.values()),
     )
@@ -166,7 +166,7 @@ def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: Compile
     return weight * n_rows / (n_rows + loss.spans) * float(kept)
 
 
-def _classification(released: Table, names: list[str], target: str, n_rows: int) -> float:
+def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int) -> float:
     """Return the share of rows that are suppressed or not of the most frequent class of their group."""
     import polars as pl
 

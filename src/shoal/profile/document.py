@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shoal.outputs import check_output, write_output
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn
 from shoal.schema import Kind
 from shoal.toml import key, string
+from shoal.writing import check_text_target, write_text
 
 __all__ = ["check_target", "document", "write_document"]
 
@@ -77,10 +77,10 @@ def _comment(texts: Iterable[str]) -> Iterator[str]:
 
 def check_target(path: Path, source: Path, *, force: bool) -> None:
     """Refuse a path that must not be written, before the work begins."""
-    check_output(path, ".toml", "proposal is a TOML", source=source, force=force)
+    check_text_target(path, suffix=".toml", what="the proposal is a TOML file", source=source, force=force)
 
 
 def write_document(profile: Profile, path: Path, source: Path, *, force: bool = False) -> None:
     """Write the shoal.toml whole or not at all; one that exists is replaced only with force."""
     check_target(path, source, force=force)
-    write_output(path, document(profile))
+    write_text(path, document(profile))
