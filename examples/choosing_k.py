@@ -1,4 +1,4 @@
-"""How large should k be? Loss and risk over k on the patients table, and a choice by limits set beforehand.
+"""How large should k be? Loss and risk over k on the patients table, and a recommendation with its reason.
 
 python examples/choosing_k.py
 """
@@ -9,32 +9,32 @@ import shoal
 
 QI = ["birth_date", "sex", "zip"]
 KS = (2, 3, 5, 8, 10, 15, 20, 30)
-MOST_LOSS = 0.04  # of the detail; more, and the researchers would rather not have it
-MOST_RISK = 0.1  # the largest chance to find a patient that the hospital's lawyers accept
+# What the people involved can live with, said before anybody looks at figures: the researchers lose at most 4 % of the
+# detail, and the hospital's lawyers accept a chance of one in ten to find a patient.
+LIMITS = shoal.Limits(max_loss=0.04, max_risk=0.1)
+METHOD = "shoaling:effort=fast"
 
 
 def main() -> None:
-    """Sweep k, print what each costs and gives, and choose."""
+    """Sweep k, print what each costs and gives, and what each rule would choose."""
     patients = shoal.datasets.patients().select(*QI, "disease")
     alone = shoal.risk(patients, qi=QI)
     print(f"{patients.height:,} patients; {alone.uniques:,} are alone with their {', '.join(QI)}.\n")
+
+    advice = shoal.advise(patients, qi=QI, sensitive=["disease"], methods=[METHOD], k=KS, limits=LIMITS)
+    assert advice.comparison is not None
     print(f"{'k':>3}{'loss':>8}{'groups':>8}{'largest risk':>14}{'average risk':>14}")
-    fitting = []
-    for k in KS:
-        release = shoal.anonymize(patients, qi=QI, sensitive=["disease"], k=k, effort="fast")
-        risk = shoal.risk(release.frame, qi=QI).prosecutor
-        loss = release.measures.ncp
-        fits = loss <= MOST_LOSS and risk.max <= MOST_RISK
-        fitting += [(k, loss, risk.max)] if fits else []
-        print(f"{k:>3}{loss:8.1%}{release.measures.groups:>8,}{risk.max:14.3f}{risk.average:14.3f}{'  fits' * fits}")
-    print(f"\nLimits: loss at most {MOST_LOSS:.0%}, risk at most {MOST_RISK}.")
-    if not fitting:
-        print("No k keeps both. Recode a column beforehand, such as the day of birth to its month, or leave one out.")
-        return
-    k, loss, risk_left = fitting[-1]
-    print(
-        f"Choose k = {k}: of those that keep both limits it hides people best; loss {loss:.1%}, risk {risk_left:.3f}."
-    )
+    for run in advice.comparison.frame.iter_rows(named=True):
+        risks = f"{run['prosecutor_max']:14.3f}{run['prosecutor_average']:14.3f}"
+        print(f"{run['k']:>3}{run['ncp']:8.1%}{run['groups']:>8,}{risks}")
+
+    print("\nWhat each rule says:")
+    for opinion in advice.opinions:
+        print(f"  {opinion.rule}: k = {opinion.outcome.k}. {opinion.reason}")
+    if advice.chosen is None:
+        print(f"\nNo recommendation: {advice.unmet}")
+    else:
+        print(f"\nRecommended: k = {advice.chosen.outcome.k}, by the rule of {advice.chosen.rule}.")
 
 
 if __name__ == "__main__":

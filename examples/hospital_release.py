@@ -22,6 +22,13 @@ SENSITIVE = ["disease", "cost"]
 # What names a patient, or tells when to look into the waiting room.
 DROP = ["name", "patient_id", "visit_date"]
 K, L = 10, 4
+FILES = {
+    "patients-released.csv": "what the university gets",
+    "patients-released.csv.dictionary.md": "what its columns hold",
+    "patients-released.csv.manifest.json": "what was asked, and the hashes of the files",
+    "report.html": "what the steward signs; may be published",
+    "report.private.html": "for the hospital alone",
+}
 
 
 def main(folder: Path) -> None:
@@ -50,8 +57,10 @@ def main(folder: Path) -> None:
 
     # Nothing has a name yet: the bytes are written, read again by other code, recounted, and only then renamed.
     path = folder / "patients-released.csv"
-    release.write(path, force=True)
-    print(f"\nWritten: {', '.join(sorted(file.name for file in folder.iterdir()))}")
+    release.write(path, force=True, report=folder / "report.html")
+    print("\nWritten:")
+    for file in sorted(folder.iterdir()):
+        print(f"  {file.name:<40}{FILES.get(file.name, 'the same for programs')}")
 
     verdict = shoal.verify(path, qi=QI, k=K, sensitive=SENSITIVE, models=[diverse], original=patients)
     after = shoal.risk(path, qi=QI)

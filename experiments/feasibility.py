@@ -10,7 +10,8 @@ from pathlib import Path
 
 from benchmarks.reference import measure_unit
 from experiments.pages import new_figure, save, write_table
-from shoal.evaluate.feasibility import Feasibility, Urn, rows_needed, simulate, wilson_interval
+from shoal.evaluate.feasibility import Feasibility, Urn, rows_needed, simulate
+from shoal.evaluate.intervals import of_share
 
 PAGE = Path(__file__).with_suffix(".md")
 # Table 12: attributes, k, rows, repetitions, and how many of these succeeded, from the printed rate.
@@ -42,7 +43,7 @@ def run_all() -> list[tuple[Feasibility, float]]:
 
 def interval_words(successes: int, repetitions: int) -> str:
     """Return Wilson's interval."""
-    low, high = wilson_interval(successes, repetitions)
+    low, high = of_share(successes / repetitions, repetitions)
     return f"{low:.3f} to {high:.3f}"
 
 

@@ -51,6 +51,9 @@ def test_hospital_release_is_written_and_verified(tmp_path: Path) -> None:
     models = [shoal.LDiversity("disease", l=4)]
     assert shoal.verify(released, qi=qi, k=10, sensitive=["disease"], models=models).ok
     assert "name" not in shoal.read_table(released).names
+    for name in ("report.html", "report.private.html"):
+        assert "</html>" in (tmp_path / "out" / name).read_text()
+        assert name in text
 
 
 def test_hospital_release_leaves_nothing_where_no_folder_is_named() -> None:
@@ -61,13 +64,14 @@ def test_hospital_release_leaves_nothing_where_no_folder_is_named() -> None:
 
 def test_choosing_k_keeps_the_limits() -> None:
     text = printed(run("choosing_k"))
-    rows = re.findall(r"^ *(\d+) +([\d.]+)% +[\d,]+ +([\d.]+) +[\d.]+(  fits)?$", text, flags=re.MULTILINE)
+    rows = re.findall(r"^ *(\d+) +([\d.]+)% +[\d,]+ +([\d.]+) +[\d.]+$", text, flags=re.MULTILINE)
     assert [int(k) for k, *_ in rows] == [2, 3, 5, 8, 10, 15, 20, 30]
-    losses = [float(loss) for _, loss, _, _ in rows]
+    losses = [float(loss) for _, loss, _ in rows]
     assert losses == sorted(losses)
-    fitting = [int(k) for k, loss, risk, fits in rows if fits]
-    assert fitting == [int(k) for k, loss, risk, _ in rows if float(loss) <= 4 and float(risk) <= 0.1]
-    assert f"Choose k = {fitting[-1]}:" in text
+    fitting = [int(k) for k, loss, risk in rows if float(loss) <= 4 and float(risk) <= 0.1]
+    assert f"Recommended: k = {fitting[-1]}, by the rule of limits." in text
+    for rule in ("limits", "knee", "minimum-deviation"):
+        assert f"  {rule}: k = " in text
 
 
 @pytest.fixture(scope="module")

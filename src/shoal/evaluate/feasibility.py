@@ -6,24 +6,22 @@ The question is that of Morton's thesis, "Determining the Proper k-Value" (Table
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from shoal.errors import UsageError
 from shoal.evaluate.chances import exact_chance, least_rows, poisson_chance, small_share
+from shoal.evaluate.intervals import CONFIDENCE, of_share
 from shoal.evaluate.urn import Urn
 from shoal.methods.mixing import draws, mix
 from shoal.schema import check_k
 
-__all__ = ["Feasibility", "Urn", "rows_needed", "simulate", "wilson_interval"]
+__all__ = ["Feasibility", "Urn", "rows_needed", "simulate"]
 
-CONFIDENCE = 0.95
 WANTED = 0.95
 MOST_REPETITIONS = 10**7
 MOST_DRAWS = 2 * 10**11  # about ten minutes of a core
@@ -109,7 +107,7 @@ def simulate(
         repetitions=drawn,
         successes=successes,
         success_rate=successes / drawn if drawn else None,
-        interval=wilson_interval(successes, drawn) if drawn else None,
+        interval=of_share(successes / drawn, drawn) if drawn else None,
         confidence=CONFIDENCE,
         exact=None if rows is None else exact_chance(urn.grid, rows, k),
         poisson=None if rows is None else poisson_chance(urn.grid, rows, k),
@@ -128,21 +126,6 @@ def rows_needed(urn: Urn, k: int, wanted_success: float = WANTED) -> tuple[int |
     (2043, 'exact')
     """
     return least_rows(urn.grid, check_k(k), wanted_success) or (None, None)
-
-
-def wilson_interval(successes: int, repetitions: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the interval of Wilson (1927) for a rate: it keeps within [0, 1] and has a width at 0 and at 1 too.
-
-    >>> [round(end, 3) for end in wilson_interval(0, 200)]
-    [0.0, 0.019]
-    """
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-    rate = successes / repetitions
-    middle = rate + z2 / (2 * repetitions)
-    half = math.sqrt(z2 * (rate * (1 - rate) + z2 / (4 * repetitions)) / repetitions)
-    whole = 1 + z2 / repetitions
-    low = 0.0 if successes == 0 else (middle - half) / whole
-    return low, 1.0 if successes == repetitions else (middle + half) / whole
 
 
 def _draw(
