@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.rules import Rule as ConstraintRule
     from shoal.table import Table
 
-__all__ = ["SIGNOFF", "Settings", "read_config"]
+__all__ = ["SIGNOFF", "Settings", "check_signoff", "read_config"]
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,14 @@ ROLE_FIELDS = {
     "person": "person",
     "k": "k_column",
 }
+
+
+def check_signoff(lines: Mapping[str, str]) -> dict[str, str]:
+    """Return lines of a report that are filled in, or refuse those that it does not have."""
+    strange = [line for line in lines if line not in SIGNOFF]
+    if strange:
+        raise UsageError(f"sign-off: {strange[0]!r} is no line of the report. Lines: {', '.join(SIGNOFF)}.")
+    return dict(lines)
 
 
 def read_config(path: str | os.PathLike[str]) -> Settings:

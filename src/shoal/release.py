@@ -6,7 +6,7 @@ import hmac
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import verification
-from shoal.config import Settings
+from shoal.config import Settings, check_signoff
 from shoal.dictionary import Seen
 from shoal.encoding import Released
 from shoal.errors import FileError, UsageError
@@ -178,14 +178,19 @@ class Release:
         force: bool = False,
         key: bytes | None = None,
         report: str | os.PathLike[str] | None = None,
+        signoff: Mapping[str, str] | None = None,
     ) -> Path:
         """Write the release and its manifest, both or neither, and only if the written bytes pass the gate.
 
         path: its ending tells the format: .csv, .csv.gz, .parquet or .xlsx. force: replace a file that exists.
         key: a secret to sign the input's hash in the manifest with; without it the manifest
         holds no hash of the input. report: the path of an HTML file; the report is written there, its private part
-        and their JSON twins beside it. Returns the path of the manifest.
+        and their JSON twins beside it. signoff: lines of it that are filled in: who, when, purpose, legal_basis,
+        reviewer. Returns the path of the manifest.
         """
+        if signoff:
+            settings = replace(self.settings, signoff=check_signoff(signoff))
+            return replace(self, settings=settings).write(path, force=force, key=key, report=report)
         with ExitStack() as stack:
             target = stack.enter_context(Target(path, force=force, source=self.original.path))
             beside = None if report is None else Beside(report, force=force, source=self.original.path)

@@ -14,7 +14,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import render
-from shoal.config import Settings, read_config
+from shoal.config import Settings, check_signoff, read_config
 from shoal.errors import FileError, UsageError
 from shoal.target import Beside, Stream, Target
 
@@ -202,7 +202,7 @@ def anonymize(
         grids=opt.split_pairs(grid, "--grid"),
         cells=cells,
         spreadsheet_safe=spreadsheet_safe or None,
-        signoff=opt.split_signoff(signoff),
+        signoff=check_signoff(opt.split_pairs(signoff, "--signoff")),
     ).over(opt.file_settings(delimiter, encoding, header))
     saved = read_config(config) if config else Settings()
     settings = given.over(saved)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.config import SIGNOFF, Settings
+from shoal.config import Settings
 from shoal.errors import UsageError
 
 ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
@@ -169,15 +169,6 @@ def split_pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
             raise UsageError(f"{option} names column {name!r} twice. Name it once.")
         pairs[name] = value
     return pairs
-
-
-def split_signoff(texts: Iterable[str] | None) -> dict[str, str]:
-    """Split the lines of a report that are filled in: who=..., purpose=..."""
-    lines = split_pairs(texts, "--signoff")
-    for line in lines:
-        if line not in SIGNOFF:
-            raise UsageError(f"--signoff {line!r} is no line of the report. Lines: {', '.join(SIGNOFF)}.")
-    return lines
 
 
 def split_models(texts: Iterable[str] | None) -> tuple[dict[str, object], ...]:

@@ -22,9 +22,8 @@ STAR = "*"
 class CellForms:
     """What the released cells of a column look like, in shares of the released rows.
 
-    exact: they show one value. starred: they show nothing. mean, median: of the widths of all cells that show
-    something: of numbers and dates (in seconds) from the least to the greatest value, of categories the number of
-    values that a cell stands for.
+    exact: they show one value. starred: they show nothing. mean, median: of the widths of all other cells: of numbers
+    and dates (in seconds) from the least to the greatest value, of categories the number of values they stand for.
     """
 
     exact: float
@@ -80,7 +79,7 @@ def look_at_cells(
         wide = {t: float(high) - float(low) for t, low, high in zip(known, lows, highs, strict=True)}
         widths = np.array([wide.get(text, 0.0) for text in texts])
         exact = (widths == 0) & ~starred
-    total, shown = int(rows.sum()), rows * ~starred
+    total, shown = int(rows.sum()), rows * ~(starred | exact)
     return CellForms(
         exact=int(rows[exact].sum()) / total,
         starred=int(rows[starred].sum()) / total,
@@ -119,26 +118,30 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool
     if facts.loss == 0 and cells.starred == 0:
         return "It takes none of the loss: every released row shows its exact value."
     said = [f"It takes {percent(facts.share)} of the loss."]
-    its = f"Its {facts.distinct:,} distinct values" if source else "Its values"
-    if cells.starred == 1:
-        said.append("Nothing of it is shown: every cell is '*'.")
-    elif facts.kind is Kind.CATEGORICAL:
-        form = "labels of its hierarchy" if facts.labelled else "sets"
-        said.append(
-            f"{its} became {form} that stand for {cells.mean:.2g} values on average (median {cells.median:.2g}); "
-            f"{percent(cells.exact)} of the rows show one value."
-        )
-    else:
-        form = "intervals of its hierarchy" if facts.labelled else "ranges"
-        mean, median = (width_words(width, dates=facts.kind is Kind.DATE) for width in (cells.mean, cells.median))
-        said.append(
-            f"{its} became {form} that span {mean} on average (median {median}); "
-            f"{percent(cells.exact)} of the rows show one value."
-        )
-    if 0 < cells.starred < 1:
-        said.append(f"{percent(cells.starred)} of the rows show '*'.")
+    if source:
+        said.append(f"It has {facts.distinct:,} distinct values.")
+    share = percent(cells.exact)
+    said.append(
+        f"{share[0].upper()}{share[1:]} of the rows show a single one" if cells.exact else "No row shows a single one"
+    )
+    if cells.exact + cells.starred < 1:
+        said[-1] += f"; {_shown_words(facts)}"
+    if cells.starred:
+        said[-1] += f"; {percent(cells.starred)} show '*'"
+    said[-1] += "."
     said.extend(_reasons(facts, others, source=source))
     return " ".join(said)
+
+
+def _shown_words(facts: ColumnFacts) -> str:
+    """Say what cells look like that show more than one value."""
+    cells = facts.cells
+    if facts.kind is Kind.CATEGORICAL:
+        form = "labels of its hierarchy" if facts.labelled else "sets"
+        return f"the others show {form} that stand for {cells.mean:.2g} values on average (median {cells.median:.2g})"
+    form = "intervals of its hierarchy" if facts.labelled else "ranges"
+    mean, median = (width_words(width, dates=facts.kind is Kind.DATE) for width in (cells.mean, cells.median))
+    return f"the others show {form} that span {mean} on average (median {median})"
 
 
 def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool) -> list[str]:

@@ -57,7 +57,7 @@ def _lines(release: Release, private: bool) -> Iterator[str]:
     yield from pairs(plain)
     options = {name: value for name, value in request.options.items() if value not in (None, {}, ())}
     yield from _section("options", options)
-    yield from _section("weights", dict(settings.weights))
+    yield from _section("weights", settings.column_weights())
     yield from _section("file", _file(release))
     for spec in request.specs:
         if spec.get("name") in MODELS:

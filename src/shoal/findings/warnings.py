@@ -19,9 +19,12 @@ def warnings_of(evidence: Evidence, *, private: bool) -> list[dict[str, str]]:
     release = evidence.release
     remarks = [note for note in release.notes if note not in release.original.notes]
     texts = [*_given_away(evidence), *remarks]
-    if not private:
-        texts = [hide_counts(_without_paths(text, release.settings), release.request.k) for text in texts]
-    return [{"text": _sentence(text), "cure": _sentence(cure)} for text, _, cure in map(_cut, texts)]
+    k, told = release.request.k, []
+    for text, _, cure in map(_cut, texts):
+        if not private:
+            text, cure = hide_counts(_without_paths(text, release.settings), k), _without_paths(cure, release.settings)
+        told.append({"text": _sentence(text), "cure": _sentence(cure)})
+    return told
 
 
 def _given_away(evidence: Evidence) -> list[str]:

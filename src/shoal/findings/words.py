@@ -65,6 +65,8 @@ def percent(share: float) -> str:
     """
     if 0.99 < share < 1:
         return "over 99 %"
+    if 0 < share < 0.0001:
+        return "below 0.01 %"
     return f"{share * 100:.3g} %" if share == 1 else f"{share * 100:.2g} %"
 
 
