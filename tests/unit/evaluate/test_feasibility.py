@@ -144,8 +144,8 @@ def test_odd_numbers_are_refused(call: object, text: str) -> None:
 
 
 def test_unknown_column_is_named(table: Table) -> None:
-    with pytest.raises(UsageError, match=r"column 'thre'.*is not in the table"):
-        Urn.of_table(table, ["one", "thre"])
+    with pytest.raises(UsageError, match=r"column 'height'.*is not in the table"):
+        Urn.of_table(table, ["one", "height"])
 
 
 def test_interval_is_wilsons() -> None:
