@@ -24,7 +24,7 @@ __all__ = ["Feasibility", "Urn", "rows_needed", "simulate"]
 
 WANTED = 0.95
 MOST_REPETITIONS = 10**7
-MOST_DRAWS = 2 * 10**11  # about ten minutes of a core
+MOST_DRAWS = 10**11  # about ten minutes of a core
 MOST_BYTES = 2**30  # of the counts of one table; each thread has one
 DENSE_CELLS = 2**26  # at most so many are counted in a table of all cells, else the groups present are looked up
 CELLS_A_ROW = 8  # the same, for each row
