@@ -80,6 +80,27 @@ def test_config_page_is_a_config(tmp_path: Path) -> None:
     assert settings.dates == {"born": "%d.%m.%Y"}
 
 
+def test_rules_page_keeps_its_boundary_and_loses_it_without(shoal: Shoal, tmp_path: Path) -> None:
+    """The page's shoal.toml on ages of the patients table, as it stands and without its rule."""
+    from shoal.datasets import patients
+
+    rows = patients().select("birth_date", "sex", "zip", "disease").fill_null("").rows()
+    cells = [",".join((str(2024 - int(born[:4])), *rest)) for born, *rest in rows]
+    (tmp_path / "patients.csv").write_text("\n".join(["age,sex,zip,disease", *cells]) + "\n")
+    page = blocks(ROOT / "docs/guides/rules.md", "toml")[0]
+    straddling = {}
+    for name, text in (("ruled", page), ("plain", page.partition("[[rules]]")[0])):
+        (tmp_path / "shoal.toml").write_text(text)
+        words = ("anonymize", tmp_path / "patients.csv", "-o", tmp_path / f"{name}.csv")
+        ended = shoal(*words, "--config", tmp_path / "shoal.toml")
+        assert ended.code == 0, ended.err
+        assert ("column 'age': inflection (64, 65): kept" in ended.out) == (name == "ruled")
+        ranges = re.findall(r"\[(\d+), (\d+)\]", (tmp_path / f"{name}.csv").read_text())
+        straddling[name] = sum(int(low) <= 64 and int(high) >= 65 for low, high in ranges)
+    assert straddling["ruled"] == 0
+    assert straddling["plain"] > 0
+
+
 def test_command_line_reference_is_up_to_date() -> None:
     assert make_cli_reference.PATH.read_text() == make_cli_reference.reference(), "run scripts/make_cli_reference.py"
 
@@ -115,8 +136,11 @@ def test_every_model_has_a_page() -> None:
 
 DOCTESTED = [
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
-    *("shoal.pipeline", "shoal.methods.base", "shoal.layout", "shoal.snap"),
+    *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
+    "shoal.evaluate.transformer",
+    *("shoal.evaluate.advise", "shoal.evaluate.compare"),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
+    *(f"shoal.evaluate.{name}" for name in ("feasibility", "urn")),
 ]
 
 

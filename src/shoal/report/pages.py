@@ -1,0 +1,40 @@
+"""A self-contained page of charts and tables: readable without script, in light and dark, and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from shoal.report.charts import Chart, stylesheet
+
+__all__ = ["Grid", "Section", "chart_page"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts; caption: what it shows."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: a heading, paragraphs, charts, each with its figures below it, and tables."""
+
+    title: str
+    words: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    grids: tuple[Grid, ...] = field(default=())
+
+
+def chart_page(title: str, verdict: str, sections: Sequence[Section]) -> str:
+    """Return the page as HTML; every text in it is escaped, nothing is fetched."""
+    import jinja2
+
+    loader = jinja2.PackageLoader("shoal.report")
+    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(
+        "charts.html"
+    )
+    return page.render(title=title, verdict=verdict, sections=sections, style=stylesheet()) + "\n"
