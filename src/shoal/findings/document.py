@@ -163,7 +163,7 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     checks.append(
         {"what": f"at most {limit:.4g} of the rows left out" if limit else "no row left out", "found": str(left)}
     )
-    checks.append({"what": "every cell true to its original", "found": "compared row by row"})
+    checks.append({"what": "every cell true to its original", "found": "held against it"})
     bound = release.lower_bound if request.tells_bound else None
     if bound is not None:
         least = f"{bound:.4f}" if private else percent(bound)
