@@ -57,6 +57,7 @@ FOR_TYPES_ALONE = {
     ("population", "encoding"),
     ("frames", "metrics"),
     ("findings", "release"),
+    ("publication", "release"),
 }
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.findings.groups import SensitiveFacts
-from shoal.findings.words import chance, percent
+from shoal.findings.words import band, chance, percent
 from shoal.risks.estimate import CONVENTIONS
 
 __all__ = ["conventions", "mistakes", "three_criteria"]
@@ -67,7 +67,7 @@ def _inference(sensitive: Sequence[SensitiveFacts], models: int) -> _Answer:
         return _Answer("inference", question, "not examined", words)
     worst = max(sensitive, key=lambda facts: (facts.highest_share, facts.name))
     words = (
-        f"In some group {percent(worst.highest_share)} of the rows share one value of {worst.name!r}; no group has "
+        f"In some group {band(worst.highest_share)} of the rows share one value of {worst.name!r}; no group has "
         f"fewer than {worst.fewest} distinct value{'s' if worst.fewest > 1 else ''} of it."
     )
     if not models:

@@ -14,11 +14,11 @@ from shoal.config import SIGNOFF
 from shoal.findings.columns import why_words
 from shoal.findings.criteria import conventions, mistakes, three_criteria
 from shoal.findings.evidence import Evidence
-from shoal.findings.groups import size_classes
+from shoal.findings.groups import SensitiveFacts, size_classes
 from shoal.findings.repeat import as_toml, command
 from shoal.findings.spread import spread_of
 from shoal.findings.warnings import warnings_of
-from shoal.findings.words import chance, fold_rare, percent, rounded, told
+from shoal.findings.words import band, chance, fold_rare, percent, rounded, told
 from shoal.risks.estimate import estimate
 from shoal.schema import Kind, Role
 
@@ -110,7 +110,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         ],
         "groups": [asdict(each) for each in size_classes(evidence.sizes, request.k)],
         "cells": _cells(evidence),
-        "sensitive": [_sensitive(facts) for facts in evidence.sensitive],
+        "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(evidence),
         "conventions": conventions(evidence.risk.smallest_group),
         "attacks": [],
@@ -163,7 +163,7 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     checks.append(
         {"what": f"at most {limit:.4g} of the rows left out" if limit else "no row left out", "found": str(left)}
     )
-    checks.append({"what": "every cell true to its original", "found": "compared row by row"})
+    checks.append({"what": "every cell true to its original", "found": "held against it"})
     bound = release.lower_bound if request.tells_bound else None
     if bound is not None:
         least = f"{bound:.4f}" if private else percent(bound)
@@ -217,8 +217,9 @@ def _cells(evidence: Evidence) -> list[dict[str, Any]]:
     return found
 
 
-def _sensitive(facts: Any) -> dict[str, Any]:
-    return asdict(facts) | {"highest_share": round(facts.highest_share, 4), "lift": round(facts.lift, 1)}
+def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
+    share = round(facts.highest_share, 4) if private else band(facts.highest_share)
+    return asdict(facts) | {"highest_share": share, "lift": rounded(facts.lift)}
 
 
 def _risk(evidence: Evidence) -> dict[str, Any]:

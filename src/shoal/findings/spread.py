@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ __all__ = ["Share", "spread_of"]
 MOST_VALUES = 12
 N_BINS = 12
 STAR, REST, HIDDEN, MISSING = "*", "other values", "shown as *, or left out", "missing"
-YEAR = 365.2425 * 86_400
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,14 @@ def _stretches(
     return [*said, Share(MISSING, *absent)] if any(absent) else said
 
 
-def _scaled(column: Column) -> Any:
-    """Return what turns a number as it is read into one of the axis: dates in years."""
-    return (lambda seconds: 1970 + float(seconds) / YEAR) if column.kind is Kind.DATE else float
+def _scaled(column: Column) -> Callable[[Any], float]:
+    """Return what turns a number as it is read into one of the axis: dates, in seconds since year 1, in years."""
+    return _year if column.kind is Kind.DATE else float
+
+
+def _year(seconds: float) -> float:
+    day = datetime.min + timedelta(seconds=float(seconds))
+    return day.year + (day.timetuple().tm_yday - 1) / 366
 
 
 def _stretch(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from shoal.models.exact import round_up
 
-__all__ = ["HIDDEN", "chance", "fold_rare", "hide_counts", "percent", "rounded", "told", "width_words"]
+__all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_counts", "percent", "rounded", "told", "width_words"]
 
 HIDDEN = "<k"
 DAY = 86_400.0
@@ -68,6 +68,15 @@ def percent(share: float) -> str:
     if 0 < share < 0.0001:
         return "below 0.01 %"
     return f"{share * 100:.3g} %" if share == 1 else f"{share * 100:.2g} %"
+
+
+def band(share: float) -> str:
+    """Return a share of a group in words: in percent it would tell how many of its few rows there are.
+
+    >>> band(0.4), band(0.6), band(0.9), band(1)
+    ('at most half', 'over half', 'over 80 %', 'all')
+    """
+    return "all" if share == 1 else "over 80 %" if share > 0.8 else "over half" if share > 0.5 else "at most half"
 
 
 def chance(share: Fraction) -> str:

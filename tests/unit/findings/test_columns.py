@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import shoal
 from shoal.findings import Evidence, Written, gather
 from shoal.findings.columns import why_words
 from shoal.findings.spread import spread_of
+from shoal.schema import Kind
 
 
 def evidence(frame: pl.DataFrame, **settings: object) -> Evidence:
@@ -97,6 +99,22 @@ def test_spread_keeps_every_row(name: str) -> None:
     )
     assert sum(share.before for share in shares) == 60
     assert sum(share.after for share in shares) == pytest.approx(60)
+
+
+def test_spread_of_dates_is_by_years() -> None:
+    days = ["1950-01-01", "1959-12-31", "1960-01-01", "1999-12-31"]
+    frame = pl.DataFrame({"born": days * 5})
+    found = evidence(frame, qi=["born"], k=5, dates=["born"])
+    release = found.release
+    column = replace(release.schema.qi[0], kind=Kind.DATE)
+    shares = spread_of(column, release.original, found.released, {}, {}, ("",))
+    assert [(share.name, share.before) for share in shares if share.before] == [
+        ("1950 to 1954", 5),
+        ("1955 to 1959", 5),
+        ("1960 to 1964", 5),
+        ("1995 to 1999", 5),
+    ]
+    assert all(share.before == share.after for share in shares)
 
 
 def test_spread_tells_what_is_hidden() -> None:
