@@ -55,6 +55,7 @@ COMMANDS = [
 def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command that a page shows ends with 0 on a table with the columns that it names."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "shoal.toml").write_text('k = 2\nothers = "drop"\n[columns.age]\nrole = "qi"\n')
     words = shlex.split(line)[1:]

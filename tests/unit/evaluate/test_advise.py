@@ -50,7 +50,7 @@ def test_without_limits_the_knee_counts() -> None:
     assert advice.chosen is not None
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("knee", 5)
     assert [opinion.rule for opinion in advice.opinions] == ["knee", "minimum-deviation"]
-    assert "bends most at a at k = 5: loss 0.0500, risk 0.2000" in advice.chosen.reason
+    assert "bends most at a at k = 5 (loss 0.0500, risk 0.2000)" in advice.chosen.reason
 
 
 def test_method_of_least_loss_gives_the_curve() -> None:
@@ -94,8 +94,8 @@ def test_risk_limit_is_exact() -> None:
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the least loss is that of a at k = 20: loss 0.1200"),
-        (Limits(max_loss=0.01), "The least loss is that of a at k = 5: loss 0.0500"),
+        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the least loss is that of a at k = 20 (loss 0.1200"),
+        (Limits(max_loss=0.01), "The least loss is that of a at k = 5 (loss 0.0500"),
         (Limits(max_risk=0.01), "The lowest risk is that of a at k = 20"),
         (Limits(max_drop=0.01), "No accuracy is known: name a target"),
     ],
@@ -116,7 +116,7 @@ def test_accuracy_takes_the_largest_k_near_the_best() -> None:
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("accuracy", 5)
     assert "The best accuracy is 84.0%, of a at k = 2 (the original gives 85.0%)" in advice.chosen.reason
     assert recommend(table, Limits(max_drop=0.02)).chosen.outcome.k == 5  # type: ignore[union-attr]
-    assert recommend(table, Limits(max_drop=0.001)).unmet.endswith("accuracy 84.0%.")  # type: ignore[union-attr]
+    assert recommend(table, Limits(max_drop=0.001)).unmet.endswith("accuracy 84.0%).")  # type: ignore[union-attr]
 
 
 def test_seeds_are_averaged_and_failed_and_added_rows_left_out() -> None:
