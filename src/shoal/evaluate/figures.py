@@ -52,8 +52,8 @@ def charts_of(comparison: Comparison) -> list[Chart]:
             points = tuple((float(row["k"]), float(row[figure])) for row in own if row[figure] is not None)
             series += [Series(name, points)] if points else []
         drawn += [lines(title, words, series, x="k", y=axis, log_x=many)] if series else []
-    places = [Point(f"k = {row['k']}", row["prosecutor_average"], row["utility"], row["method"]) for row in rows]
-    words = "Each point is one release: to the left nobody is found, at the top nothing is lost."
+    places = [Point(str(row["k"]), row["prosecutor_average"], row["utility"], row["method"]) for row in rows]
+    words = "Each point is one release, its k beside it: to the left nobody is found, at the top nothing is lost."
     return [
         *drawn[:2],
         scatter("Risk and utility", words, places, x="mean risk of a row", y="utility", zero=False),
