@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from benchmarks.clusters import exponent
 from benchmarks.workloads import find_adult
 from experiments import buckets, distortion, mnqia, similarity
 from experiments.pages import distinct_tuples, encode_columns
@@ -26,10 +25,6 @@ def adult() -> pl.DataFrame:
 def test_steadiest_k_is_that_of_s4_table_6() -> None:
     """[S4]: "minimum deviation" at k = 8."""
     assert mnqia.steadiest([printed[0] for printed in mnqia.PRINTED.values()], list(mnqia.PRINTED)) == 8
-
-
-def test_growth_is_told_by_its_power() -> None:
-    assert exponent([2.0, 3.0, 18.0], [100, 150, 300]) == pytest.approx(2)
 
 
 @pytest.mark.parametrize(("k", "tuples"), [(2, 393), (50, 100), (100, 50)])

@@ -117,6 +117,21 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
     ]
 
 
+def further_facts(measures: Measures) -> list[tuple[str, str]]:
+    """Return the measures that papers and other tools tell, as facts for print_table."""
+    changed = ", ".join(f"{name} {count:,}" for name, count in measures.md.items())
+    value = ", ".join(f"{name} {worth:.4f}" for name, worth in measures.research_value.items())
+    facts = [
+        ("ILoss, LM", f"{measures.iloss:.4f}, {measures.lm:.4f}; LM over all cells {measures.lm_total:,.2f}"),
+        ("cells changed (MD)", changed),
+        ("entropy", f"{measures.entropy:,.2f} bits"),
+        ("precision", f"{measures.precision:.4f}"),
+        ("distortion", f"{measures.distortion:,.2f}, ratio {measures.distortion_ratio:.4f}"),
+        ("research value", f"{measures.research_value_total:.4f}: {value}"),
+    ]
+    return facts if measures.cm is None else [*facts, ("classification (CM)", f"{measures.cm:.4f}")]
+
+
 def print_release(
     release: Release | CountedRelease,
     output: str | None,
@@ -140,6 +155,9 @@ def print_release(
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if request.weights:
+        told = (f"{name} {float(weight):.4g}" for name, weight in request.weights.items())
+        facts.append(("weights", ", ".join(told)))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
@@ -184,7 +202,10 @@ def bound_words(release: Release | CountedRelease) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"
-    return "not computed" if release.request.bound else "not computed in the usual time; --bound takes more"
+    request = release.request
+    if request.weights or request.suppression_limit:
+        return "not computed: it is known for weights of 1 and no row left out"
+    return "not computed" if request.bound else "not computed in the usual time; --bound takes more"
 
 
 def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:
