@@ -8,7 +8,7 @@ from types import FrameType
 
 import typer
 
-from shoal.cli import anonymize, demo, hierarchy, init, measure, methods, verify
+from shoal.cli import anonymize, demo, evaluate, hierarchy, init, measure, methods, verify
 from shoal.errors import ShoalError, UsageError
 from shoal.sources.url import hide, is_url
 
@@ -33,6 +33,7 @@ app.command("init")(init.init)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("measure")(measure.measure)
+app.command("evaluate")(evaluate.evaluate)
 app.command("methods")(methods.methods)
 app.add_typer(hierarchy.app, name="hierarchy")
 
