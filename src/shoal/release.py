@@ -44,7 +44,8 @@ class Request:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
     hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
     takes; None where it takes little time. models: in words; specs: the same as plain values, for the gate.
-    suppression_limit: the largest share of rows that may be left out.
+    suppression_limit: the largest share of rows that may be left out. weights: of the quasi-identifiers; none where all
+    count alike.
     """
 
     k: int
@@ -54,6 +55,7 @@ class Request:
     method: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     seed: int = 0
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
     keep_order: bool = False
     cells: str = "text"
     snap: bool = False
@@ -229,6 +231,8 @@ class Release:
             "method": self.request.method,
             "options": dict(self.request.options),
             "seed": self.request.seed,
+            "weights": {name: float(weight) for name, weight in self.request.weights.items()},
+            "rules": [verdict.rule for verdict in self.rules],
             "cells": self.request.cells,
             "snap": self.request.snap,
             "accepted_unique_columns": list(self.request.accept_unique),

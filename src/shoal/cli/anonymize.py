@@ -70,7 +70,9 @@ def anonymize(
     weights: Annotated[
         list[str] | None,
         typer.Option(
-            help="Weights of quasi-identifiers, for methods that heed them: age=2,sex=0.5.", rich_help_panel=opt.RUN
+            help="Weights of quasi-identifiers, for methods that heed them: age=2,sex=0.5; auto: less for a column "
+            "the more the others tell of it.",
+            rich_help_panel=opt.RUN,
         ),
     ] = None,
     all_qi: Annotated[
@@ -161,7 +163,7 @@ def anonymize(
         k_column=k_column,
         population=population,
         suppression_limit=suppression_limit,
-        weights=opt.split_pairs(opt.split_names(weights), "--weights"),
+        weights=opt.split_weights(weights),
         all_qi=all_qi or None,
         qi=opt.split_names(qi),
         sensitive=opt.split_names(sensitive),

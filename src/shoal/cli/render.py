@@ -112,6 +112,9 @@ def print_release(
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if request.weights:
+        told = (f"{name} {float(weight):.4g}" for name, weight in request.weights.items())
+        facts.append(("weights", ", ".join(told)))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
@@ -156,7 +159,10 @@ def bound_words(release: Release | CountedRelease) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"
-    return "not computed" if release.request.bound else "not computed in the usual time; --bound takes more"
+    request = release.request
+    if request.weights or request.suppression_limit:
+        return "not computed: it is known for weights of 1 and no row left out"
+    return "not computed" if request.bound else "not computed in the usual time; --bound takes more"
 
 
 def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.formats import as_table
+from shoal.metrics.association import correlation_ratio, cramers_v, pearson
 from shoal.numeric import Categories, Labels, Numbers, fill_kinds, fit_scale
 from shoal.schema import Schema
 from shoal.table import Table
@@ -192,37 +193,23 @@ def associate(one: Column, other: Column) -> tuple[str, float]:
 
 def _pearson(one: Numbers, other: Numbers) -> float:
     known = ~(one.missing | other.missing)
-    if not known.any():
-        return 0.0
-    x, y = (column.middle[known] - column.middle[known].mean() for column in (one, other))
-    spread = math.sqrt(float(x @ x) * float(y @ y))
-    return min(1.0, abs(float(x @ y)) / spread) if spread > 0 else 0.0
+    return pearson(one.middle[known], other.middle[known], np.ones(int(known.sum()))) if known.any() else 0.0
 
 
 def _cramer(one: Categories, other: Categories) -> float:
-    """Return Cramer's V with Bergsma's correction for bias."""
+    """Return Cramer's V of shares: a row counts for each pair of values with the product of theirs."""
     pairs, counts = np.unique(one.ranks.astype(np.int64) * len(other.shares) + other.ranks, return_counts=True)
     first, second = one.shares[pairs // len(other.shares)], other.shares[pairs % len(other.shares)]
     table = (first * counts[:, None]).T @ second
-    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    n_rows, (height, width) = float(table.sum()), table.shape
-    if min(height, width) < 2 or n_rows <= 1:
-        return 0.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n_rows
-    square = float(((table - expected) ** 2 / expected).sum()) / n_rows
-    corrected = max(0.0, square - (height - 1) * (width - 1) / (n_rows - 1))
-    least = min(size - (size - 1) ** 2 / (n_rows - 1) for size in (height, width)) - 1
-    return min(1.0, math.sqrt(corrected / least)) if least > 0 else 0.0
+    height, width = np.nonzero(table)
+    return cramers_v(height, width, table[height, width]) if len(height) else 0.0
 
 
 def _eta(numbers: Numbers, categories: Categories) -> float:
-    """Return the correlation ratio: the share of the numbers' spread that lies between the categories, as a root."""
+    """Return the correlation ratio of shares: a row counts for each of its categories with its share."""
     known = ~numbers.missing
-    if not known.any():
-        return 0.0
-    x, ranks = numbers.middle[known], categories.ranks[known]
-    x = x - x.mean()
-    size, total = (np.bincount(ranks, weights, len(categories.shares)) @ categories.shares for weights in (None, x))
-    between = float((total[size > 0] ** 2 / size[size > 0]).sum())
-    whole = float(x @ x)
-    return min(1.0, math.sqrt(between / whole)) if whole > 0 else 0.0
+    alike = np.column_stack([categories.ranks[known], numbers.middle[known]])
+    pairs, counts = np.unique(alike, axis=0, return_counts=True)
+    shares = categories.shares[pairs[:, 0].astype(np.int64)] * counts[:, None]
+    places, members = np.nonzero(shares)
+    return correlation_ratio(members, pairs[places, 1], shares[places, members]) if len(places) else 0.0
