@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,9 @@ STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing a
 
 
 @contextmanager
-def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
+def progress(
+    stages: Sequence[str] = STAGES,
+) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
     """Show a bar on a terminal: one call for each stage that begins, one for the share of it that is done."""
     if not sys.stderr.isatty():
         yield (lambda name: None), (lambda share: None)
@@ -40,12 +42,12 @@ def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]
         transient=True,
     )
     with bar:
-        task = bar.add_task(STAGES[0], total=len(STAGES))
+        task = bar.add_task(stages[0], total=len(stages))
         current = 0
 
         def stage(name: str) -> None:
             nonlocal current
-            current = STAGES.index(name) if name in STAGES else current
+            current = stages.index(name) if name in stages else current
             bar.update(task, description=name, completed=current)
 
         yield stage, lambda share: bar.update(task, completed=current + share)
