@@ -152,7 +152,8 @@ def anonymize(
     run = make_run(settings, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
     people = settings.population_table()
-    return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
+    release = anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
+    return replace(release, settings=settings)
 
 
 def make_run(settings: Settings, *, threads: int) -> Run:

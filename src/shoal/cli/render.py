@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from shoal.counted import CountedRelease
     from shoal.metrics import Measures
-    from shoal.release import Release, Request
+    from shoal.release import Release
     from shoal.rules import RuleVerdict
+    from shoal.target import Beside
 
 SHOWN_STRINGS = 5  # of those that pass
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
@@ -141,8 +142,9 @@ def print_release(
     seconds: float,
     *,
     as_json: bool = False,
+    report: Beside | None = None,
 ) -> None:
-    """Print what was asked, reached and lost, and where the release is."""
+    """Print what was asked, reached and lost, and where the release and its report are."""
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
@@ -151,8 +153,10 @@ def print_release(
             content["rules"] = [asdict(verdict) for verdict in release.rules]
         content |= {"search": dict(release.search)} if release.search else {}
         places = {"output": output, "manifest": manifest and str(manifest)}
-        if tells_bound(request):
+        if request.tells_bound:
             content["lower_bound"] = release.lower_bound
+        if report is not None:
+            places["report"] = str(report.path)
         print_json(content | places)
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
@@ -165,12 +169,14 @@ def print_release(
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
     if "successful" in release.search:
         facts.append(("strings", string_words(release.search)))
-    if tells_bound(request):
+    if request.tells_bound:
         facts.append(("lower bound", bound_words(release)))
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
         facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
+    if report is not None:
+        facts.append(("report", f"{report.path}; for your eyes only: {report.private[0]}"))
     print_table(f"shoal: done in {seconds:.1f} s", facts)
 
 
@@ -191,13 +197,6 @@ def rule_words(verdict: RuleVerdict) -> str:
     if not verdict.broken_groups:
         return f"{verdict.rule}: kept"
     return f"{verdict.rule}: broken in {verdict.broken_groups:,} groups with {verdict.broken_rows:,} rows"
-
-
-def tells_bound(request: Request) -> bool:
-    """Say whether the lower bound is told: where it was asked for, and by default for our own method."""
-    from shoal.methods.base import DEFAULT
-
-    return request.method == DEFAULT if request.bound is None else request.bound
 
 
 def bound_words(release: Release | CountedRelease) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from shoal.report.charts import Chart, stylesheet
+from shoal.report.charts import Chart
+from shoal.report.html import render
 
 __all__ = ["Grid", "Section", "chart_page"]
 
@@ -31,10 +32,4 @@ class Section:
 
 def chart_page(title: str, verdict: str, sections: Sequence[Section]) -> str:
     """Return the page as HTML; every text in it is escaped, nothing is fetched."""
-    import jinja2
-
-    loader = jinja2.PackageLoader("shoal.report")
-    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(
-        "charts.html"
-    )
-    return page.render(title=title, verdict=verdict, sections=sections, style=stylesheet()) + "\n"
+    return render("charts.html", title=title, verdict=verdict, sections=sections)
