@@ -58,6 +58,7 @@ FOR_TYPES_ALONE = {
     ("population", "encoding"),
     ("frames", "metrics"),
     ("findings", "release"),
+    ("publication", "release"),
 }
 
 

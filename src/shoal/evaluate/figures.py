@@ -132,7 +132,7 @@ def comparison_page(comparison: Comparison) -> str:
     if failed:
         grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))
         sections.append(Section("What did not work", (), (), (grid,)))
-    return chart_page("Comparison of methods", verdict_of(comparison), sections)
+    return chart_page("Comparison of methods", verdict_of(comparison), sections, good=bool(charts))
 
 
 def advice_chart(advice: Advice) -> Chart:
@@ -169,7 +169,7 @@ def advice_page(advice: Advice) -> str:
     if failed:
         grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))
         sections.append(Section("What did not work", (), (), (grid,)))
-    return chart_page("Choice of k", _advice_words(advice), sections)
+    return chart_page("Choice of k", _advice_words(advice), sections, good=advice.chosen is not None)
 
 
 def _advice_words(advice: Advice) -> str:

@@ -12,12 +12,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shoal.config import Settings
+from shoal.config import AUTO, Settings
 from shoal.encoding import Encoded, encode, guess_kinds
 from shoal.errors import ShoalError, UsageError, place_of
 from shoal.hierarchy.base import Hierarchy, for_columns
 from shoal.methods.base import Method, Run
 from shoal.metrics import Measures, measure_tables
+from shoal.metrics.association import derive_weights
 from shoal.metrics.measure import classification_metric
 from shoal.models import PrivacyModel
 from shoal.pipeline import anonymize_table, make_request
@@ -140,7 +141,7 @@ def prepare(
         request,
         settings.privacy_models(),
         settings.data_rules(),
-        settings.column_weights(),
+        derive_weights(encoded) if settings.weights == AUTO else settings.column_weights(),
         None if population is None else Table(population.frame),
         str(read_threshold(threshold)),
         target,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from shoal.report.charts import Chart
 from shoal.report.html import render
@@ -27,9 +27,9 @@ class Section:
     title: str
     words: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
-    grids: tuple[Grid, ...] = field(default=())
+    grids: tuple[Grid, ...] = ()
 
 
-def chart_page(title: str, verdict: str, sections: Sequence[Section]) -> str:
-    """Return the page as HTML; every text in it is escaped, nothing is fetched."""
-    return render("charts.html", title=title, verdict=verdict, sections=sections)
+def chart_page(title: str, verdict: str, sections: Sequence[Section], *, good: bool = True) -> str:
+    """Return the page as HTML; every text in it is escaped, nothing is fetched. good: whether the verdict is a yes."""
+    return render("charts.html", title=title, verdict=verdict, sections=sections, good=good)
