@@ -16,7 +16,6 @@ from shoal.config import AUTO, Settings, read_config
 from shoal.drift import check_drift
 from shoal.encoding import Encoded
 from shoal.errors import InputError, InternalError, UsageError, VerificationError
-from shoal.formats import read_table
 from shoal.goals import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
@@ -24,13 +23,14 @@ from shoal.metrics import Measures
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
+from shoal.pairs import open_pair
 from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
 from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.rules import Rule as ConstraintRule
-from shoal.schema import Kind, Role, Schema, check_k
+from shoal.schema import Role, Schema, check_k
 from shoal.table import Table, from_frame
 
 __all__ = ["anonymize", "anonymize_table", "measure"]
@@ -350,35 +350,28 @@ def measure(
     >>> round(shoal.measure(before, after, qi=["age"]).ncp, 3)
     0.375
     """
-    tables = [read_table(x) if isinstance(x, str | os.PathLike) else from_frame(x) for x in (original, released)]
-    for table, which in zip(tables, ("original", "release"), strict=True):
-        absent = [name for name in qi if name not in table.names]
-        if absent:
-            raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
-    kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
-    schema = Schema.build(
-        tables[0].names,
-        {Role.QI: qi},
-        kinds=kinds,
-        date_formats=dates,
-        others="insensitive",
+    pair = open_pair(
+        original,
+        released,
+        qi=qi,
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
         missing=missing,
+        hierarchies=hierarchies,
         decimal=decimal,
         thousands=thousands,
     )
-    schema = encoding.guess_kinds(tables[0], schema)
-    trees = for_columns((hierarchies or {}).items(), qi)
-    encoded = encoding.encode(tables[0], schema, trees, unknown="top") if trees or rules else None
-    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
+    encoded = encoding.encode(pair.original, pair.schema, unknown="top") if rules else None
     return metrics.measure_tables(
-        tables[0],
-        tables[1],
-        schema,
+        pair.original,
+        pair.released,
+        pair.schema,
         k=k,
         weights=weights,
         domains=domains,
-        hierarchies=bound,
+        hierarchies=pair.hierarchies,
         climb=climb,
         target=target,
-        rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
+        rules=compile_rules(rules, encoded.attributes) if encoded else None,
     )

@@ -55,10 +55,11 @@ COMMANDS = [
 def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command that a page shows ends with 0 on a table with the columns that it names."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "shoal.toml").write_text('k = 2\nothers = "drop"\n[columns.age]\nrole = "qi"\n')
     words = shlex.split(line)[1:]
-    if words[0] in ("verify", "measure"):
+    if words[0] in ("verify", "measure", "evaluate"):
         roles = ("--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name,ssn")
         assert shoal("anonymize", "data.csv", "-o", "out.csv", "-k", 10, *roles).code == 0
     if "--drop" in words and "name,ssn" not in words:
@@ -137,8 +138,7 @@ def test_every_model_has_a_page() -> None:
 DOCTESTED = [
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
     *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
-    "shoal.evaluate.transformer",
-    *("shoal.evaluate.advise", "shoal.evaluate.compare"),
+    *(f"shoal.evaluate.{name}" for name in ("advise", "compare", "transformer", "uses")),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
     *(f"shoal.evaluate.{name}" for name in ("feasibility", "urn")),
 ]

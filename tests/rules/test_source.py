@@ -26,6 +26,7 @@ LAYERS = (
     {"partition", "sensitive"},
     {"population"},
     {"encoding"},
+    {"pairs"},
     {"frequency", "rules"},
     {"models"},
     {"metrics"},

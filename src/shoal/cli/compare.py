@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from shoal.writing import check_text_target, write_text
 if TYPE_CHECKING:
     from shoal.evaluate.cache import Cache
     from shoal.evaluate.compare import Comparison
+    from shoal.evaluate.subject import Subject
 
 Methods = Annotated[
     list[str] | None,
@@ -55,6 +56,13 @@ def compare(
     target: Annotated[
         str | None,
         typer.Option("--target", help="Column of classes, for the classification metric.", rich_help_panel=opt.ROLES),
+    ] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help="What learns the target from each release: zero-r, logistic, tree, boosting.",
+            rich_help_panel=opt.ROLES,
+        ),
     ] = None,
     l: opt.L = None,
     t: opt.T = None,
@@ -119,14 +127,10 @@ def compare(
     check_outputs(data, output, report, force=force)
     opt.use_threads(None)
     from shoal.evaluate.compare import DEFAULT_K, DEFAULT_METHODS, compare_table, make_cases
-    from shoal.evaluate.subject import prepare
     from shoal.formats import read_table
 
     cases = make_cases(opt.split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
-    table = read_table(
-        data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header, sheet=settings.sheet
-    )
-    subject = prepare(table, settings, threshold=threshold, target=target, threads=threads)
+    subject = read_subject(data, settings, threshold=threshold, target=target, learner=learner, threads=threads)
     added = {name: read_table(path) for name, path in opt.split_pairs(add, "--add").items()}
     with render.counting() as counted:
         found = compare_table(
@@ -139,6 +143,17 @@ def compare(
     else:
         print_comparison(found)
     refuse_empty(found)
+
+
+def read_subject(data: Path, settings: Settings, **more: Any) -> Subject:
+    """Read the table and encode it for all runs."""
+    from shoal.evaluate.subject import prepare
+    from shoal.formats import read_table
+
+    table = read_table(
+        data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header, sheet=settings.sheet
+    )
+    return prepare(table, settings, **more)
 
 
 def split_sizes(texts: list[str] | None) -> tuple[int, ...]:
@@ -184,25 +199,32 @@ def write_outputs(found: Comparison, output: Path | None, report: Path | None) -
 
 
 def print_comparison(found: Comparison) -> None:
+    """Print the means of all runs, what failed, and which method lost least."""
+    from shoal.evaluate.figures import verdict_of
+
+    print_runs(found)
+    typer.echo(verdict_of(found))
+
+
+def print_runs(found: Comparison) -> None:
     """Print the means of all runs, and what failed."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from shoal.evaluate.figures import HEAD, failed_rows, shown_rows, verdict_of
+    from shoal.evaluate.figures import HEAD, failed_rows, shown_rows
 
     table = Table(
         title=f"shoal: {found.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
     for name in HEAD:
-        table.add_column(name, justify="left" if name == "method" else "right", overflow="fold")
+        table.add_column(name.replace(" ", "\n"), justify="left" if name == "method" else "right", overflow="fold")
     for row in shown_rows(found):
         table.add_row(*map(Text, row))
     Console().print(table)
     for method, k, reason in failed_rows(found):
         typer.echo(f"{method}, k = {k}: {reason}" if k else f"{method}: {reason}")
-    typer.echo(verdict_of(found))
 
 
 def refuse_empty(found: Comparison) -> None:

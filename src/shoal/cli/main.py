@@ -8,7 +8,20 @@ from types import FrameType
 
 import typer
 
-from shoal.cli import anonymize, compare, demo, hierarchy, init, measure, methods, risk, simulate, verify
+from shoal.cli import (
+    advise,
+    anonymize,
+    compare,
+    demo,
+    evaluate,
+    hierarchy,
+    init,
+    measure,
+    methods,
+    risk,
+    simulate,
+    verify,
+)
 from shoal.errors import ShoalError, UsageError, place_of
 from shoal.sources.url import hide, is_url
 
@@ -35,6 +48,8 @@ app.command("verify")(verify.verify)
 app.command("measure")(measure.measure)
 app.command("risk")(risk.risk)
 app.command("compare")(compare.compare)
+app.command("advise")(advise.advise)
+app.command("evaluate")(evaluate.evaluate)
 app.command("simulate")(simulate.simulate)
 app.command("methods")(methods.methods)
 app.add_typer(hierarchy.app, name="hierarchy")

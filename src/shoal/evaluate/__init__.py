@@ -2,8 +2,8 @@
 
 `utility` asks all of it of an original and its release. `learn` measures accuracy with rows held out before anything is
 anonymised, `accuracy` that of one training and one test table; `ReleaseEncoder` is the encoding as a transformer of
-scikit-learn. `grow` and `count_rows` are recursive partitioning, `ask_queries` range queries, `compare_moments`
-marginals, means, variances and associations.
+scikit-learn. `grow` is recursive partitioning, `ask_queries` range queries, `compare_moments` marginals, means,
+variances and associations.
 
 Learners and trees need scikit-learn: pip install 'shoal[evaluate]'.
 """
@@ -15,18 +15,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.evaluate.classify import LEARNERS, Accuracy, accuracy, learn, learn_from_files, learn_from_release
+    from shoal.evaluate.moments import Moments, compare_moments
+    from shoal.evaluate.queries import QueryErrors, ask_queries
     from shoal.evaluate.transformer import ReleaseEncoder
+    from shoal.evaluate.trees import Tree, grow
+    from shoal.evaluate.uses import Utility, utility
 
-__all__ = ["LEARNERS", "Accuracy", "ReleaseEncoder", "accuracy", "learn", "learn_from_files", "learn_from_release"]
+__all__ = [
+    "LEARNERS",
+    "Accuracy",
+    "Moments",
+    "QueryErrors",
+    "ReleaseEncoder",
+    "Tree",
+    "Utility",
+    "accuracy",
+    "ask_queries",
+    "compare_moments",
+    "grow",
+    "learn",
+    "learn_from_files",
+    "learn_from_release",
+    "utility",
+]
 
 _PLACES = {
     "LEARNERS": "classify",
     "Accuracy": "classify",
+    "Moments": "moments",
+    "QueryErrors": "queries",
     "ReleaseEncoder": "transformer",
+    "Tree": "trees",
+    "Utility": "uses",
     "accuracy": "classify",
+    "ask_queries": "queries",
+    "compare_moments": "moments",
+    "grow": "trees",
     "learn": "classify",
     "learn_from_files": "classify",
     "learn_from_release": "classify",
+    "utility": "uses",
 }
 
 

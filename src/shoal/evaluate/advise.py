@@ -70,8 +70,8 @@ class Outcome:
 
     def words(self) -> str:
         """Say what it is and gives."""
-        told = f"{self.method} at k = {self.k}: loss {self.loss:.4f}, risk {self.risk:.4f}"
-        return told if self.accuracy is None else f"{told}, accuracy {self.accuracy:.1%}"
+        told = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}"
+        return f"{self.method} at k = {self.k} (loss {self.loss:.4f}, risk {self.risk:.4f}{told})"
 
 
 @dataclass(frozen=True)
@@ -248,13 +248,12 @@ def _by_limits(outcomes: Sequence[Outcome], limits: Limits) -> Opinion | None:
     else:
         best = min(fitting, key=lambda each: (each.risk, each.loss))
         why = "has the lowest risk"
-    of = (
-        f"of the {len(fitting)} of {len(outcomes)} releases within them"
-        if len(fitting) > 1
-        else "the only one within them"
-    )
-    reason = f"Your limits are {limits.describe()}; {of}, {best.words()}" + (f", {why}." if len(fitting) > 1 else ".")
-    return Opinion("limits", best, reason)
+    told = f"Your limits are {limits.describe()}: "
+    if len(fitting) == 1:
+        told += f"one of {len(outcomes)} releases keeps them, {best.words()}."
+    else:
+        told += f"{len(fitting)} of {len(outcomes)} releases keep them, and of these {best.words()} {why}."
+    return Opinion("limits", best, told)
 
 
 def _tests(limits: Limits) -> list[Callable[[Outcome], bool]]:
@@ -265,7 +264,7 @@ def _tests(limits: Limits) -> list[Callable[[Outcome], bool]]:
     if risk is not None:
         tests.append(lambda each: each.risk <= risk)
     if drop is not None:
-        tests.append(lambda each: each.accuracy is not None and (each.baseline or 0) - each.accuracy <= drop)
+        tests.append(lambda each: each.accuracy is not None and round((each.baseline or 0) - each.accuracy, 12) <= drop)
     return tests
 
 
@@ -284,7 +283,8 @@ def _unmet(outcomes: Sequence[Outcome], limits: Limits) -> str:
         told.append(f"{within} least loss is that of {near.words()}. Try a smaller k, hierarchies or fewer columns.")
     else:
         near = max(safe, key=lambda each: (each.accuracy or 0.0, -each.loss))
-        told.append(f"The best accuracy within the risk is that of {near.words()}.")
+        within = " within the risk" if limits.max_risk is not None else ""
+        told.append(f"The best accuracy{within} is that of {near.words()}.")
     return " ".join(told)
 
 
@@ -309,8 +309,8 @@ def _by_knee(own: Sequence[Outcome]) -> Opinion | None:
         return None
     best = own[at]
     reason = (
-        f"Between k = {own[0].k} and k = {own[-1].k}, the curve of loss and risk bends most at {best.words()}: a "
-        "smaller k gives up much protection for little, a larger one much of the table."
+        f"Between k = {own[0].k} and k = {own[-1].k}, the curve of loss and risk bends most at {best.words()}. "
+        "A smaller k gives up much protection for little, a larger one much of the table."
     )
     return Opinion("knee", best, reason)
 

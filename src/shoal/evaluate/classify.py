@@ -15,21 +15,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding import guess_kinds
 from shoal.errors import InputError, UsageError
 from shoal.evaluate import intervals
 from shoal.evaluate.learners import LEARNERS, check_learners, fit_learner
+from shoal.formats import as_table
 from shoal.metrics.cells import SUPPRESSED
 from shoal.numeric import Labels, fill_kinds, fit_encoding
 from shoal.schema import Role, Schema
-from shoal.table import Table, from_frame
+from shoal.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
     from shoal.release import Release
 
-__all__ = ["LEARNERS", "Accuracy", "accuracy", "learn", "learn_from_files", "learn_from_release"]
+__all__ = [
+    "LEARNERS",
+    "Accuracy",
+    "accuracy",
+    "check_target",
+    "learn",
+    "learn_from_files",
+    "learn_from_release",
+    "make_task",
+]
 
 MOST_CLASSES = 100
 WAYS = (("original", "original"), ("release", "original"), ("original", "release"))
@@ -77,21 +86,26 @@ class Task:
 
     def fit(self, table: Table, labels: Labels) -> Callable[[Table], dict[str, float]]:
         """Learn from a table; return what tells, for another table, the accuracy of each learner."""
-        known = np.flatnonzero(self._told(table, labels))
-        if len(known) == 0:
-            raise InputError(f"target {self.target!r}: no row of the training table shows one class. Recode it less.")
-        taught = _part(table, known) if len(known) < table.frame.height else table
+        taught = self.taught(table, labels)
         encoding = fit_encoding(taught, self.schema, self.features, labels)
-        features, classes = encoding.matrix(taught), self._classes(taught)
+        features, classes = encoding.matrix(taught), self.classes(taught)
         fitted = {name: fit_learner(name, features, classes, self.seed) for name in self.learners}
 
         def judge(other: Table) -> dict[str, float]:
-            matrix, truth = encoding.matrix(other), self._classes(other)
+            matrix, truth = encoding.matrix(other), self.classes(other)
             return {name: float(np.mean(model.predict(matrix) == truth)) for name, model in fitted.items()}
 
         return judge
 
-    def _classes(self, table: Table) -> NDArray[np.object_]:
+    def taught(self, table: Table, labels: Labels) -> Table:
+        """Return the rows that show one class."""
+        known = np.flatnonzero(self._told(table, labels))
+        if len(known) == 0:
+            raise InputError(f"target {self.target!r}: no row of the training table shows one class. Recode it less.")
+        return _part(table, known) if len(known) < table.frame.height else table
+
+    def classes(self, table: Table) -> NDArray[np.object_]:
+        """Return the class of each row."""
         return np.array(table.frame[self.target].to_list(), dtype=object)
 
     def _told(self, table: Table, labels: Labels) -> NDArray[np.bool_]:
@@ -124,9 +138,9 @@ def accuracy(
     features: the columns to learn from, else the quasi-identifiers. labels: by column, the values below each label of
     its hierarchy (release.labels), for releases with labels.
     """
-    tables = [_table(train), _table(test)]
-    task = _task(tables[1], schema, target, learners, seed, features)
-    _check_target(tables[0], target, released=True)
+    tables = [as_table(train), as_table(test)]
+    task = make_task(tables[1], schema, target, learners, seed, features)
+    check_target(tables[0], target, released=True)
     return task.fit(tables[0], labels or {})(tables[1])
 
 
@@ -149,8 +163,8 @@ def learn(
     stratified cross-validation on the rows in sorted order, so that the order of the table does not matter; the
     intervals are those of intervals.of_folds.
     """
-    table = _sorted(_table(original))
-    task = _task(table, schema, target, learners, seed, features)
+    table = _sorted(as_table(original))
+    task = make_task(table, schema, target, learners, seed, features)
     trials = _held_out_trials(table, anonymize, _splits(table, target, folds, repeats, seed))
     return _run(task, trials, folds, repeats, progress, held_out=True)
 
@@ -172,7 +186,7 @@ def learn_from_release(
     `learn` avoids at the price of one more release for each fold.
     """
     original = release.original
-    task = _task(original, release.schema, target, learners, seed, features)
+    task = make_task(original, release.schema, target, learners, seed, features)
     trials = _source_trials(release, _sorted_rows(original), _splits(_sorted(original), target, folds, repeats, seed))
     return _run(task, trials, folds, repeats, progress, held_out=False)
 
@@ -199,12 +213,12 @@ def learn_from_files(
     into folds that know nothing of each other: most test rows are among the training rows, for original and release
     alike, so the accuracies are too high by as much as a learner learns rows by heart, the baseline's the most.
     """
-    tables = [_sorted(_table(x)) for x in (original, released)]
-    task = _task(tables[0], schema, target, learners, seed, features)
-    _check_target(tables[1], target, released=True)
+    tables = [_sorted(as_table(x)) for x in (original, released)]
+    task = make_task(tables[0], schema, target, learners, seed, features)
+    check_target(tables[1], target, released=True)
     if held_out is not None:
-        kept = _table(held_out)
-        _check_target(kept, target)
+        kept = as_table(held_out)
+        check_target(kept, target)
         return _run_once(task, tables[0], tables[1], kept, labels or {}, progress)
     splits = [
         _splits(table, target, folds, repeats, [seed, i]) for i, table in enumerate((tables[0], tables[0], tables[1]))
@@ -294,19 +308,25 @@ def _run_once(
     return tuple(sorted(found, key=lambda each: task.learners.index(each.learner)))
 
 
-def _task(
-    original: Table, schema: Schema, target: str, learners: Sequence[str], seed: int, features: Sequence[str] | None
+def make_task(
+    original: Table,
+    schema: Schema,
+    target: str,
+    learners: Sequence[str] = LEARNERS,
+    seed: int = 0,
+    features: Sequence[str] | None = None,
 ) -> Task:
     """Check what is to be learned, and fill in the kinds of the columns that it is learned from."""
-    _check_target(original, target)
+    check_target(original, target)
     chosen = [c.name for c in schema.qi if c.name != target] if features is None else list(features)
     if target in chosen or not chosen:
         raise UsageError(f"features of target {target!r}: name one column or more, and not the target itself.")
-    schema = fill_kinds(original, guess_kinds(original, schema), chosen)
+    schema = fill_kinds(original, schema, chosen)
     return Task(schema, target, tuple(chosen), check_learners(learners), seed)
 
 
-def _check_target(table: Table, target: str, *, released: bool = False) -> None:
+def check_target(table: Table, target: str, *, released: bool = False) -> None:
+    """Refuse a target that is not there, or no column of classes."""
     if target not in table.names:
         which = "release" if released else "original"
         raise UsageError(f"target {target!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
@@ -315,10 +335,6 @@ def _check_target(table: Table, target: str, *, released: bool = False) -> None:
         raise UsageError(
             f"target {target!r} has {n_classes:,} distinct values. Name a column of at most {MOST_CLASSES} classes."
         )
-
-
-def _table(given: Any) -> Table:
-    return given if isinstance(given, Table) else from_frame(given)
 
 
 def _sorted(table: Table) -> Table:

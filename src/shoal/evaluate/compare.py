@@ -54,7 +54,6 @@ class Comparison:
     qi: tuple[str, ...]
     threshold: str
     target: str | None = None
-    notes: tuple[str, ...] = ()
 
     def means(self) -> pl.DataFrame:
         """Return the mean of every figure over the seeds, one row for each method and k; failed runs left out.

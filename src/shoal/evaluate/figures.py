@@ -8,15 +8,31 @@ from shoal.report.charts import Chart, Point, Series, lines, scatter
 from shoal.report.pages import Grid, Section, chart_page
 
 if TYPE_CHECKING:
+    from shoal.evaluate.advise import Advice
     from shoal.evaluate.compare import Comparison
 
-__all__ = ["HEAD", "charts_of", "comparison_page", "shown_rows", "verdict_of"]
+__all__ = [
+    "HEAD",
+    "advice_chart",
+    "advice_page",
+    "charts_of",
+    "comparison_page",
+    "failed_rows",
+    "shown_rows",
+    "verdict_of",
+]
 
 HEAD = ("method", "k", "loss", "groups", "smallest", "left out", "max risk", "mean risk", "CPU s", "MB")
 CURVES = (
     ("Loss over k", "ncp", "loss (NCP)", "How much of the table's meaning each method loses; lower is better."),
     ("Utility over k", "utility", "utility", "What is left of the table's meaning, 1 - loss; higher is better."),
     ("Groups over k", "groups", "groups", "How many groups of look-alikes each method makes; more tell more."),
+    (
+        "Accuracy over k",
+        "accuracy",
+        "accuracy",
+        "How often a learner that saw the release alone is right; more is better.",
+    ),
     ("CPU time over k", "cpu_seconds", "CPU seconds", "From the encoded table to the measured release."),
 )
 
@@ -36,8 +52,8 @@ def charts_of(comparison: Comparison) -> list[Chart]:
             points = tuple((float(row["k"]), float(row[figure])) for row in own if row[figure] is not None)
             series += [Series(name, points)] if points else []
         drawn += [lines(title, words, series, x="k", y=axis, log_x=many)] if series else []
-    places = [Point(f"k = {row['k']}", row["prosecutor_average"], row["utility"], row["method"]) for row in rows]
-    words = "Each point is one release: to the left nobody is found, at the top nothing is lost."
+    places = [Point(str(row["k"]), row["prosecutor_average"], row["utility"], row["method"]) for row in rows]
+    words = "Each point is one release, its k beside it: to the left nobody is found, at the top nothing is lost."
     return [
         *drawn[:2],
         scatter("Risk and utility", words, places, x="mean risk of a row", y="utility", zero=False),
@@ -54,17 +70,16 @@ def verdict_of(comparison: Comparison) -> str:
     for row in rows:
         if row["k"] not in best or row["ncp"] < best[row["k"]]["ncp"]:
             best[row["k"]] = row
-    wins = [row["method"] for row in best.values()]
-    leader = max(dict.fromkeys(wins), key=wins.count)
     least, most = min(best), max(best)
-    told = (
-        f"{leader} loses least"
-        if len(set(wins)) == 1
-        else f"{leader} loses least for {wins.count(leader)} of {len(best)} k"
-    )
+    ends = f"{best[least]['ncp']:.4f} at k = {least}"
+    ends += f" and {best[most]['ncp']:.4f} at k = {most}" if most > least else ""
+    n_methods, wins = len({row["method"] for row in rows}), [row["method"] for row in best.values()]
+    if n_methods == 1:
+        return f"On {comparison.n_rows:,} rows {wins[0]} loses {ends}."
+    leader = max(dict.fromkeys(wins), key=wins.count)
+    often = "" if len(set(wins)) == 1 else f" for {wins.count(leader)} of {len(wins)} k"
     return (
-        f"Of {len({row['method'] for row in rows})} methods on {comparison.n_rows:,} rows, {told}: the least loss is "
-        f"{best[least]['ncp']:.4f} at k = {least} and {best[most]['ncp']:.4f} at k = {most}."
+        f"Of {n_methods} methods on {comparison.n_rows:,} rows, {leader} loses least{often}: the least loss is {ends}."
     )
 
 
@@ -117,4 +132,49 @@ def comparison_page(comparison: Comparison) -> str:
     if failed:
         grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))
         sections.append(Section("What did not work", (), (), (grid,)))
-    return chart_page("Comparison of methods", verdict_of(comparison), sections)
+    return chart_page("Comparison of methods", verdict_of(comparison), sections, good=bool(charts))
+
+
+def advice_chart(advice: Advice) -> Chart:
+    """Draw loss, risk and accuracy over k for the method that was chosen, and mark the choice."""
+    assert advice.comparison is not None
+    rows = [row for row in advice.comparison.means().to_dicts() if not row["added"]]
+    chosen = advice.chosen
+    method = rows[0]["method"] if chosen is None else chosen.outcome.method
+    own = sorted((row for row in rows if row["method"] == method), key=lambda row: int(row["k"]))
+    names = {"ncp": "loss (NCP)", "prosecutor_max": "largest risk of a row", "accuracy": "accuracy"}
+    series = []
+    for figure, name in names.items():
+        points = tuple((float(row["k"]), float(row[figure])) for row in own if row[figure] is not None)
+        series += [Series(name, points)] if points else []
+    if chosen is not None:
+        series.append(Series(f"chosen: k = {chosen.outcome.k}", ((float(chosen.outcome.k), chosen.outcome.loss),)))
+    words = f"What {method} gives as k grows: the table loses meaning, its rows lose risk."
+    return lines("Loss and risk over k", words, series, x="k", y="share", log_x=len(own) > 1)
+
+
+def advice_page(advice: Advice) -> str:
+    """Return the advice as a page of its own."""
+    assert advice.comparison is not None
+    found = advice.comparison
+    failed = failed_rows(found)
+    words = tuple(f"{opinion.rule}: {opinion.reason}" for opinion in advice.opinions)
+    rows = any(not each["added"] for each in found.means().to_dicts())
+    sections = [
+        Section("What each rule says", words, (advice_chart(advice),) if rows else ()),
+        Section(
+            "All figures", (), tuple(charts_of(found)), (Grid("Means over the seeds", HEAD, tuple(shown_rows(found))),)
+        ),
+    ]
+    if failed:
+        grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))
+        sections.append(Section("What did not work", (), (), (grid,)))
+    return chart_page("Choice of k", _advice_words(advice), sections, good=advice.chosen is not None)
+
+
+def _advice_words(advice: Advice) -> str:
+    """Say the advice in a few words."""
+    if advice.chosen is None:
+        return advice.unmet or "No rule applies."
+    best = advice.chosen.outcome
+    return f"Take k = {best.k} with {best.method}. {advice.chosen.reason}"

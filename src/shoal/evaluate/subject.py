@@ -12,12 +12,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shoal.config import Settings
+from shoal.config import AUTO, Settings
 from shoal.encoding import Encoded, encode, guess_kinds
-from shoal.errors import ShoalError, place_of
+from shoal.errors import ShoalError, UsageError, place_of
 from shoal.hierarchy.base import Hierarchy, for_columns
 from shoal.methods.base import Method, Run
 from shoal.metrics import Measures, measure_tables
+from shoal.metrics.association import derive_weights
 from shoal.metrics.measure import classification_metric
 from shoal.models import PrivacyModel
 from shoal.pipeline import anonymize_table, make_request
@@ -119,6 +120,8 @@ def prepare(
 
     Columns without a role are left out, but for the target, which nothing is asked of.
     """
+    if learner is not None:
+        _check_learner(learner, target)
     settings = replace(settings, others=settings.others or "drop")
     if target is not None and target not in (*settings.qi, *settings.sensitive, *settings.insensitive):
         insensitive, unique = (*settings.insensitive, target), (*settings.accept_unique, target)
@@ -138,13 +141,25 @@ def prepare(
         request,
         settings.privacy_models(),
         settings.data_rules(),
-        settings.column_weights(),
+        derive_weights(encoded) if settings.weights == AUTO else settings.column_weights(),
         None if population is None else Table(population.frame),
         str(read_threshold(threshold)),
         target,
         learner,
         threads,
     )
+
+
+def _check_learner(learner: str, target: str | None) -> None:
+    """Refuse a learner that is not known, has nothing to learn or cannot run here."""
+    from shoal.evaluate.learners import check_learners
+    from shoal.evaluate.needs import sklearn_module
+
+    check_learners([learner])
+    if target is None:
+        raise UsageError(f"learner {learner!r} has no target. Name the column of classes with target (--target).")
+    if learner != "zero-r":
+        sklearn_module("tree")
 
 
 def score(subject: Subject, case: Case) -> dict[str, Any]:
@@ -183,7 +198,8 @@ def score(subject: Subject, case: Case) -> dict[str, Any]:
     try:
         released = Table(release.text)
         found = risk_of(released, qi=subject.qi, threshold=subject.threshold)
-        return row | _figures(subject, released, release.measures, found)
+        row |= _figures(subject, released, release.measures, found)
+        return row if subject.learner is None else row | _accuracy(subject, release)
     except Exception as error:
         return row | {"failed": reason_of(error)}
 
@@ -213,6 +229,25 @@ def _figures(subject: Subject, released: Table, measures: Measures, found: Risk)
     row |= {f"{short}_{column}": number for name, short in by_column.items() for column, number in told[name].items()}
     risks = {f"prosecutor_{name}": number for name, number in asdict(found.prosecutor).items()}
     return row | risks | {"marketer": found.marketer, "uniques": found.uniques}
+
+
+def _accuracy(subject: Subject, release: Release) -> dict[str, float]:
+    """Return how well the learner tells the classes of the target: from the release, and from the original."""
+    from shoal.evaluate.classify import learn_from_release
+
+    assert subject.learner is not None
+    assert subject.target is not None
+    by_way = {
+        (found.trained_on, found.tested_on): found
+        for found in learn_from_release(release, subject.target, [subject.learner])
+    }
+    told, before = by_way["release", "original"], by_way["original", "original"]
+    return {
+        "accuracy": told.mean,
+        "accuracy_low": told.low,
+        "accuracy_high": told.high,
+        "accuracy_original": before.mean,
+    }
 
 
 def reason_of(error: Exception) -> str:

@@ -93,7 +93,8 @@ def run_cases(subject: Subject, cases: Sequence[Case], jobs: int) -> Iterator[tu
                     assert case is not None
                     row = worker.take()
                     yield case, row
-                    if left and "died" not in row:
+                    # What a learner leaves in memory must not be charged to the next run.
+                    if left and "died" not in row and subject.learner is None:
                         worker.give(left.pop())
                         continue
                     ready.unregister(key.fileobj)

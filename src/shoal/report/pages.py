@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from shoal.report.charts import Chart, stylesheet
+from shoal.report.charts import Chart
+from shoal.report.html import render
 
 __all__ = ["Grid", "Section", "chart_page"]
 
@@ -26,15 +27,9 @@ class Section:
     title: str
     words: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
-    grids: tuple[Grid, ...] = field(default=())
+    grids: tuple[Grid, ...] = ()
 
 
-def chart_page(title: str, verdict: str, sections: Sequence[Section]) -> str:
-    """Return the page as HTML; every text in it is escaped, nothing is fetched."""
-    import jinja2
-
-    loader = jinja2.PackageLoader("shoal.report")
-    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template(
-        "charts.html"
-    )
-    return page.render(title=title, verdict=verdict, sections=sections, style=stylesheet()) + "\n"
+def chart_page(title: str, verdict: str, sections: Sequence[Section], *, good: bool = True) -> str:
+    """Return the page as HTML; every text in it is escaped, nothing is fetched. good: whether the verdict is a yes."""
+    return render("charts.html", title=title, verdict=verdict, sections=sections, good=good)

@@ -8,7 +8,9 @@ import polars as pl
 import pytest
 
 from shoal.errors import UsageError
-from shoal.evaluate.advise import Limits, find_knee, least_rise, recommend
+from shoal.evaluate.advise import Limits, advise_on, find_knee, least_rise, recommend
+from shoal.evaluate.compare import Comparison
+from shoal.evaluate.figures import advice_chart, advice_page
 
 # [S4] Table 6: loss for k = 4 to 12.
 TABLE_6 = (0, 5.59, 7.37, 8.84, 10.09, 12.07, 15.17, 18.47, 22.38)
@@ -50,7 +52,7 @@ def test_without_limits_the_knee_counts() -> None:
     assert advice.chosen is not None
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("knee", 5)
     assert [opinion.rule for opinion in advice.opinions] == ["knee", "minimum-deviation"]
-    assert "bends most at a at k = 5: loss 0.0500, risk 0.2000" in advice.chosen.reason
+    assert "bends most at a at k = 5 (loss 0.0500, risk 0.2000)" in advice.chosen.reason
 
 
 def test_method_of_least_loss_gives_the_curve() -> None:
@@ -94,8 +96,8 @@ def test_risk_limit_is_exact() -> None:
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the least loss is that of a at k = 20: loss 0.1200"),
-        (Limits(max_loss=0.01), "The least loss is that of a at k = 5: loss 0.0500"),
+        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the least loss is that of a at k = 20 (loss 0.1200"),
+        (Limits(max_loss=0.01), "The least loss is that of a at k = 5 (loss 0.0500"),
         (Limits(max_risk=0.01), "The lowest risk is that of a at k = 20"),
         (Limits(max_drop=0.01), "No accuracy is known: name a target"),
     ],
@@ -116,7 +118,7 @@ def test_accuracy_takes_the_largest_k_near_the_best() -> None:
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("accuracy", 5)
     assert "The best accuracy is 84.0%, of a at k = 2 (the original gives 85.0%)" in advice.chosen.reason
     assert recommend(table, Limits(max_drop=0.02)).chosen.outcome.k == 5  # type: ignore[union-attr]
-    assert recommend(table, Limits(max_drop=0.001)).unmet.endswith("accuracy 84.0%.")  # type: ignore[union-attr]
+    assert recommend(table, Limits(max_drop=0.001)).unmet.endswith("accuracy 84.0%).")  # type: ignore[union-attr]
 
 
 def test_seeds_are_averaged_and_failed_and_added_rows_left_out() -> None:
@@ -157,3 +159,34 @@ def test_advice_as_plain_values() -> None:
     assert content["recommended"]["k"] == 10
     assert content["recommended"]["rule"] == "limits"
     assert {opinion["rule"] for opinion in content["opinions"]} >= {"limits", "minimum-deviation"}
+
+
+FIGURES = ("utility", "groups", "smallest_group", "suppressed_rows", "prosecutor_average", "cpu_seconds", "peak_memory")
+
+
+def made(table: pl.DataFrame) -> Comparison:
+    """Return a comparison with these runs; what the page shows beside them is 1."""
+    n_rows = table.height
+    more = {name: pl.Series([1.0] * n_rows) for name in FIGURES}
+    plain = {
+        "seed": pl.Series([0] * n_rows),
+        "added": pl.Series([False] * n_rows),
+        "cached": pl.Series([False] * n_rows),
+    }
+    nothing = pl.Series([None] * n_rows, dtype=pl.String)
+    return Comparison(table.with_columns(**more, **plain, failed=nothing, accuracy=pl.lit(None)), 100, ("age",), "0.2")
+
+
+def test_chart_marks_the_choice() -> None:
+    chart = advice_chart(advise_on(made(LIMITED), Limits(max_risk=0.1)))
+    assert chart.head == ("k", "loss (NCP)", "largest risk of a row", "chosen: k = 10")
+    assert [row[0] for row in chart.rows] == ["10", "20"]  # of b alone
+
+
+def test_page_says_the_choice_or_why_there_is_none() -> None:
+    page = advice_page(advise_on(made(LIMITED), Limits(max_risk=0.1)))
+    assert "Take k = 10 with b." in page
+    assert "minimum-deviation: The loss rises least" in page
+    refused = advice_page(advise_on(made(LIMITED), Limits(max_loss=0.001)))
+    assert "No release has a loss of at most 0.001." in refused
+    assert '<div class="private-note">' in refused

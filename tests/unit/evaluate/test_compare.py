@@ -130,6 +130,14 @@ def test_finished_runs_are_found_again(subject: Subject, tmp_path: Path, monkeyp
     assert again.frame.drop("cached").equals(first.frame.drop("cached"))
 
 
+def test_fresh_runs_again_what_is_kept(subject: Subject, tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    case = make_cases(["mondrian"], [2])
+    cache.keep(subject.fingerprint(), case[0].spec(), {"method": "mondrian", "k": 2, "seed": 0, "ncp": 0.9})
+    assert compare_table(subject, case, cache=cache, jobs=1).frame["ncp"].item() == 0.9
+    assert compare_table(subject, case, cache=cache, jobs=1, fresh=True).frame["ncp"].item() < 0.9
+
+
 def test_cache_holds_no_cell(subject: Subject, tmp_path: Path) -> None:
     compare_table(subject, make_cases(["mondrian"], [2]), cache=Cache(tmp_path), jobs=1)
     kept = [path.read_text() for path in tmp_path.glob("*.json")]
@@ -229,6 +237,15 @@ def test_target_gives_the_classification_metric() -> None:
     found = shoal.compare(FRAME, methods=["mondrian"], k=[5], target="disease", jobs=1, qi=ROLES["qi"])
     cm = found.frame["cm"].item()
     assert 0 < cm < 1
+
+
+def test_weights_by_association_are_those_of_anonymize() -> None:
+    """A method that takes weights, and one that says that it takes none."""
+    asked: dict[str, Any] = {"qi": ROLES["qi"], "weights": "auto"}
+    found = shoal.compare(FRAME, methods=["bottom-up", "mondrian"], k=[3], jobs=1, **asked).frame
+    told = shoal.anonymize(FRAME, k=3, method="bottom-up", others="drop", **asked).measures
+    assert found["ncp"][0] == pytest.approx(told.ncp)
+    assert "takes no weights" in found["failed"][1]
 
 
 def test_bad_requests_are_refused_before_any_run() -> None:
