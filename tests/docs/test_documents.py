@@ -114,11 +114,23 @@ def test_every_error_and_exit_code_is_documented() -> None:
             assert f"| {kind.exit_code} | `{name}` |" in page
 
 
+CLUSTERING = ("sbca", "kaca", "utility-driven", "bottom-up", "top-down", "euclidean", "mnqia")
+
+
 def test_every_method_has_a_page() -> None:
     from shoal.methods.base import infos
 
     for info in infos():
         assert (ROOT / f"docs/concepts/{info.name}.md").exists()
+
+
+@pytest.mark.parametrize("name", CLUSTERING)
+def test_page_of_a_clustering_method_has_picture_use_and_cost(name: str) -> None:
+    text = (ROOT / f"docs/concepts/{name}.md").read_text()
+    assert f"({name}-groups.svg)" in text
+    assert f"--method {name}" in text
+    assert "\n## When to use it\n" in text
+    assert re.search(r"^Cost: .*\n?.*CPU", text, re.MULTILINE)
 
 
 def test_every_model_has_a_page() -> None:
@@ -136,6 +148,8 @@ def test_every_model_has_a_page() -> None:
 
 
 DOCTESTED = [
+    *(f"shoal.methods.{name.replace('-', '_')}" for name in CLUSTERING),
+    *("shoal.climbs", "shoal.rules"),
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
     *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
     *(f"shoal.evaluate.{name}" for name in ("advise", "compare", "transformer", "uses")),

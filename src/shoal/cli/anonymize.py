@@ -254,7 +254,8 @@ def _place(data: str, output: str | None, *, dry_run: bool, force: bool) -> Targ
         from shoal.target_table import TableTarget
 
         return TableTarget(parse_url(output), force=force)
-    return Target(output, force=force, source=None if is_url(data) else Path(data))
+    source = None if is_url(data) else Path(data)
+    return Target(output, force=force, source=source, committing=opt.finish_undisturbed)
 
 
 def _beside(data: str, report: Path | None, *, dry_run: bool, force: bool) -> Beside | contextlib.nullcontext[None]:

@@ -27,6 +27,8 @@ from shoal.sources.url import hide, is_url
 
 __all__ = ["app", "run"]
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 app = typer.Typer(
     name="shoal",
     help="Give every row of a table at least k-1 look-alikes, keep its meaning, and prove both on the file.\n\n"
@@ -74,7 +76,11 @@ def main(
 
 
 def run(arguments: list[str] | None = None) -> None:
-    """Run the command line and end the process with its exit code."""
+    """Run the command line and end the process with its exit code.
+
+    Where the words are given, the process is another's: it gets its handlers of signals back.
+    """
+    before = {} if arguments is None else {number: signal.getsignal(number) for number in SIGNALS}
     arguments = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -99,6 +105,9 @@ def run(arguments: list[str] | None = None) -> None:
             err=True,
         )
         sys.exit(1)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _refuse_urls(arguments: list[str]) -> None:
