@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from shoal.rules import Rule as ConstraintRule
     from shoal.table import Table
 
-__all__ = ["Settings", "read_config"]
+__all__ = ["AUTO", "SIGNOFF", "Settings", "check_signoff", "read_config"]
+
+AUTO = "auto"  # weights that the table itself gives
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Settings:
     population: Any = None  # a table, or the path of one
     suppression_limit: float | str | None = None
     constraints: tuple[Any, ...] = ()  # data constraint rules, or plain values that describe them
-    weights: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, Any] | str = field(default_factory=dict)  # or AUTO
     all_qi: bool | None = None
     qi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ class Settings:
     grids: Mapping[str, str] = field(default_factory=dict)
     cells: str | None = None
     spreadsheet_safe: bool | None = None
+    signoff: Mapping[str, str] = field(default_factory=dict)  # what the report says of who signs it; see SIGNOFF
     kinds: Mapping[str, str] = field(default_factory=dict)  # of columns that are no quasi-identifiers, to see drift
 
     def over(self, other: Settings) -> Settings:
@@ -126,7 +129,11 @@ class Settings:
 
     def column_weights(self) -> dict[str, Fraction]:
         """Return the weights of the quasi-identifiers."""
-        weights = {}
+        weights: dict[str, Fraction] = {}
+        if self.weights == AUTO:
+            return weights
+        if isinstance(self.weights, str):
+            raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
         for name, given in self.weights.items():
             try:
                 weights[name] = Fraction(str(given)).limit_denominator(10**6)
@@ -174,6 +181,8 @@ class Settings:
         }
 
 
+# What a report leaves a line for.
+SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 # Settings that share out columns: one of each may name a column.
 SHARED = (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates"))
 ROLE_FIELDS = {
@@ -184,6 +193,14 @@ ROLE_FIELDS = {
     "person": "person",
     "k": "k_column",
 }
+
+
+def check_signoff(lines: Mapping[str, str]) -> dict[str, str]:
+    """Return lines of a report that are filled in, or refuse those that it does not have."""
+    strange = [line for line in lines if line not in SIGNOFF]
+    if strange:
+        raise UsageError(f"sign-off: {strange[0]!r} is no line of the report. Lines: {', '.join(SIGNOFF)}.")
+    return dict(lines)
 
 
 def read_config(path: str | os.PathLike[str]) -> Settings:
@@ -225,6 +242,13 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         decimal: StrictStr | None = None
         thousands: StrictStr | None = None
 
+    class SignoffForm(Strict):
+        who: StrictStr | None = None
+        when: StrictStr | None = None
+        purpose: StrictStr | None = None
+        legal_basis: StrictStr | None = None
+        reviewer: StrictStr | None = None
+
     class ConfigForm(Strict):
         k: Annotated[StrictInt, Field(ge=1)] | None = None
         l: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -233,7 +257,7 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         population: StrictStr | None = None
         suppression_limit: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
         rules: list[dict[str, Any]] = Field(default_factory=list)
-        weights: dict[str, StrictFloat | StrictInt] = Field(default_factory=dict)
+        weights: dict[str, StrictFloat | StrictInt] | Literal["auto"] = Field(default_factory=dict)
         all_qi: StrictBool | None = None
         method: StrictStr | None = None
         effort: Literal["fast", "normal", "high"] | None = None
@@ -248,8 +272,9 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         spreadsheet_safe: StrictBool | None = None
         columns: dict[str, ColumnForm] = Field(default_factory=dict)
         file: FileForm = Field(default_factory=FileForm)
+        signoff: SignoffForm = Field(default_factory=SignoffForm)
 
-    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm}
+    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm, "signoff": SignoffForm}
     try:
         return ConfigForm.model_validate(content)
     except ValidationError as error:
@@ -324,6 +349,7 @@ def _settings(form: Any, folder: Path) -> Settings:
         delimiter=form.file.delimiter,
         encoding=form.file.encoding,
         header=form.file.header,
+        signoff=form.signoff.model_dump(exclude_none=True),
     )
 
 

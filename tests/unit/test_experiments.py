@@ -9,7 +9,7 @@ import pytest
 
 import experiments
 from benchmarks.workloads import find_adult
-from experiments import buckets, distortion, mnqia, similarity
+from experiments import buckets, distortion, feasibility, mnqia, similarity
 from experiments.pages import distinct_tuples, encode_columns, measure
 from shoal import hierarchy
 from shoal.methods import Run, named
@@ -102,3 +102,15 @@ def test_trees_have_the_heights_of_s2_table_2(adult: pl.DataFrame) -> None:
     some = named("kaca").partition(encoded, (KAnonymity(5),), Run())
     measured = measure(adult.head(400), encoded, some).distortion_ratio
     assert distortion.distortion_ratio(encoded, some) == pytest.approx(measured)
+
+
+def test_feasibility_repeats_the_rows_of_s1_table_12() -> None:
+    """[S1] Table 12: the page has the rows that the tests have, and what was printed."""
+    from tests.unit.evaluate.test_chances import TABLE_12
+
+    assert [row[:4] for row in feasibility.PRINTED] == [row[:4] for row in TABLE_12]
+    assert [row[4] for row in feasibility.PRINTED] == [round(row[3] * row[4]) for row in TABLE_12]
+    text = feasibility.PAGE.read_text()
+    for attributes, k, rows, repetitions, printed, exact in TABLE_12:
+        assert f"| {attributes}/{k}/{rows:,}/{repetitions} | {printed:.2f} |" in text
+        assert f"| {exact:.4f} |" in text

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.config import Settings
+from shoal.config import AUTO, Settings
 from shoal.errors import UsageError
 
 ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
@@ -170,6 +170,12 @@ def split_pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
             raise UsageError(f"{option} names column {name!r} twice. Name it once.")
         pairs[name] = value
     return pairs
+
+
+def split_weights(texts: Iterable[str] | None) -> dict[str, str] | str:
+    """Split the weights of columns, or return the word for those that the table itself gives."""
+    names = split_names(texts)
+    return AUTO if names == (AUTO,) else split_pairs(names, "--weights")
 
 
 def split_models(texts: Iterable[str] | None) -> tuple[dict[str, object], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
     from shoal.counted import CountedRelease
     from shoal.metrics import Measures
-    from shoal.release import Release, Request
+    from shoal.release import Release
     from shoal.rules import RuleVerdict
+    from shoal.target import Beside
 
 SHOWN_STRINGS = 5  # of those that pass
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
 @contextmanager
-def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
+def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
     """Show a bar on a terminal: one call for each stage that begins, one for the share of it that is done."""
     if not sys.stderr.isatty():
         yield (lambda name: None), (lambda share: None)
@@ -40,15 +41,45 @@ def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]
         transient=True,
     )
     with bar:
-        task = bar.add_task(STAGES[0], total=len(STAGES))
+        task = bar.add_task(stages[0], total=len(stages))
         current = 0
 
         def stage(name: str) -> None:
             nonlocal current
-            current = STAGES.index(name) if name in STAGES else current
+            current = stages.index(name) if name in stages else current
             bar.update(task, description=name, completed=current)
 
         yield stage, lambda share: bar.update(task, completed=current + share)
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[int, int, str], None]]:
+    """Show on a terminal how many of some runs are done; an interruption says what is kept."""
+    done, total = 0, 0
+
+    def note(finished: int, of: int, label: str) -> None:
+        nonlocal done, total
+        done, total = finished, of
+
+    try:
+        if not sys.stderr.isatty():
+            yield note
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("")
+
+            def show(finished: int, of: int, label: str) -> None:
+                note(finished, of, label)
+                bar.update(task, completed=finished, total=of, description=label)
+
+            yield show
+    except KeyboardInterrupt:
+        typer.echo(f"shoal: {done} of {total} runs are done; the same command goes on from there.", err=True)
+        raise
 
 
 def say_notes(notes: tuple[str, ...]) -> None:
@@ -109,8 +140,9 @@ def print_release(
     seconds: float,
     *,
     as_json: bool = False,
+    report: Beside | None = None,
 ) -> None:
-    """Print what was asked, reached and lost, and where the release is."""
+    """Print what was asked, reached and lost, and where the release and its report are."""
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
@@ -119,23 +151,30 @@ def print_release(
             content["rules"] = [asdict(verdict) for verdict in release.rules]
         content |= {"search": dict(release.search)} if release.search else {}
         places = {"output": output, "manifest": manifest and str(manifest)}
-        if tells_bound(request):
+        if request.tells_bound:
             content["lower_bound"] = release.lower_bound
+        if report is not None:
+            places["report"] = str(report.path)
         print_json(content | places)
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if request.weights:
+        told = (f"{name} {float(weight):.4g}" for name, weight in request.weights.items())
+        facts.append(("weights", ", ".join(told)))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
     if "successful" in release.search:
         facts.append(("strings", string_words(release.search)))
-    if tells_bound(request):
+    if request.tells_bound:
         facts.append(("lower bound", bound_words(release)))
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
         facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
+    if report is not None:
+        facts.append(("report", f"{report.path}; for your eyes only: {report.private[0]}"))
     print_table(f"shoal: done in {seconds:.1f} s", facts)
 
 
@@ -158,18 +197,14 @@ def rule_words(verdict: RuleVerdict) -> str:
     return f"{verdict.rule}: broken in {verdict.broken_groups:,} groups with {verdict.broken_rows:,} rows"
 
 
-def tells_bound(request: Request) -> bool:
-    """Say whether the lower bound is told: where it was asked for, and by default for our own method."""
-    from shoal.methods.base import DEFAULT
-
-    return request.method == DEFAULT if request.bound is None else request.bound
-
-
 def bound_words(release: Release | CountedRelease) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"
-    return "not computed" if release.request.bound else "not computed in the usual time; --bound takes more"
+    request = release.request
+    if request.weights or request.suppression_limit:
+        return "not computed: it is known for weights of 1 and no row left out"
+    return "not computed" if request.bound else "not computed in the usual time; --bound takes more"
 
 
 def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:

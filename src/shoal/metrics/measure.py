@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import reduce
 from typing import Any
@@ -19,7 +19,7 @@ from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
 from shoal.table import Table
 
-__all__ = ["Measures", "measure_tables"]
+__all__ = ["Measures", "classification_metric", "measure_tables", "starred_rows"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def measure_tables(
         precision=1.0 - whole.levels / n_cells,
         distortion=whole.distortion,
         distortion_ratio=whole.distortion / n_cells,
-        cm=None if target is None else _classification(released, names, target, n_rows),
+        cm=None if target is None else classification_metric(released, names, target, n_rows),
         research_value=research,
         research_value_total=sum(research.values()),
     )
@@ -166,7 +166,7 @@ def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: Compile
     return weight * n_rows / (n_rows + loss.spans) * float(kept)
 
 
-def _classification(released: Table, names: list[str], target: str, n_rows: int) -> float:
+def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int) -> float:
     """Return the share of rows that are suppressed or not of the most frequent class of their group."""
     import polars as pl
 
@@ -201,10 +201,16 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
     return chosen
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
-    """Count the rows that are suppressed in every quasi-identifier."""
+def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Say of each row whether it is suppressed in every one of these columns."""
     starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == "*").to_numpy()[ranks]
+    return starred
+
+
+def _count_starred(table: Table, names: list[str]) -> int:
+    """Count the rows that are suppressed in every quasi-identifier."""
+    starred = starred_rows(table, names)
     return int(starred.sum() if table.weights is None else table.weights[starred].sum())
