@@ -150,7 +150,8 @@ def cluster(
             continue
         other, union = chosen
         groups = [group for group in others if group is not other]
-        while nested and (more := next((g for g in groups if overlap(union, g, tuples, attributes)), None)):
+        while nested and (crossing := [g for g in groups if overlap(union, g, tuples, attributes)]):
+            more = min(crossing, key=lambda g: g.members[0][0])
             groups = [group for group in groups if group is not more]
             union = Group(sorted(union.members + more.members), union.starred)
         groups.append(union)

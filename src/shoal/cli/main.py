@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
+from functools import cache
 from types import FrameType
 
 import typer
@@ -85,7 +87,7 @@ def run(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _terminated)
     try:
         _refuse_urls(arguments)
-        app(arguments)
+        _command()(arguments)
     except ShoalError as error:
         typer.echo(f"shoal: {error}", err=True)
         sys.exit(error.exit_code)
@@ -108,6 +110,12 @@ def run(arguments: list[str] | None = None) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@cache
+def _command() -> Callable[[list[str]], object]:
+    """Return the commands with their options, which typer would make anew for every call."""
+    return typer.main.get_command(app)
 
 
 def _refuse_urls(arguments: list[str]) -> None:

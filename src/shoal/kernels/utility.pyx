@@ -481,28 +481,31 @@ cdef class Utility:
         self.starred.resize(last * self.q)
 
     cdef void take_in_overlaps(self, vector[Piece]& members, const vector[uint8_t]& starred) noexcept nogil:
-        """Let members take in every group with which they overlap in part, until there is none."""
-        cdef Py_ssize_t i, n
+        """Let members take in the groups with which they overlap in part, that of the lowest tuple first."""
+        cdef Py_ssize_t i, found
+        cdef int32_t lowest = 0
         cdef vector[uint64_t] whole, one
         cdef vector[Piece] more
-        cdef bint found = True
         whole.resize(self.width)
         one.resize(self.width)
         write_tuple(self.forms, &self.codes[members[0].first, 0], whole.data())
         for i in range(<Py_ssize_t>members.size()):
             write_tuple(self.forms, &self.codes[members[i].first, 0], one.data())
             unite(self.forms, whole.data(), one.data())
-        while found:
-            found = False
+        while True:
+            found = -1
             for i in range(<Py_ssize_t>self.number.size()):
+                if found >= 0 and self.members[self.number[i]][0].first > lowest:
+                    continue
                 if self.overlaps(whole.data(), starred, i):
-                    unite(self.forms, whole.data(), self.words.data() + i * self.width)
-                    more.clear()
-                    join(members, self.members[self.number[i]], more)
-                    members.swap(more)
-                    self.close(self.number[i])
-                    found = True
-                    break
+                    found, lowest = i, self.members[self.number[i]][0].first
+            if found < 0:
+                break
+            unite(self.forms, whole.data(), self.words.data() + found * self.width)
+            more.clear()
+            join(members, self.members[self.number[found]], more)
+            members.swap(more)
+            self.close(self.number[found])
 
     cdef bint overlaps(self, const uint64_t* x, const vector[uint8_t]& starred, Py_ssize_t i) noexcept nogil:
         """Say whether a set and a group share values of an attribute, and each has some of its own."""

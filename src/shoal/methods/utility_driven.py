@@ -51,10 +51,11 @@ class UtilityDriven:
     they pass. Cost: O(q m^2) for m distinct tuples and q attributes.
 
     Where the source is silent: of equally small groups that of the lowest tuple is next, of equally good partners that
-    of the lowest tuple is taken, also where no research value is left; numbers that are not whole are counted in their
-    smallest gap; a category spans the size of its set, with a hierarchy the leaves of its label; what is suppressed
-    spans everything and breaks no rule, and with several attributes that pay, up to 12 in all, every one is suppressed
-    (beyond 12, the one that pays most), fewest on ties. Sums are compared exactly.
+    of the lowest tuple is taken, also where no research value is left, and of groups that overlap in part that of the
+    lowest tuple joins first; numbers that are not whole are counted in their smallest gap; a category spans the size of
+    its set, with a hierarchy the leaves of its label; what is suppressed spans everything and breaks no rule, and with
+    several attributes that pay, up to 12 in all, every one is suppressed (beyond 12, the one that pays most), fewest on
+    ties. Sums are compared exactly.
 
     >>> UtilityDriven(suppress="attributes").name
     'utility-driven'

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import shoal
@@ -100,10 +100,22 @@ def expected_pieces(
     return sorted(found)
 
 
+# A union that overlaps in part with two groups, and after taking in one of them not any more with the other.
+CROSSING = Sheet(
+    {
+        "x": ["0", "0", "0", "0", "0", "0", "0", "", "0"],
+        "y": ["0", "0", "0", "0", "0.125", "0", "-0.5", "0.125", "0.125"],
+        "z": ["0", "0", "0", "0", "0", "0.875", "0.375", "0", "-0.125"],
+    },
+    dict.fromkeys("xyz", "numeric"),
+)
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"suppress": "attributes"}, {"suppress": "rows"}, {"non_overlapping": True}], ids=str
 )
 @given(drawn=sheets_and_k(max_rows=12, max_columns=3), shape=st.integers(0, 30))
+@example(drawn=(CROSSING, 2), shape=1)
 def test_groups_are_those_of_the_twin(options: dict[str, Any], drawn: tuple[Sheet, int], shape: int) -> None:
     sheet, k = drawn
     encoded = with_trees(sheet, shape)
