@@ -226,6 +226,8 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])
     assert limited["criteria"][2]["answer"] == "limited"
+    assert ["whole group shares" in part["meaning"][-1] for part in (public, limited)] == [True, False]
+    assert "in the table at all" in limited["meaning"][-1]  # A16
 
 
 def test_accepted_column_and_missed_roles_are_repeated(shoal: Shoal, tmp_path: Path) -> None:
