@@ -3,8 +3,10 @@
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not), `measure` (what any tool's release lost) and
 `risk` (how easily people are found in it).
+To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
+To see whether a release is still of use: `evaluate`, and `Release.to_numeric` for learners of your own.
 To try it: `datasets`. What can go wrong: `errors`, all of them a `ShoalError`.
 
 Nothing heavy is loaded until it is used.
@@ -16,9 +18,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import datasets, errors, hierarchy, methods, models
+    from shoal import datasets, errors, evaluate, hierarchy, methods, models
     from shoal.climbs import Climb
     from shoal.errors import ShoalError
+    from shoal.evaluate.advise import Advice, Limits, advise
+    from shoal.evaluate.compare import Comparison, compare
     from shoal.formats import read_table
     from shoal.metrics import Measures
     from shoal.models import (
@@ -48,10 +52,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "AlphaK",
     "AverageRisk",
     "BetaLikeness",
     "Climb",
+    "Comparison",
     "DeltaDisclosure",
     "DeltaPresence",
     "EntropyLDiversity",
@@ -59,6 +65,7 @@ __all__ = [
     "KMap",
     "Kind",
     "LDiversity",
+    "Limits",
     "MaximalRisk",
     "Measures",
     "PSensitiveK",
@@ -74,9 +81,12 @@ __all__ = [
     "Table",
     "Verdict",
     "__version__",
+    "advise",
     "anonymize",
+    "compare",
     "datasets",
     "errors",
+    "evaluate",
     "hierarchy",
     "measure",
     "methods",
@@ -88,10 +98,12 @@ __all__ = [
 ]
 
 _PLACES = {
+    "Advice": "shoal.evaluate.advise",
     "AlphaK": "shoal.models",
     "AverageRisk": "shoal.models",
     "BetaLikeness": "shoal.models",
     "Climb": "shoal.climbs",
+    "Comparison": "shoal.evaluate.compare",
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
     "EntropyLDiversity": "shoal.models",
@@ -99,6 +111,7 @@ _PLACES = {
     "KMap": "shoal.models",
     "Kind": "shoal.schema",
     "LDiversity": "shoal.models",
+    "Limits": "shoal.evaluate.advise",
     "MaximalRisk": "shoal.models",
     "Measures": "shoal.metrics",
     "PSensitiveK": "shoal.models",
@@ -113,7 +126,9 @@ _PLACES = {
     "TCloseness": "shoal.models",
     "Table": "shoal.table",
     "Verdict": "shoal.verification",
+    "advise": "shoal.evaluate.advise",
     "anonymize": "shoal.pipeline",
+    "compare": "shoal.evaluate.compare",
     "measure": "shoal.pipeline",
     "read_csv": "shoal.table",
     "read_table": "shoal.formats",

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from shoal.rules import Rule as ConstraintRule
     from shoal.table import Table
 
-__all__ = ["SIGNOFF", "Settings", "check_signoff", "read_config"]
+__all__ = ["AUTO", "SIGNOFF", "Settings", "check_signoff", "read_config"]
+
+AUTO = "auto"  # weights that the table itself gives
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Settings:
     population: Any = None  # a table, or the path of one
     suppression_limit: float | str | None = None
     constraints: tuple[Any, ...] = ()  # data constraint rules, or plain values that describe them
-    weights: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, Any] | str = field(default_factory=dict)  # or AUTO
     all_qi: bool | None = None
     qi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
@@ -127,7 +129,11 @@ class Settings:
 
     def column_weights(self) -> dict[str, Fraction]:
         """Return the weights of the quasi-identifiers."""
-        weights = {}
+        weights: dict[str, Fraction] = {}
+        if self.weights == AUTO:
+            return weights
+        if isinstance(self.weights, str):
+            raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
         for name, given in self.weights.items():
             try:
                 weights[name] = Fraction(str(given)).limit_denominator(10**6)
@@ -251,7 +257,7 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         population: StrictStr | None = None
         suppression_limit: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
         rules: list[dict[str, Any]] = Field(default_factory=list)
-        weights: dict[str, StrictFloat | StrictInt] = Field(default_factory=dict)
+        weights: dict[str, StrictFloat | StrictInt] | Literal["auto"] = Field(default_factory=dict)
         all_qi: StrictBool | None = None
         method: StrictStr | None = None
         effort: Literal["fast", "normal", "high"] | None = None

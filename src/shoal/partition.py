@@ -97,8 +97,9 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
     and other values is suppressed there.
     """
     card = len(attribute.texts)
-    owner, code = np.divmod(np.unique(regions.astype(np.int64) * card + codes), card)
-    starts = np.searchsorted(owner, np.arange(n_regions + 1))
+    keys = np.sort(regions.astype(np.int64) * card + codes)  # faster than np.unique, which hashes
+    owner, code = np.divmod(keys[np.diff(keys, prepend=-1) != 0], card)
+    starts = np.append(0, np.cumsum(np.bincount(owner, minlength=n_regions)))
     low, high, sizes = code[starts[:-1]], code[starts[1:] - 1], np.diff(starts)
     signature = low * card + high  # tells apart all cells but sets
     if attribute.tree is not None:
@@ -137,14 +138,15 @@ def node_losses(attribute: Attribute) -> NDArray[np.float64]:
     if attribute.tree is None:
         raise InternalError(f"column {attribute.name!r} has no tree.")
     sizes = attribute.tree.sizes
-    if attribute.kind is Kind.CATEGORICAL or attribute.span <= 0:
-        return np.where(sizes > 1, sizes / len(attribute.texts), 0.0)
     n_known = attribute.missing if attribute.missing >= 0 else len(attribute.texts)
+    span = 0.0 if attribute.kind is Kind.CATEGORICAL or not n_known else float(np.ptp(attribute.values[:n_known]))
+    if span <= 0:
+        return np.where(sizes > 1, sizes / len(attribute.texts), 0.0)
     low, high = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
     for level in attribute.tree.nodes:
         np.minimum.at(low, level[:n_known], attribute.values[:n_known])
         np.maximum.at(high, level[:n_known], attribute.values[:n_known])
-    losses = np.where(high > low, (high - low) / attribute.span, 0.0)
+    losses = np.where(high > low, (high - low) / span, 0.0)
     losses[len(attribute.texts)] = 1.0  # the root
     return losses
 

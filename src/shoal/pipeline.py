@@ -12,24 +12,25 @@ from typing import Any
 from shoal import encoding, methods, metrics
 from shoal.bound import lower_bound
 from shoal.climbs import Climb
-from shoal.config import Settings, read_config
+from shoal.config import AUTO, Settings, read_config
 from shoal.drift import check_drift
 from shoal.encoding import Encoded
-from shoal.errors import InputError, UsageError, VerificationError
-from shoal.formats import read_table
+from shoal.errors import InputError, InternalError, UsageError, VerificationError
 from shoal.goals import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
 from shoal.metrics import Measures
+from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
+from shoal.pairs import open_pair
 from shoal.partition import Partition, tight_partition
 from shoal.rare import check_rare
 from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
 from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.rules import Rule as ConstraintRule
-from shoal.schema import Kind, Role, Schema, check_k
+from shoal.schema import Role, Schema, check_k
 from shoal.table import Table, from_frame
 
 __all__ = ["anonymize", "anonymize_table", "measure"]
@@ -46,7 +47,7 @@ def anonymize(
     population: Any = None,
     suppression_limit: float | str | None = None,
     rules: Sequence[ConstraintRule] = (),
-    weights: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] | str | None = None,
     all_qi: bool | None = None,
     sensitive: Sequence[str] = (),
     insensitive: Sequence[str] = (),
@@ -85,7 +86,8 @@ def anonymize(
     others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
     population: a frame or the path of the table that this one was drawn from, for models that count it.
     suppression_limit: the largest share of the rows that may be left out. rules: shoal.Rule values that say what groups
-    should not mix, and weights of the quasi-identifiers, for methods that heed them. all_qi: recode the sensitive
+    should not mix, and weights of the quasi-identifiers, for methods that heed them; "auto" gives less weight to a
+    column the more the others tell of it. all_qi: recode the sensitive
     columns too. method: a name from shoal.methods or an instance with its options. keep_order: rows as in the frame in
     place of sorted. effort: how long shoaling looks for less loss, "fast", "normal" or "high". bound: take all the time
     that release.lower_bound, what any release of the table must lose, may need. config: a shoal.toml whose settings
@@ -114,7 +116,7 @@ def anonymize(
         population=population,
         suppression_limit=suppression_limit,
         constraints=tuple(rules),
-        weights=dict(weights or {}),
+        weights=weights if isinstance(weights, str) else dict(weights or {}),
         all_qi=all_qi,
         qi=tuple(qi),
         sensitive=tuple(sensitive),
@@ -156,7 +158,13 @@ def anonymize(
 
 def make_run(settings: Settings, *, threads: int) -> Run:
     """Return what the settings say about the run; nobody watches it."""
-    return Run(seed=settings.seed or 0, threads=threads, rules=settings.data_rules(), weights=settings.column_weights())
+    return Run(
+        seed=settings.seed or 0,
+        threads=threads,
+        rules=settings.data_rules(),
+        weights=settings.column_weights(),
+        derive_weights=settings.weights == AUTO,
+    )
 
 
 def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
@@ -204,8 +212,12 @@ def anonymize_table(
     run: Run,
     hierarchies: Mapping[str, Rule] | None = None,
     population: Table | None = None,
+    prepared: Encoded | None = None,
 ) -> Release:
-    """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
+    """Run one method over a table; a table that meets the goal as it is comes back unchanged.
+
+    prepared: the table as codes, made with this schema, where several runs share it.
+    """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
     check_enough(table, schema, request.k)
@@ -223,16 +235,30 @@ def anonymize_table(
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
         notes += about_table(table, schema)
-        schema = encoding.guess_kinds(table, schema)
-        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        if prepared is None:
+            schema = encoding.guess_kinds(table, schema)
+            prepared = encoding.encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        encoded = prepared
         check_population(encoded)
         run.stage("grouping")
         k = check_personal(encoded, k)
+        if run.derive_weights:
+            run = replace(run, weights=derive_weights(encoded))
+            notes += about_redundancy(encoded)
         check_run(method.name, encoded, run)
         partition = method.partition(encoded, models, run)
     told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    request = replace(request, k=k, method=method.name, options=options, seed=run.seed, models=told, specs=specs)
+    request = replace(
+        request,
+        k=k,
+        method=method.name,
+        options=options,
+        seed=run.seed,
+        models=told,
+        specs=specs,
+        weights=dict(run.weights),
+    )
     run.stage("measuring")
     # Where nothing was changed all rules are kept.
     compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
@@ -240,7 +266,10 @@ def anonymize_table(
     if compiled is None:
         return release
     codes = encoded.tuples[encoded.row_tuple]
-    return replace(release, rules=judge_rules(run.rules, encoded.attributes, codes, partition.labels))
+    verdicts = judge_rules(run.rules, encoded.attributes, codes, partition.labels)
+    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
+        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
+    return replace(release, rules=verdicts)
 
 
 def make_release(
@@ -282,8 +311,8 @@ def make_release(
         ),
         labels={name: rule.values_under() for name, rule in bound.items()},
         ends=released.bounds,
-        # With rows left out, a release may lose less than any that keeps them all.
-        find_bound=(lambda: None) if request.suppression_limit else find_bound,
+        # With rows left out a release may lose less than any that keeps them all, and the bound knows no weights.
+        find_bound=(lambda: None) if request.suppression_limit or weights else find_bound,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
         population=population,
         levels=partition.levels,
@@ -321,35 +350,28 @@ def measure(
     >>> round(shoal.measure(before, after, qi=["age"]).ncp, 3)
     0.375
     """
-    tables = [read_table(x) if isinstance(x, str | os.PathLike) else from_frame(x) for x in (original, released)]
-    for table, which in zip(tables, ("original", "release"), strict=True):
-        absent = [name for name in qi if name not in table.names]
-        if absent:
-            raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
-    kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
-    schema = Schema.build(
-        tables[0].names,
-        {Role.QI: qi},
-        kinds=kinds,
-        date_formats=dates,
-        others="insensitive",
+    pair = open_pair(
+        original,
+        released,
+        qi=qi,
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
         missing=missing,
+        hierarchies=hierarchies,
         decimal=decimal,
         thousands=thousands,
     )
-    schema = encoding.guess_kinds(tables[0], schema)
-    trees = for_columns((hierarchies or {}).items(), qi)
-    encoded = encoding.encode(tables[0], schema, trees, unknown="top") if trees or rules else None
-    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
+    encoded = encoding.encode(pair.original, pair.schema, unknown="top") if rules else None
     return metrics.measure_tables(
-        tables[0],
-        tables[1],
-        schema,
+        pair.original,
+        pair.released,
+        pair.schema,
         k=k,
         weights=weights,
         domains=domains,
-        hierarchies=bound,
+        hierarchies=pair.hierarchies,
         climb=climb,
         target=target,
-        rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
+        rules=compile_rules(rules, encoded.attributes) if encoded else None,
     )

@@ -55,7 +55,8 @@ class Request:
     insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
     hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
     takes; None where it takes little time. models: in words; specs: the same as plain values, for the gate.
-    suppression_limit: the largest share of rows that may be left out.
+    suppression_limit: the largest share of rows that may be left out. weights: of the quasi-identifiers; none where all
+    count alike.
     """
 
     k: int
@@ -65,6 +66,7 @@ class Request:
     method: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     seed: int = 0
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
     keep_order: bool = False
     cells: str = "text"
     snap: bool = False
@@ -124,6 +126,11 @@ class Release:
         """The release as a frame of the library that the original came from (polars for a file)."""
         from shoal.frames import rebuild
 
+        self._verify()
+        return rebuild(self.text, self.original, self.source_rows, self.schema)
+
+    def _verify(self) -> None:
+        """Refuse to give away cells in which the request is not met."""
         names = [column.name for column in self.schema.qi]
         verification.verify(
             self.text,
@@ -138,7 +145,6 @@ class Release:
             population=None if self.population is None else self.population.frame,
             paths=self.paths,
         )
-        return rebuild(self.text, self.original, self.source_rows, self.schema)
 
     @cached_property
     def _file(self) -> Released:
@@ -152,6 +158,20 @@ class Release:
             safe=request.spreadsheet_safe,
             keep_order=request.keep_order,
         )
+
+    def to_numeric(self, columns: Sequence[str] | None = None, *, domain: str = "release") -> Any:
+        """Return the release as numbers for learners, a frame of the library that the original came from.
+
+        Numbers and dates as the middle of their ranges, categories as one column a value; shoal.numeric says all of it.
+        columns: those to take, else all that are released. domain: "release" knows what the release shows and nothing
+        else, so a label of a hierarchy is a value like others; "original" gives the columns that the original would
+        have and spreads labels over the values below them: its column names tell values of the original, so it is not
+        for publication.
+        """
+        from shoal.numeric import encode_release
+
+        self._verify()
+        return encode_release(Table(self.text), self.original, self.schema, self.labels, columns, domain)
 
     def write(
         self,
@@ -250,6 +270,8 @@ class Release:
             "method": self.request.method,
             "options": dict(self.request.options),
             "seed": self.request.seed,
+            "weights": {name: float(weight) for name, weight in self.request.weights.items()},
+            "rules": [verdict.rule for verdict in self.rules],
             "cells": self.request.cells,
             "snap": self.request.snap,
             "accepted_unique_columns": list(self.request.accept_unique),

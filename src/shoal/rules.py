@@ -34,7 +34,8 @@ class Rule:
     apart: two values, or two sets of values, that no group should mix. groupings: sets of values that may be merged;
     nothing else may. inflection: (a, b), broken by a group with values up to a and values from b on. range: (a, b), the
     inflections at both ends of the range. base: what the column is worth even when all its rules are broken.
-    importance: what the rule is worth beside the others of its column.
+    importance: what the rule is worth beside the others of its column. ban: no group may break the rule, whatever that
+    costs; a method that cannot promise that refuses the run.
 
     >>> Rule("race", apart=("White", "Black"), importance=20).form
     'apart'
@@ -49,6 +50,7 @@ class Rule:
     range: tuple[Bound, Bound] | None = None
     base: float | None = None
     importance: float = 1
+    ban: bool = False
 
     def __post_init__(self) -> None:
         given = [form for form in FORMS if getattr(self, form) is not None]
@@ -64,6 +66,10 @@ class Rule:
             number = getattr(self, name)
             if number is not None and (isinstance(number, bool) or not _is_amount(number)):
                 raise UsageError(f"rule of column {self.column!r}: {name}={number!r} is not a number from 0 on.")
+        if not isinstance(self.ban, bool):
+            raise UsageError(f"rule of column {self.column!r}: ban={self.ban!r} is neither true nor false.")
+        if self.ban and self.base is not None:
+            raise UsageError(f"rule of column {self.column!r}: a base cannot be broken, so it cannot be a ban.")
 
     @property
     def form(self) -> str:
@@ -72,7 +78,7 @@ class Rule:
 
     def describe(self) -> str:
         """Say in words what the rule is."""
-        return f"column {self.column!r}: {self.form} {getattr(self, self.form)!r}"
+        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form} {getattr(self, self.form)!r}"
 
 
 EXAMPLES = {"apart": '["White", "Black"]', "inflection": "[64, 65]", "range": "[12, 18]"}
@@ -88,7 +94,7 @@ def rule_from(content: Mapping[str, Any]) -> Rule:
     strange = [key for key in content if key not in known]
     if strange or "column" not in content:
         fault = f"key {strange[0]!r} is not known" if strange else "its column is not named"
-        raise UsageError(f"a rule: {fault}. A rule has a column, an importance and one of {', '.join(FORMS)}.")
+        raise UsageError(f"a rule: {fault}. A rule has a column, an importance or ban, and one of {', '.join(FORMS)}.")
     plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
     return Rule(**plain)
 
@@ -107,14 +113,15 @@ class Pair:
 class CompiledRules:
     """Rules over the codes of a table's attributes.
 
-    pairs: a rule is kept as long as no group holds codes of both sides of one of its pairs. importances, attributes:
-    of each rule. bases: of each attribute. A range counts as two rules.
+    pairs: a rule is kept as long as no group holds codes of both sides of one of its pairs. importances, attributes,
+    bans: of each rule. bases: of each attribute. A range counts as two rules.
     """
 
     pairs: tuple[Pair, ...]
     importances: tuple[Fraction, ...]
     attributes: tuple[int, ...]
     bases: tuple[Fraction, ...]
+    bans: tuple[bool, ...]
 
     def __bool__(self) -> bool:
         return bool(self.pairs)
@@ -147,6 +154,7 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
     pairs: list[Pair] = []
     importances: list[Fraction] = []
     owners: list[int] = []
+    bans: list[bool] = []
     bases = [Fraction(0)] * len(names)
     for number, rule in enumerate(rules, 1):
         place = f"rule {number}, {rule.describe()}"
@@ -166,9 +174,10 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
             pairs += [Pair(at, len(importances), one, other) for one, other in part]
             importances.append(Fraction(str(rule.importance)))
             owners.append(at)
+            bans.append(rule.ban)
     if problems:
         raise UsageError(join_problems(problems))
-    return CompiledRules(tuple(pairs), tuple(importances), tuple(owners), tuple(bases))
+    return CompiledRules(tuple(pairs), tuple(importances), tuple(owners), tuple(bases), tuple(bans))
 
 
 @dataclass(frozen=True)
@@ -179,6 +188,7 @@ class RuleVerdict:
     importance: float
     broken_groups: int
     broken_rows: int
+    ban: bool = False
 
 
 def judge_rules(
@@ -197,7 +207,7 @@ def judge_rules(
             one, other = (np.bincount(labels, weights=side[column]) > 0 for side in (pair.one, pair.other))
             broken |= one & other
         verdicts.append(
-            RuleVerdict(rule.describe(), float(rule.importance), int(broken.sum()), int(rows[broken].sum()))
+            RuleVerdict(rule.describe(), float(rule.importance), int(broken.sum()), int(rows[broken].sum()), rule.ban)
         )
     return tuple(verdicts)
 

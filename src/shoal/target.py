@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, TextIO
@@ -30,13 +30,21 @@ class Target:
     the same path, and it is gone at the end; one that a killed run left behind is taken over and emptied.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, source: Path | None = None) -> None:
-        """source: the input of the run, which the path must not name."""
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        source: Path | None = None,
+        committing: Callable[[], None] = lambda: None,
+    ) -> None:
+        """source: the input of the run, which the path must not name. committing: called before files move."""
         self.path = Path(path)
         self.folder = self.path.parent / f".{self.path.name}.shoal"
         self.format = Format.CSV  # until the path is checked
         self._force = force
         self._source = source
+        self._committing = committing
         self._lock = -1
 
     def __enter__(self) -> Self:
@@ -75,6 +83,7 @@ class Target:
             for unfinished, final in files:
                 os.chmod(unfinished, 0o600 if final in private else 0o666 & ~mask)
                 _sync(unfinished)
+            self._committing()
             for unfinished, final in files:
                 os.replace(unfinished, final)
             for folder in dict.fromkeys(final.parent for _, final in files):

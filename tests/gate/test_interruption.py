@@ -129,6 +129,27 @@ def test_signals_end_the_run_cleanly(tmp_path: Path, number: int, code: int) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "out.csv"]
 
 
+def test_signals_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, float]) -> None:
+    """O03: the old file or the whole new one, nothing beside it; before the command has begun the signal's own code."""
+    whole, _, seconds = finished
+    seed = random.SystemRandom().randrange(10**9)
+    moments = random.Random(seed)
+    for i in range(KILLS):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        prepare(folder)
+        process = start(folder)
+        time.sleep(moments.uniform(0.2, 1.1) * seconds)
+        number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[i % 2]
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+        place = f"seed {seed}, signal {i}"
+        assert process.returncode in (0, code, -number), f"{place}: {process.returncode} {error.decode()}"
+        assert (folder / "out.csv").read_bytes() == (whole if process.returncode == 0 else b"old\n"), place
+        beside = OUTPUTS if process.returncode == 0 else ("out.csv",)
+        assert set(folder_of(folder)) == {"data.csv", *beside}, place
+
+
 def test_a_second_run_on_the_same_target_is_refused(tmp_path: Path) -> None:
     """O07: one writes, the other ends with exit code 6."""
     prepare(tmp_path)

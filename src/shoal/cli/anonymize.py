@@ -71,7 +71,9 @@ def anonymize(
     weights: Annotated[
         list[str] | None,
         typer.Option(
-            help="Weights of quasi-identifiers, for methods that heed them: age=2,sex=0.5.", rich_help_panel=opt.RUN
+            help="Weights of quasi-identifiers, for methods that heed them: age=2,sex=0.5; auto: less for a column "
+            "the more the others tell of it.",
+            rich_help_panel=opt.RUN,
         ),
     ] = None,
     all_qi: Annotated[
@@ -175,7 +177,7 @@ def anonymize(
         k_column=k_column,
         population=population,
         suppression_limit=suppression_limit,
-        weights=opt.split_pairs(opt.split_names(weights), "--weights"),
+        weights=opt.split_weights(weights),
         all_qi=all_qi or None,
         qi=opt.split_names(qi),
         sensitive=opt.split_names(sensitive),
@@ -252,7 +254,8 @@ def _place(data: str, output: str | None, *, dry_run: bool, force: bool) -> Targ
         from shoal.target_table import TableTarget
 
         return TableTarget(parse_url(output), force=force)
-    return Target(output, force=force, source=None if is_url(data) else Path(data))
+    source = None if is_url(data) else Path(data)
+    return Target(output, force=force, source=source, committing=opt.finish_undisturbed)
 
 
 def _beside(data: str, report: Path | None, *, dry_run: bool, force: bool) -> Beside | contextlib.nullcontext[None]:

@@ -43,7 +43,7 @@ def demo(
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
     with (
-        Target(folder / "patients-released.csv", force=True) as target,
+        Target(folder / "patients-released.csv", force=True, committing=opt.finish_undisturbed) as target,
         Beside(folder / "report.html", force=True) as report,
         render.progress() as (stage, progress),
     ):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.config import Settings
+from shoal.config import AUTO, Settings
 from shoal.errors import UsageError
 
 ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
@@ -171,6 +172,12 @@ def split_pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
     return pairs
 
 
+def split_weights(texts: Iterable[str] | None) -> dict[str, str] | str:
+    """Split the weights of columns, or return the word for those that the table itself gives."""
+    names = split_names(texts)
+    return AUTO if names == (AUTO,) else split_pairs(names, "--weights")
+
+
 def split_models(texts: Iterable[str] | None) -> tuple[dict[str, object], ...]:
     """Read models as they are written on the command line."""
     if not texts:
@@ -190,6 +197,12 @@ def use_threads(threads: int | None) -> int:
     count = threads or os.cpu_count() or 1
     os.environ["POLARS_MAX_THREADS"] = str(count)
     return count
+
+
+def finish_undisturbed() -> None:
+    """Heed signals no more: the release moves to its place, and its exit code must be that of a release."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def file_settings(delimiter: str | None, encoding: str | None, header: bool | None) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing a
 
 
 @contextmanager
-def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
+def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
     """Show a bar on a terminal: one call for each stage that begins, one for the share of it that is done."""
     if not sys.stderr.isatty():
         yield (lambda name: None), (lambda share: None)
@@ -41,15 +41,45 @@ def progress() -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]
         transient=True,
     )
     with bar:
-        task = bar.add_task(STAGES[0], total=len(STAGES))
+        task = bar.add_task(stages[0], total=len(stages))
         current = 0
 
         def stage(name: str) -> None:
             nonlocal current
-            current = STAGES.index(name) if name in STAGES else current
+            current = stages.index(name) if name in stages else current
             bar.update(task, description=name, completed=current)
 
         yield stage, lambda share: bar.update(task, completed=current + share)
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[int, int, str], None]]:
+    """Show on a terminal how many of some runs are done; an interruption says what is kept."""
+    done, total = 0, 0
+
+    def note(finished: int, of: int, label: str) -> None:
+        nonlocal done, total
+        done, total = finished, of
+
+    try:
+        if not sys.stderr.isatty():
+            yield note
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("")
+
+            def show(finished: int, of: int, label: str) -> None:
+                note(finished, of, label)
+                bar.update(task, completed=finished, total=of, description=label)
+
+            yield show
+    except KeyboardInterrupt:
+        typer.echo(f"shoal: {done} of {total} runs are done; the same command goes on from there.", err=True)
+        raise
 
 
 def say_notes(notes: tuple[str, ...]) -> None:
@@ -88,6 +118,21 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
     ]
 
 
+def further_facts(measures: Measures) -> list[tuple[str, str]]:
+    """Return the measures that papers and other tools tell, as facts for print_table."""
+    changed = ", ".join(f"{name} {count:,}" for name, count in measures.md.items())
+    value = ", ".join(f"{name} {worth:.4f}" for name, worth in measures.research_value.items())
+    facts = [
+        ("ILoss, LM", f"{measures.iloss:.4f}, {measures.lm:.4f}; LM over all cells {measures.lm_total:,.2f}"),
+        ("cells changed (MD)", changed),
+        ("entropy", f"{measures.entropy:,.2f} bits"),
+        ("precision", f"{measures.precision:.4f}"),
+        ("distortion", f"{measures.distortion:,.2f}, ratio {measures.distortion_ratio:.4f}"),
+        ("research value", f"{measures.research_value_total:.4f}: {value}"),
+    ]
+    return facts if measures.cm is None else [*facts, ("classification (CM)", f"{measures.cm:.4f}")]
+
+
 def print_release(
     release: Release | CountedRelease,
     output: str | None,
@@ -114,6 +159,9 @@ def print_release(
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [("asked", f"{'; '.join(request.models)} over {qi}"), ("method", request.method), *measure_facts(measures)]
+    if request.weights:
+        told = (f"{name} {float(weight):.4g}" for name, weight in request.weights.items())
+        facts.append(("weights", ", ".join(told)))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
@@ -153,7 +201,10 @@ def bound_words(release: Release | CountedRelease) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"
-    return "not computed" if release.request.bound else "not computed in the usual time; --bound takes more"
+    request = release.request
+    if request.weights or request.suppression_limit:
+        return "not computed: it is known for weights of 1 and no row left out"
+    return "not computed" if request.bound else "not computed in the usual time; --bound takes more"
 
 
 def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:

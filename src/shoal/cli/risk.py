@@ -99,7 +99,9 @@ def risk_facts(found: Risk) -> list[tuple[str, str]]:
         facts.append(("journalist", "at most as the prosecutor; --population with a file tells more"))
     else:
         facts.append(("journalist", f"{exposure_words(found.journalist)} (by the {found.journalist_basis})"))
-    facts.append(("marketer", f"{round_up(Fraction(found.marketer))} of the {found.counts} are found if all are tried"))
+    facts.append(
+        ("marketer", f"{round_up(Fraction(str(found.marketer)))} of the {found.counts} are found if all are tried")
+    )
     if found.estimates is not None:
         facts.append(("alone in population", estimate_words(found)))
     return facts
@@ -109,7 +111,7 @@ def exposure_words(exposure: Exposure) -> str:
     """Say the figures of one kind of risk."""
     from shoal.models.exact import round_up
 
-    largest, average = round_up(Fraction(exposure.max)), round_up(Fraction(exposure.average))
+    largest, average = round_up(Fraction(str(exposure.max))), round_up(Fraction(str(exposure.average)))
     return f"at most {largest}, {average} on average; {exposure.share_above:.1%} above the threshold"
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import UsageError
 from shoal.formats.sniffing import Format, output_format, sniff
-from shoal.table import Table
+from shoal.table import Table, from_frame
 
-__all__ = ["Format", "output_format", "read_table"]
+__all__ = ["Format", "as_table", "output_format", "read_table"]
+
+
+def as_table(given: Any) -> Table:
+    """Return a table, a frame of any library, or what a file holds, as a table."""
+    if isinstance(given, Table):
+        return given
+    return read_table(given) if isinstance(given, str | os.PathLike) else from_frame(given)
 
 
 def read_table(

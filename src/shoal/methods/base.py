@@ -42,13 +42,15 @@ class Run:
 
     stage is told what begins, progress the share of it that is done, in [0, 1]; cancelled is asked between steps, and
     true ends the run. suppression_limit: the largest share of the rows that a method may leave out (label -1). rules:
-    what groups should not mix. weights: of the quasi-identifiers, by name; 1 where none is given.
+    what groups should not mix. weights: of the quasi-identifiers, by name; 1 where none is given. derive_weights: they
+    are still to be taken from the table.
     """
 
     seed: int = 0
     suppression_limit: Fraction = Fraction(0)
     rules: tuple[Rule, ...] = ()
     weights: Mapping[str, Fraction] = field(default_factory=dict)
+    derive_weights: bool = False
     threads: int = 1
     stage: Callable[[str], None] = lambda name: None
     progress: Callable[[float], None] = lambda share: None
@@ -72,7 +74,8 @@ class Method(Protocol):
 class Info:
     """One line on a method; known without loading it.
 
-    honours: what may decide in the models that it takes. takes: what else of a run it heeds, "rules" or "weights".
+    honours: what may decide in the models that it takes. takes: what else of a run it heeds, "rules", "bans" or
+    "weights".
     """
 
     name: str
@@ -96,7 +99,7 @@ METHODS = (
         "shoal's own",
         "shoal.methods.shoaling:Shoaling",
         honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "bans", "weights"}),
     ),
     Info(
         "mondrian",
@@ -240,7 +243,8 @@ def named(name: str, **options: object) -> Method:
 def check_run(method: str, encoded: Encoded, run: Run) -> None:
     """Refuse rules and weights that the method does not heed, or that name no quasi-identifier."""
     info = next((info for info in METHODS if info.name == method), None)
-    for what, given in (("rules", run.rules), ("weights", run.weights)):
+    bans = [rule for rule in run.rules if rule.ban]
+    for what, given in (("rules", run.rules), ("bans", bans), ("weights", run.weights)):
         if given and info and what not in info.takes:
             able = ", ".join(info.name for info in METHODS if what in info.takes)
             raise UsageError(f"method {method!r} takes no {what}. Methods that do: {able}.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
 from shoal.errors import InfeasibleError
+from shoal.methods.bans import borrow, clashing, part_banned, sides_held
 from shoal.methods.base import failing_groups
 from shoal.methods.problem import Problem
 from shoal.models import PrivacyModel
@@ -126,24 +127,45 @@ def near_hosts(problem: Problem, singles: Grouping, rest: NDArray[np.bool_]) -> 
 
 
 def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
-    """Merge each group that fails a model with the group of the tuple nearest to it, until none fails."""
-    while True:
+    """Part groups that break a ban, and merge each that fails a model with the nearest that it may join.
+
+    Until none fails. A group that may join no other takes rows of others instead.
+    """
+    for _ in range(len(grouping.tuples) + 1):
+        grouping = part_banned(problem, grouping)
         failing = np.flatnonzero(failing_groups(encoded, models, grouping.spread(problem, grouping.groups)))
         if not len(failing):
             return grouping
-        if len(grouping.members) == 1:
-            told = " and ".join(model.describe() for model in models)
-            raise InfeasibleError(f"no groups were found that pass {told}. Weaken the goal.")
-        merged = np.arange(len(grouping.members), dtype=np.int32)
-        for group in failing.tolist():
-            first = int(grouping.tuples[grouping.starts[group]])
-            distances = np.where(
-                grouping.groups == group, np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples]
-            )
-            other = int(merged[grouping.groups[np.argmin(distances)]])
-            merged[merged == merged[group]] = other
-        _, dense = np.unique(merged, return_inverse=True)
-        grouping = Grouping.joined([(grouping.tuples, grouping.rows, dense.astype(np.int32)[grouping.groups])])
+        merged = _join(problem, grouping, failing)
+        if merged is None and problem.needs.plain:
+            merged = borrow(problem, grouping, int(failing[0]))
+        if merged is None:
+            break
+        grouping = merged
+    told = " and ".join(model.describe() for model in models)
+    bans = " and keep the bans" if problem.bans.shape[1] else ""
+    raise InfeasibleError(f"no groups were found that pass {told}{bans}. Weaken the goal.")
+
+
+def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:
+    """Merge each of some groups with the group of the nearest tuple that it may join; None where none may join any."""
+    merged = np.arange(len(grouping.members), dtype=np.int32)
+    held = sides_held(problem, grouping)
+    for group in failing.tolist():
+        own = merged[group]
+        closed = clashing(held, int(own))[merged]
+        closed[group] = True
+        if closed.all():
+            continue
+        first = int(grouping.tuples[grouping.starts[group]])
+        distances = np.where(closed[grouping.groups], np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples])
+        other = merged[grouping.groups[np.argmin(distances)]]
+        held[:, other] |= held[:, own]
+        merged[merged == own] = other
+    groups, dense = np.unique(merged, return_inverse=True)
+    if len(groups) == len(merged):
+        return None
+    return Grouping.joined([(grouping.tuples, grouping.rows, dense.astype(np.int32)[grouping.groups])])
 
 
 def cheaper(problem: Problem, part: Part, other: Part) -> Part:

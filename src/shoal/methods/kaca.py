@@ -14,9 +14,10 @@ from shoal.encoding import Attribute, Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.exact import common_scale
-from shoal.methods.leftovers import check_suppressed, read_number
+from shoal.methods.leftovers import check_suppressed
 from shoal.methods.mending import mend
 from shoal.methods.mixing import draws, mix
+from shoal.methods.options import read_number
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 from shoal.tree import Tree, plant

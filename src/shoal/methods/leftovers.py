@@ -6,28 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError
 from shoal.methods.base import Run
 from shoal.methods.exact import lay_forms
 
-__all__ = ["check_suppressed", "deal_rows", "join_nearest", "read_number"]
+__all__ = ["check_suppressed", "deal_rows", "join_nearest"]
 
 
 def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the group of each canonical row. A piece is some rows of a tuple; its first piece gets its first rows."""
     order = np.argsort(tuples, kind="stable")
     return np.repeat(groups[order], rows[order])
-
-
-def read_number(method: str, option: str, given: float | str) -> float:
-    """Return an option that is a number from 0 on; the command line gives it as text."""
-    try:
-        number = float(given)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise UsageError(f"{method}: {option}={given!r} is not a number from 0 on.")
-    return number
 
 
 def check_suppressed(method: str, labels: NDArray[np.int32], run: Run) -> None:

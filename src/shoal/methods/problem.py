@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding import Attribute, Encoded
+from shoal.methods.bans import banned_pairs, check_bans, side_of
 from shoal.methods.base import Run
 from shoal.methods.needs import Needs, find_needs
 from shoal.models import PrivacyModel
 from shoal.partition import node_losses
-from shoal.rules import CompiledRules, compile_rules
+from shoal.rules import CompiledRules, Pair, compile_rules
 
 __all__ = ["Problem", "Recoding", "prepare"]
 
-# Price of a row that has lost everything: twice of it fits 32 bits, and prices times rows 64.
+# Price of a row that has lost everything, or shares of it where bans cost more: twice of it fits 32 bits, and prices
+# times rows 64.
 FULL_PRICE = 2**29
 
 Ints = NDArray[np.int32]
@@ -41,7 +43,8 @@ class Problem:
     whose codes stand in the order of its leaves. places: of each code of a range, how much of the price of the
     whole lies below it; of a tree, the price of the code together with the next. units: the price of a value of a
     set; of the whole of a range or tree. needs: what models ask of a group; classes: what they know of the rows of each
-    tuple. row_tuple: the tuple of each canonical row.
+    tuple. row_tuple: the tuple of each canonical row. bans: the side of each tuple in each pair of sides that no group
+    may hold both of.
     """
 
     codes: Ints
@@ -54,6 +57,12 @@ class Problem:
     classes: Ints
     needs: Needs
     row_tuple: Ints
+    bans: Ints
+
+    @property
+    def free(self) -> bool:
+        """Whether rows alone decide which groups may be."""
+        return self.needs.plain and not self.bans.shape[1]
 
     @property
     def prices(self) -> tuple[Ints, NDArray[np.int64], NDArray[np.uint8], Ints]:
@@ -85,22 +94,34 @@ class Problem:
         return total
 
 
-def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), run: Run | None = None) -> Problem:
+def prepare(
+    encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), run: Run | None = None, *, alpha: float = 0.5
+) -> Problem:
     """Price the attributes by their weights, and the rules of the run.
 
     A group that breaks a rule pays, beside what it loses, the rule's share of the worth of its attribute: one that
-    breaks all of them pays for the whole attribute once more.
+    breaks all of them pays for the whole attribute once more. alpha balances the two: the loss counts 2 alpha times,
+    the rules 2 - 2 alpha times. A group that breaks a ban pays twice what it would for losing everything.
     """
     run = run or Run()
+    rules = compile_rules(run.rules, encoded.attributes)
+    bans = banned_pairs(rules)
+    most = FULL_PRICE // (1 + len(bans))
     needs = find_needs(encoded, models)
     whole, classes, counts, row_tuple = _distinct(encoded, needs)
     shares = np.array([float(run.weights.get(attribute.name, 1)) for attribute in encoded.attributes])
-    full = np.floor(FULL_PRICE * (shares / shares.sum())).astype(np.int64)
+    full, worth = (
+        np.floor(most * (shares / shares.sum()) * part).astype(np.int64) for part in (2 * alpha, 2 - 2 * alpha)
+    )
     priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
     codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
-    for rule, sides in _price_rules(compile_rules(run.rules, encoded.attributes), full, encoded.tuples[whole]):
-        priced.append(rule)
-        codes.append(sides)
+    for pair in rules.pairs:
+        unit = 2 * most if rules.bans[pair.rule] else _unit(rules, pair, int(worth[pair.attribute]))
+        priced.append(Priced(Recoding.RULE, np.zeros(3, dtype=np.int32), unit, np.arange(3)))
+        codes.append(side_of(pair, encoded.tuples[whole]))
+    banned = [side_of(pair, encoded.tuples[whole]).astype(np.int32) for pair in bans]
+    sides = np.column_stack(banned) if banned else np.zeros((len(whole), 0), dtype=np.int32)
+    check_bans(encoded.attributes, bans, sides, counts, k)
     dear = [each.mean_of_pairs(np.bincount(c, counts, len(each.ranks))) for each, c in zip(priced, codes, strict=True)]
     order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
     return Problem(
@@ -114,20 +135,15 @@ def prepare(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), run
         classes=classes,
         needs=needs,
         row_tuple=row_tuple,
+        bans=sides,
     )
 
 
-def _price_rules(rules: CompiledRules, full: NDArray[np.int64], tuples: Ints) -> list[tuple[Priced, NDArray[np.int64]]]:
-    """Price the pairs of sides that no group should mix, and tell the side of each tuple: 0 and 1, or 2 for none."""
-    made = []
-    for pair in rules.pairs:
-        a = pair.attribute
-        own = [worth for worth, owner in zip(rules.importances, rules.attributes, strict=True) if owner == a]
-        whole = rules.bases[a] + sum(own)
-        unit = int(int(full[a]) * rules.importances[pair.rule] / whole) if whole else 0
-        sides = np.where(pair.one, 0, np.where(pair.other, 1, 2))[tuples[:, a]]
-        made.append((Priced(Recoding.RULE, np.zeros(3, dtype=np.int32), unit, np.arange(3)), sides))
-    return made
+def _unit(rules: CompiledRules, pair: Pair, worth: int) -> int:
+    """Return what a group pays that breaks a pair, where all rules of its attribute are worth this much."""
+    own = [each for each, owner in zip(rules.importances, rules.attributes, strict=True) if owner == pair.attribute]
+    whole = rules.bases[pair.attribute] + sum(own)
+    return int(worth * rules.importances[pair.rule] / whole) if whole else 0
 
 
 def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:

@@ -15,6 +15,7 @@ from shoal.errors import UsageError
 from shoal.methods.full_domain import FullDomain, Problem
 from shoal.methods.levels import Ladder
 from shoal.methods.objectives import row_counts
+from shoal.methods.options import read_share
 from shoal.metrics.cells import OrderedReader, reader
 from shoal.rules import CompiledRules, compile_rules
 from shoal.schema import Kind
@@ -40,12 +41,7 @@ class Researched(FullDomain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        try:
-            object.__setattr__(self, "alpha", float(self.alpha))
-        except ValueError:
-            raise UsageError(f"{self.name}: alpha={self.alpha!r} is not a number.") from None
-        if not 0 <= self.alpha <= 1:
-            raise UsageError(f"{self.name}: alpha={self.alpha} must be from 0 to 1.")
+        object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
 
     def research_values(self, problem: Problem) -> Values:
         """Return the research value of each level of each attribute; the root has none."""

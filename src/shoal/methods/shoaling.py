@@ -17,8 +17,10 @@ from shoal.methods.covering import cover_tuples
 from shoal.methods.grouping import Grouping, cheaper, near_hosts, repair
 from shoal.methods.mixing import draws, mix
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.nesting import in_halves, nested_partition
+from shoal.methods.options import read_flag, read_share
 from shoal.methods.outliers import leave_out, leave_out_greedy, spread
-from shoal.methods.problem import Problem, prepare
+from shoal.methods.problem import Problem, Recoding, prepare
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -86,6 +88,8 @@ CHUNK_GROUPS = 200  # of a block in which groups are given up
 HEATS = (1.0, 0.5, 1.0, 2.0)  # times the first temperature, cycle after cycle
 PARTNERS = 3  # groups that are pooled with another
 LARGEST_K_TO_REBUILD = 20
+# Where labels of hierarchies jump from level to level, hot exchanges undo more than they find, and wider blocks pay.
+HEAT_IN_TREES, EXCHANGE_IN_TREES = 1 / 3, 2
 CUT = 1  # which of the starts is Mondrian's
 
 
@@ -93,7 +97,10 @@ CUT = 1  # which of the starts is Mondrian's
 class Shoaling:
     """Our own method: agglomeration in blocks, then moves and swaps between groups.
 
-    effort: "fast", "normal" or "high": how long it looks for something better.
+    effort: "fast", "normal" or "high": how long it looks for something better. alpha in [0, 1] balances the loss
+    against data constraint rules: at 0.5 a group that breaks all rules of an attribute pays as much as for losing it,
+    at 1 rules do not count, at 0 nothing else does. non_overlapping: ranges of a number or date never overlap in part;
+    they are halves, quarters and so on of its rows.
 
     Cost: about O(q m) for m distinct tuples and q attributes, with a large constant that grows with k: tuples meet only
     inside their block. The result does not depend on the number of threads.
@@ -103,18 +110,23 @@ class Shoaling:
     """
 
     effort: str = "normal"
+    alpha: float = 0.5
+    non_overlapping: bool = False
 
     name: ClassVar[str] = "shoaling"
 
     def __post_init__(self) -> None:
         if self.effort not in EFFORTS:
             raise UsageError(f"shoaling: effort {self.effort!r} is not known. Use {', '.join(EFFORTS)}.")
+        object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
+        object.__setattr__(self, "non_overlapping", read_flag(self.name, "non_overlapping", self.non_overlapping))
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
-        part = encoded if stays.all() else encoded.part(stays)
+        searched = in_halves(encoded) if self.non_overlapping else encoded
+        part = searched if stays.all() else searched.part(stays)
         k = check_models(self.name, part, models)
 
         def group(part: Encoded) -> Labels:
@@ -122,26 +134,36 @@ class Shoaling:
 
         labels = leave_out(part, models, group(part), k, most - int((~stays).sum()), group)
         run.progress(1.0)
+        if self.non_overlapping:
+            return nested_partition(encoded, searched, spread(labels, stays))
         return tight_partition(encoded, spread(labels, stays))
 
     def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Labels:
         """Return the group of each canonical row."""
-        problem = prepare(encoded, k, models, run)
+        problem = prepare(encoded, k, models, run, alpha=self.alpha)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            search = Search(problem, EFFORTS[self.effort], run, pool)
+            search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
             starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
             if any(attribute.tree is not None for attribute in encoded.attributes):
                 halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
                 starts += [covered(encoded, problem, run, n) for n in halvings]
-            if not problem.needs.plain:
+            if not problem.free:
                 starts = [repair(encoded, problem, models, start) for start in starts]
             starts = [start if i == CUT else search.eject(start, 0) for i, start in enumerate(starts)]
             grouping = min(starts, key=lambda start: start.cost(problem))
             for cycle in range(search.effort.cycles):
                 grouping = search.improve(grouping, cycle)
-        if not problem.needs.plain:
+        if not problem.free:
             grouping = repair(encoded, problem, models, grouping)
         return grouping.labels(problem)
+
+
+def suited(effort: Effort, problem: Problem) -> Effort:
+    """Return the effort for a table with hierarchies or without."""
+    if not (problem.kinds == Recoding.TREE).any():
+        return effort
+    wider = effort.exchange_per_k * EXCHANGE_IN_TREES
+    return replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)
 
 
 def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:

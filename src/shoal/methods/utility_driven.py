@@ -15,8 +15,9 @@ from shoal.encoding import Attribute, Encoded
 from shoal.errors import UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.exact import Forms, common_scale, lay_forms, raw_span, whole_places
-from shoal.methods.leftovers import deal_rows, read_number
+from shoal.methods.leftovers import deal_rows
 from shoal.methods.mending import mend
+from shoal.methods.options import read_flag, read_number
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, suppress_cells, tight_partition
 from shoal.rules import CompiledRules, compile_rules
@@ -68,9 +69,7 @@ class UtilityDriven:
     def __post_init__(self) -> None:
         if self.suppress not in SUPPRESS:
             raise UsageError(f"utility-driven: suppress {self.suppress!r} is not known. Use {', '.join(SUPPRESS)}.")
-        if str(self.non_overlapping).lower() not in ("true", "false"):
-            raise UsageError(f"utility-driven: non_overlapping={self.non_overlapping!r}. Use true or false.")
-        object.__setattr__(self, "non_overlapping", str(self.non_overlapping).lower() == "true")
+        object.__setattr__(self, "non_overlapping", read_flag(self.name, "non_overlapping", self.non_overlapping))
         for name, step in self.resolutions.items():
             if not read_number(self.name, f"resolution of {name!r}", step):
                 raise UsageError(f"utility-driven: resolution of {name!r} is 0. Use a number above 0.")

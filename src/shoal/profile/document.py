@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shoal.errors import FileError, InputError, UsageError
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn
 from shoal.schema import Kind
 from shoal.toml import key, string
+from shoal.writing import check_text_target, write_text
 
 __all__ = ["check_target", "document", "write_document"]
 
@@ -78,30 +77,10 @@ def _comment(texts: Iterable[str]) -> Iterator[str]:
 
 def check_target(path: Path, source: Path, *, force: bool) -> None:
     """Refuse a path that must not be written, before the work begins."""
-    if path.suffix.lower() != ".toml":
-        raise UsageError(f"{path}: the proposal is a TOML file. Name an output that ends in .toml.")
-    if path.exists() and source.exists() and os.path.samefile(path, source):
-        raise InputError(f"{path}: input and output are the same file. Name another output with -o.")
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder. Name a file in it.")
-    if not path.parent.is_dir():
-        raise FileError(f"{path.parent}: no such folder. Make it first.")
-    if os.path.lexists(path) and not force:
-        raise FileError(f"{path}: exists already. Name another with -o, or say --force to replace it.")
+    check_text_target(path, suffix=".toml", what="the proposal is a TOML file", source=source, force=force)
 
 
 def write_document(profile: Profile, path: Path, source: Path, *, force: bool = False) -> None:
     """Write the shoal.toml whole or not at all; one that exists is replaced only with force."""
     check_target(path, source, force=force)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        try:
-            with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as file:
-                file.write(document(profile))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
+    write_text(path, document(profile))

@@ -101,7 +101,7 @@ def pitman(of_size: NDArray[np.int64], population: int) -> float | None:
     def best_theta(alpha: float) -> float | None:
         def slope(step: float) -> float:
             theta = step - alpha
-            return _harmonic(theta, alpha, groups) - (digamma(theta + n_rows) - digamma(theta + 1))
+            return _harmonic(theta, alpha, groups) - digamma_rise(theta + 1, n_rows - 1)
 
         return _root(slope, 1e-9, 1e12, geometric=True)
 
@@ -126,7 +126,7 @@ def pitman(of_size: NDArray[np.int64], population: int) -> float | None:
 
 def _harmonic(theta: float, alpha: float, groups: int) -> float:
     """Return the sum of 1 / (theta + i alpha) for i from 1 to groups - 1."""
-    return (digamma(theta / alpha + groups) - digamma(theta / alpha + 1)) / alpha
+    return digamma_rise(theta / alpha + 1, groups - 1) / alpha
 
 
 def _log_gamma_ratio(x: float, more: float) -> float:
@@ -200,6 +200,14 @@ def _root(function: Callable[[float], float], low: float, high: float, *, geomet
         else:
             low, at_low = middle, at_middle
     return low
+
+
+def digamma_rise(x: float, more: float) -> float:
+    """Return digamma(x + more) - digamma(x); for large x by the series of the difference, as both would cancel out."""
+    if x < 1e4:
+        return digamma(x + more) - digamma(x)
+    squares = more * (2 * x + more) / (x * (x + more)) ** 2
+    return math.log1p(more / x) + more / (2 * x * (x + more)) + squares / 12
 
 
 def digamma(x: float) -> float:

@@ -1,0 +1,68 @@
+"""Is a release still worth having? What learners, trees, range queries and plain statistics make of it.
+
+`utility` asks all of it of an original and its release. `learn` measures accuracy with rows held out before anything is
+anonymised, `accuracy` that of one training and one test table; `ReleaseEncoder` is the encoding as a transformer of
+scikit-learn. `grow` is recursive partitioning, `ask_queries` range queries, `compare_moments` marginals, means,
+variances and associations.
+
+Learners and trees need scikit-learn: pip install 'shoal[evaluate]'.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.evaluate.classify import LEARNERS, Accuracy, accuracy, learn, learn_from_files, learn_from_release
+    from shoal.evaluate.moments import Moments, compare_moments
+    from shoal.evaluate.queries import QueryErrors, ask_queries
+    from shoal.evaluate.transformer import ReleaseEncoder
+    from shoal.evaluate.trees import Tree, grow
+    from shoal.evaluate.uses import Utility, utility
+
+__all__ = [
+    "LEARNERS",
+    "Accuracy",
+    "Moments",
+    "QueryErrors",
+    "ReleaseEncoder",
+    "Tree",
+    "Utility",
+    "accuracy",
+    "ask_queries",
+    "compare_moments",
+    "grow",
+    "learn",
+    "learn_from_files",
+    "learn_from_release",
+    "utility",
+]
+
+_PLACES = {
+    "LEARNERS": "classify",
+    "Accuracy": "classify",
+    "Moments": "moments",
+    "QueryErrors": "queries",
+    "ReleaseEncoder": "transformer",
+    "Tree": "trees",
+    "Utility": "uses",
+    "accuracy": "classify",
+    "ask_queries": "queries",
+    "compare_moments": "moments",
+    "grow": "trees",
+    "learn": "classify",
+    "learn_from_files": "classify",
+    "learn_from_release": "classify",
+    "utility": "uses",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"shoal.evaluate.{_PLACES[name]}"), name)
+    raise AttributeError(f"module 'shoal.evaluate' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,114 @@
+"""How much two quasi-identifiers hang together, and the weights that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding import Encoded
+from shoal.schema import Kind
+
+__all__ = ["about_redundancy", "associations", "derive_weights"]
+
+REDUNDANT = 0.9  # association from which one of two columns is as good as both
+ROWS_PER_VALUE = 5  # a category with fewer rows for each value explains any number
+
+Floats = NDArray[np.float64]
+Codes = NDArray[Any]
+
+
+def associations(encoded: Encoded) -> Floats:
+    """Return the association of each two quasi-identifiers, in [0, 1]: 0 where neither tells anything of the other.
+
+    Two numbers (or dates): the absolute value of Pearson's r. Two categories: Cramer's V, corrected for its bias. A
+    number and a category: the correlation ratio eta. A row with a missing number does not count for that column.
+    """
+    q = len(encoded.attributes)
+    table = np.eye(q)
+    for a, b in combinations(range(q), 2):
+        table[a, b] = table[b, a] = _pair(encoded, a, b)
+    return table
+
+
+def derive_weights(encoded: Encoded) -> dict[str, Fraction]:
+    """Return weights that sum to 1: each in proportion to 1 - mean association with the others ([S1]).
+
+    What other columns tell as well weighs less. Columns that all say the same weigh alike.
+    """
+    q = len(encoded.attributes)
+    own = 1 - (associations(encoded).sum(axis=1) - 1) / max(1, q - 1)
+    if own.max() < 1e-9:
+        own = np.ones(q)
+    # A weight of 0 would make a column free to lose.
+    shares = [Fraction(max(float(share), 1e-3)).limit_denominator(10**6) for share in own]
+    return {attribute.name: share / sum(shares) for attribute, share in zip(encoded.attributes, shares, strict=True)}
+
+
+def about_redundancy(encoded: Encoded) -> Iterator[str]:
+    """Say which quasi-identifiers are so closely associated that all but one might be dropped."""
+    for a, b in combinations(range(len(encoded.attributes)), 2):
+        one, other = encoded.attributes[a], encoded.attributes[b]
+        mixed = [each for each in (one, other) if each.kind is Kind.CATEGORICAL]
+        if len(mixed) == 1 and len(mixed[0].texts) * ROWS_PER_VALUE > encoded.n_rows:
+            continue
+        found = _pair(encoded, a, b)
+        if found >= REDUNDANT:
+            yield (
+                f"columns {one.name!r} and {other.name!r} say nearly the same (association {found:.2f}): the release "
+                "loses less if one of them is dropped"
+            )
+
+
+def _pair(encoded: Encoded, a: int, b: int) -> float:
+    """Return the association of two attributes by the measure of their kinds, the category first."""
+    if encoded.attributes[a].kind is not Kind.CATEGORICAL and encoded.attributes[b].kind is Kind.CATEGORICAL:
+        a, b = b, a
+    one, other = encoded.attributes[a], encoded.attributes[b]
+    codes, rows = encoded.tuples[:, [a, b]], encoded.counts.astype(np.float64)
+    known = (codes[:, 0] != one.missing) & (codes[:, 1] != other.missing)  # of categories no code is missing
+    codes, rows = codes[known], rows[known]
+    if not len(rows):
+        return 0.0
+    if other.kind is Kind.CATEGORICAL:
+        return cramers_v(codes[:, 0], codes[:, 1], rows)
+    if one.kind is Kind.CATEGORICAL:
+        return correlation_ratio(codes[:, 0], other.values[codes[:, 1]], rows)
+    return pearson(one.values[codes[:, 0]], other.values[codes[:, 1]], rows)
+
+
+def pearson(one: Floats, other: Floats, rows: Floats) -> float:
+    """Return |r| of two numbers; rows: how often each pair occurs. 0 where one of them is constant."""
+    total = rows.sum()
+    one, other = (each - each @ rows / total for each in (one, other))
+    spread = float(rows @ one**2) * float(rows @ other**2)
+    return min(1.0, abs(float(rows @ (one * other))) / spread**0.5) if spread > 0 else 0.0
+
+
+def correlation_ratio(categories: Codes, numbers: Floats, rows: Floats) -> float:
+    """Return eta: the root of the share of a number's variance that lies between the categories."""
+    numbers = numbers - numbers @ rows / rows.sum()
+    _, place = np.unique(categories, return_inverse=True)
+    sizes, sums = np.bincount(place, rows), np.bincount(place, rows * numbers)
+    spread = float(rows @ numbers**2)
+    return min(1.0, float((sums**2 / sizes).sum()) / spread) ** 0.5 if spread > 0 else 0.0
+
+
+def cramers_v(one: Codes, other: Codes, rows: Floats) -> float:
+    """Return Cramer's V of two categories with the bias taken off as by Bergsma (2013)."""
+    n = float(rows.sum())
+    _, first = np.unique(one, return_inverse=True)
+    _, second = np.unique(other, return_inverse=True)
+    r, c = int(first.max()) + 1, int(second.max()) + 1
+    if n <= 1 or r == 1 or c == 1:
+        return 0.0
+    cells, place = np.unique(first * np.int64(c) + second, return_inverse=True)
+    found = np.bincount(place, rows)
+    expected = np.bincount(first, rows)[cells // c] * np.bincount(second, rows)[cells % c] / n
+    phi = max(0.0, float((found**2 / expected).sum()) / n - 1 - (r - 1) * (c - 1) / (n - 1))
+    least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    return min(1.0, (phi / least) ** 0.5) if least > 0 else 0.0
