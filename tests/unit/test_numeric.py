@@ -33,8 +33,8 @@ def encode(fitted: Table, other: Table | None = None, missing: tuple[str, ...] =
     return {name: matrix[:, i].tolist() for i, name in enumerate(encoding.features)}
 
 
-def test_number_is_the_middle_of_its_range_and_a_star_that_of_the_column() -> None:
-    assert encode(table(age=["20", "[30, 41]", "[50, 60)", "*"])) == {"age": [20, 35.5, 54.5, 39.5]}
+def test_number_is_the_middle_of_its_range_and_a_star_the_mean_of_the_others() -> None:
+    assert encode(table(age=["20", "[30, 41]", "[50, 60)", "*"])) == {"age": [20, 35.5, 54.5, 110 / 3]}
 
 
 def test_date_is_counted_in_days_since_1970() -> None:
@@ -42,14 +42,20 @@ def test_date_is_counted_in_days_since_1970() -> None:
     assert encode(cells) == {"born": [1, 2, (date(2020, 2, 29) - date(1970, 1, 1)).days]}
 
 
-def test_category_is_spread_over_the_members_of_its_set_and_a_star_over_all() -> None:
+def test_category_is_spread_over_the_members_of_its_set_and_a_star_like_the_others() -> None:
     found = encode(table(sex=["F", "{F, M}", "*", '{"a, b", M}']))
-    assert found == {"sex=F": [1, 0.5, 1 / 3, 0], "sex=M": [0, 0.5, 1 / 3, 0.5], "sex=a, b": [0, 0, 1 / 3, 0.5]}
+    assert found == {"sex=F": [1, 0.5, 0.5, 0], "sex=M": [0, 0.5, 1 / 3, 0.5], "sex=a, b": [0, 0, 1 / 6, 0.5]}
+
+
+def test_star_alone_tells_nothing() -> None:
+    assert encode(table(age=["*", "*"], sex=["*", "NULL"]), table(age=["5", "*"], sex=["F", "*"])) == {}
+    numbers = fit_encoding(table(age=["*"]), Schema.build(["age"], {Role.QI: ["age"]}, kinds={"age": Kind.NUMERIC}))
+    assert numbers.matrix(table(age=["5", "*"])).tolist() == [[5], [0]]
 
 
 def test_missing_number_has_a_feature_of_its_own_and_missing_category_a_value() -> None:
-    found = encode(table(age=["20", "", "40"], sex=["?", "F", ""]), missing=("?",))
-    assert found == {"age": [20, 30, 40], "age missing": [0, 1, 0], "sex=": [1, 0, 1], "sex=F": [0, 1, 0]}
+    found = encode(table(age=["20", "", "30"], sex=["?", "F", ""]), missing=("?",))
+    assert found == {"age": [20, 25, 30], "age missing": [0, 1, 0], "sex=": [1, 0, 1], "sex=F": [0, 1, 0]}
 
 
 def test_marker_that_reads_like_a_star_is_missing_where_it_is_declared() -> None:

@@ -52,6 +52,9 @@ def test_class_that_nothing_tells_leaves_zero_r() -> None:
     frame = make(60).with_columns(salary=pl.lit("low"), age=pl.lit("*"))
     found = evaluate.accuracy(frame, make(60, seed=1), make_schema(), "salary")
     assert len(set(found.values())) == 1
+    frame = make(60).with_columns(town=pl.lit("*"))
+    found = evaluate.accuracy(frame, make(60, seed=1), make_schema(), "salary", features=["town"])
+    assert len(set(found.values())) == 1
 
 
 def test_held_out_rows_are_released_apart_and_the_order_of_rows_does_not_matter() -> None:
