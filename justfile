@@ -40,7 +40,7 @@ bench *arguments:
 
 # the long runs: fuzz, kills, soak
 nightly:
-    SHOAL_HYPOTHESIS_PROFILE=nightly SHOAL_KILLS=200 SHOAL_FUZZ=100000 pytest -m ""
+    SHOAL_HYPOTHESIS_PROFILE=nightly SHOAL_KILLS=200 SHOAL_FUZZ=100000 SHOAL_SOAK=200 pytest -m ""
 
 demo:
     shoal demo

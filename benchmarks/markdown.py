@@ -52,14 +52,14 @@ def render(report: Report) -> str:
     return "\n\n".join([*parts, *(["### Failed", "\n".join(failed)] if failed else [])]) + "\n"
 
 
-def renew(path: Path, made: str) -> None:
-    """Put what was made between the two marks of a page."""
+def renew(path: Path, made: str, begin: str = BEGIN) -> None:
+    """Put what was made between two marks of a page: where it begins, and the next end."""
     text = path.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
+    before, _, rest = text.partition(begin)
     _, mark, after = rest.partition(END)
     if not mark:
-        raise ValueError(f"{path}: the lines {BEGIN!r} and {END!r} are not in it, in this order")
-    path.write_text(f"{before}{BEGIN}\n\n{made}\n{END}{after}", "utf-8")
+        raise ValueError(f"{path}: the lines {begin!r} and {END!r} are not in it, in this order")
+    path.write_text(f"{before}{begin}\n\n{made}\n{END}{after}", "utf-8")
 
 
 def _unit_line(seconds: Sequence[float]) -> str:

@@ -1,6 +1,8 @@
 """Figure 2 of the paper that brings KACA: distortion ratio of KACA and Incognito over the number of quasi-identifiers.
 
-python -m experiments.distortion            writes experiments/distortion.md and distortion.svg
+python -m experiments.distortion            writes experiments/distortion.json, distortion.md and distortion.svg
+
+Figures that stand in distortion.json already are not worked out again; remove it to begin anew.
 
 45,222 complete rows of both Adult files, the nine quasi-identifiers of the paper's Table 2 in its order, uniform
 weights, k = 2 and 10, KACA with ten seeds.
@@ -8,8 +10,10 @@ weights, k = 2 and 10, KACA with ten seeds.
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +28,11 @@ from shoal.models import KAnonymity
 from shoal.partition import NODE, Partition
 
 PAGE = Path(__file__).with_suffix(".md")
+FIGURES = Path(__file__).with_suffix(".json")
 KS = (2, 10)
 SEEDS = 10
 PRINTED_FACTOR = 5.57
+Rows = list[dict[str, float]]
 # Trees of our own, with the heights of the paper's Table 2: label of each value from level 1 up, without the root.
 WORK = {
     "Private": ("private", "employed"),
@@ -114,40 +120,47 @@ def distortion_ratio(encoded: Encoded, made: Partition) -> float:
     return total / len(made.cells)
 
 
-def run_all() -> list[dict[str, float]]:
-    """Return a row for each k and number of quasi-identifiers."""
+def run_all() -> None:
+    """Write a row of figures for each k and number of quasi-identifiers; rows that are there already stay."""
     frame = adult(part="both")
     rules = trees(frame)
-    rows = []
+    rows: Rows = json.loads(FIGURES.read_text()) if FIGURES.exists() else []
+    done = {(row["size"], row["k"]) for row in rows}
     for size in range(1, len(rules) + 1):
         names = list(rules)[:size]
         encoded = encode_columns(frame, names, {name: rules[name] for name in names})
         for k in KS:
-            models = (KAnonymity(k),)
-            ratios, seconds = [], []
-            for seed in range(SEEDS):
-                began = time.process_time()
-                ratios.append(distortion_ratio(encoded, named("kaca").partition(encoded, models, Run(seed=seed))))
-                seconds.append(time.process_time() - began)
-            best = named("incognito", objective="precision").partition(encoded, models, Run())
-            usual = named("incognito").partition(encoded, models, Run())
-            rows.append(
-                {
-                    "k": k,
-                    "size": size,
-                    "kaca": statistics.mean(ratios),
-                    "spread": max(ratios) - min(ratios),
-                    "seconds": statistics.median(seconds),
-                    "incognito": distortion_ratio(encoded, best),
-                    "height": distortion_ratio(encoded, usual),
-                }
-            )
-    return rows
+            if (size, k) not in done:
+                rows.append({"k": k, "size": size} | run_one(encoded, k))
+                FIGURES.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def run_one(encoded: Encoded, k: int) -> dict[str, float]:
+    """Return the ratios of KACA over ten seeds and those of Incognito."""
+    models = (KAnonymity(k),)
+    ratios, seconds = [], []
+    for seed in range(SEEDS):
+        began = time.process_time()
+        ratios.append(distortion_ratio(encoded, named("kaca").partition(encoded, models, Run(seed=seed))))
+        seconds.append(time.process_time() - began)
+    best = named("incognito", objective="precision").partition(encoded, models, Run())
+    began = time.process_time()
+    usual = named("incognito").partition(encoded, models, Run())
+    of_incognito = time.process_time() - began
+    return {
+        "kaca": statistics.mean(ratios),
+        "spread": max(ratios) - min(ratios),
+        "seconds": statistics.median(seconds),
+        "incognito_seconds": of_incognito,
+        "incognito": distortion_ratio(encoded, best),
+        "height": distortion_ratio(encoded, usual),
+    }
 
 
 def main() -> None:
     """Run everything and write the page and the picture."""
-    rows = run_all()
+    run_all()
+    rows = json.loads(FIGURES.read_text())
     figure, axes = new_figure(7.2, 3.2, columns=2)
     for axis, k in zip(axes, KS, strict=True):
         own = [row for row in rows if row["k"] == k]
@@ -163,32 +176,48 @@ def main() -> None:
 
 def page(rows: list[dict[str, float]]) -> str:
     """Return the page."""
+    head = ["k", "quasi-identifiers", "KACA, mean", "largest - least", "Incognito", "by height", "factor"]
     told = write_table(
-        ["k", "quasi-identifiers", "KACA, mean", "largest - least", "CPU s", "Incognito", "by height", "factor"],
+        [*head, "CPU s, KACA", "CPU s, Incognito"],
         [
             [
                 int(row["k"]),
                 int(row["size"]),
                 f"{row['kaca']:.4f}",
                 f"{row['spread']:.4f}",
-                f"{row['seconds']:.1f}",
                 f"{row['incognito']:.4f}",
                 f"{row['height']:.4f}",
                 f"{row['incognito'] / row['kaca']:.2f}" if row["kaca"] else "",
+                f"{row['seconds']:.1f}",
+                f"{row['incognito_seconds']:.1f}",
             ]
             for row in sorted(rows, key=lambda row: (row["k"], row["size"]))
         ],
     )
-    changed = [row for row in rows if row["kaca"]]
-    factor = statistics.mean(row["incognito"] / row["kaca"] for row in changed)
-    by_height = statistics.mean(row["height"] / row["kaca"] for row in changed)
-    totals = sum(row["incognito"] for row in rows) / sum(row["kaca"] for row in rows)
-    middle = statistics.median(row["incognito"] / row["kaca"] for row in changed)
-    return TEXT.format(
-        table=told, factor=factor, by_height=by_height, totals=totals, middle=middle, printed=PRINTED_FACTOR
+    averages = write_table(
+        ["average factor", *(f"k = {k}" for k in KS), "both"],
+        [
+            [name, *(f"{average([row for row in rows if row['k'] == k]):.2f}" for k in KS), f"{average(rows):.2f}"]
+            for name, average in AVERAGES.items()
+        ],
     )
+    spread = max(row["spread"] for row in rows)
+    return TEXT.format(table=told, averages=averages, spread=spread, printed=PRINTED_FACTOR)
 
 
+def factors(rows: Rows, of: str = "incognito") -> list[float]:
+    """Return how many times lower the ratio of KACA is, where it is above 0."""
+    return [row[of] / row["kaca"] for row in rows if row["kaca"]]
+
+
+AVERAGES: dict[str, Callable[[Rows], float]] = {
+    "mean": lambda rows: statistics.mean(factors(rows)),
+    "mean over sizes 5 to 9": lambda rows: statistics.mean(factors([row for row in rows if row["size"] >= 5])),
+    "mean, Incognito by height": lambda rows: statistics.mean(factors(rows, "height")),
+    "median": lambda rows: statistics.median(factors(rows)),
+    "geometric mean": lambda rows: statistics.geometric_mean(factors(rows)),
+    "ratio of the summed distortions": lambda rows: sum(r["incognito"] for r in rows) / sum(r["kaca"] for r in rows),
+}
 TEXT = """\
 # Distortion of KACA against Incognito
 
@@ -200,18 +229,26 @@ Incognito chooses, among the minimal vectors, the one of least distortion; the c
 
 {table}
 
-The paper says that the distortion ratio of KACA is {printed} times lower on average. Here the mean of the factors is
-{factor:.2f} ({by_height:.2f} against the vector of least height), their median {middle:.2f}, and the ratio of the
-summed distortions {totals:.2f}.
+The paper says that the distortion ratio of KACA is {printed} times lower on average. How it took the average is not
+told, and ours depends on it:
 
-Where the figures differ:
+{averages}
 
-- The paper does not print its hierarchies, only their heights, and not the figures behind its curves; how it took its
-  average is not told. A single attribute with a few rare values (age, alone) makes a very large factor, since KACA
-  touches the few rows that need it and a full-domain method all rows; the mean of factors is ruled by such cases.
-- Both curves rise with the number of quasi-identifiers and with k, as in the paper, and KACA stays below Incognito
-  throughout.
-- Seeds matter little for a table of this size: the largest ratio of ten seeds is close to the least.
+What repeats, and what does not:
+
+- KACA stays below Incognito for every number of quasi-identifiers and both k, by at least a factor of four. Its ratio
+  rises with the number of quasi-identifiers and with k, as in the paper.
+- **The {printed} does not repeat as a mean over all sizes.** With one or two quasi-identifiers KACA touches the few
+  rows that need it and a full-domain method all rows, which gives factors in the hundreds and thousands, and these rule
+  the mean. With k = 10 and five or more quasi-identifiers, where both have to generalise much, the factors lie around
+  the paper's. Its figures behind the curves are not printed, and neither are its hierarchies, only their heights.
+- KACA takes longer than Incognito on average, as in the paper; with nine quasi-identifiers Incognito's lattice is so
+  large that it is the other way round.
+- Incognito's ratio does not rise steadily with the number of quasi-identifiers, where the paper says that both do: it
+  is a mean over the columns, and falls where a further column adds less than the mean of those before it.
+- Here a group shows the lowest common label of its own rows, which is never higher than the label that KACA merged
+  by. So the ratios of KACA are, if anything, lower than those of the paper's method.
+- Ten seeds differ by {spread:.4f} at most in the ratio.
 """
 
 

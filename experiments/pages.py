@@ -9,13 +9,16 @@ from typing import Any
 import polars as pl
 
 from shoal import datasets
-from shoal.encoding import Encoded, encode
+from shoal.encoding import Encoded, decode, encode
 from shoal.hierarchy.base import Rule
-from shoal.partition import Partition, cell_losses
+from shoal.metrics import Measures, measure_tables
+from shoal.partition import Partition
+from shoal.rules import Rule as ConstraintRule
+from shoal.rules import compile_rules
 from shoal.schema import Kind, Role, Schema
 from shoal.table import from_frame
 
-__all__ = ["adult", "distinct_tuples", "encode_columns", "loss", "new_figure", "save", "write_table"]
+__all__ = ["adult", "distinct_tuples", "encode_columns", "make_schema", "measure", "new_figure", "save", "write_table"]
 
 FOLDER = Path(__file__).parent
 NUMBERS = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-week", "fnlwgt")
@@ -27,20 +30,28 @@ def adult(n_rows: int | None = None, *, part: str = "train") -> pl.DataFrame:
     return frame if n_rows is None else frame.head(n_rows)
 
 
+def make_schema(names: Sequence[str]) -> Schema:
+    """Return the schema of some columns, all of them quasi-identifiers."""
+    kinds = {name: Kind.NUMERIC if name in NUMBERS else Kind.CATEGORICAL for name in names}
+    return Schema.build(list(names), {Role.QI: list(names)}, kinds=kinds)
+
+
 def encode_columns(frame: pl.DataFrame, names: Sequence[str], rules: Mapping[str, Rule] | None = None) -> Encoded:
     """Return some columns as codes, all of them quasi-identifiers."""
-    kinds = {name: Kind.NUMERIC if name in NUMBERS else Kind.CATEGORICAL for name in names}
-    schema = Schema.build(list(names), {Role.QI: list(names)}, kinds=kinds)
-    return encode(from_frame(frame.select(names)), schema, rules)
+    return encode(from_frame(frame.select(names)), make_schema(names), rules)
 
 
-def loss(encoded: Encoded, made: Partition) -> float:
-    """Return the total NCP of a partition; a row that is left out has lost all."""
-    kept = made.labels[made.labels >= 0]
-    total = 0.0
-    for attribute, cells in zip(encoded.attributes, made.cells, strict=True):
-        total += float(cell_losses(attribute, cells)[cells.index][kept].sum()) + len(made.labels) - len(kept)
-    return total / (len(made.labels) * len(made.cells))
+def measure(frame: pl.DataFrame, encoded: Encoded, made: Partition, rules: Sequence[ConstraintRule] = ()) -> Measures:
+    """Measure the cells that are released; a row that is left out has lost all."""
+    names = [attribute.name for attribute in encoded.attributes]
+    schema = make_schema(names)
+    return measure_tables(
+        from_frame(frame.select(names)),
+        decode(encoded, made, schema).table,
+        schema,
+        hierarchies={a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None},
+        rules=compile_rules(rules, encoded.attributes),
+    )
 
 
 def distinct_tuples(made: Partition) -> int:

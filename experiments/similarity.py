@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from experiments.pages import adult, distinct_tuples, encode_columns, loss, new_figure, save, write_table
+from experiments.pages import adult, distinct_tuples, encode_columns, measure, new_figure, save, write_table
 from shoal import hierarchy
 from shoal.encoding import Encoded
 from shoal.methods import Run, named
@@ -100,18 +100,20 @@ def run_all() -> dict[str, list[tuple[int, float]]]:
     with_trees = encode_columns(frame, NAMES, job)
     codes = toolbox_codes(plain, job)
     found: dict[str, list[tuple[int, float]]] = {}
-    for label, method, table in (
-        ("SBCA", "sbca", plain),
-        ("Incognito", "incognito", with_trees),
-        ("Datafly", "datafly", with_trees),
-        ("Mondrian, ours", "mondrian", plain),
-        ("shoaling", "shoaling", plain),
+    by_loss = {"objective": "ncp"}
+    for label, method, options, table in (
+        ("SBCA", "sbca", {}, plain),
+        ("Incognito", "incognito", {}, with_trees),
+        ("Incognito, least NCP", "incognito", by_loss, with_trees),
+        ("Datafly", "datafly", {}, with_trees),
+        ("Mondrian, ours", "mondrian", {}, plain),
+        ("shoaling", "shoaling", {}, plain),
     ):
         found[label] = []
         for k in KS:
             limit = Fraction(2 * k, 5000) if method == "datafly" else Fraction(0)
-            made = named(method).partition(table, (KAnonymity(k),), Run(suppression_limit=limit))
-            found[label].append((distinct_tuples(made), loss(table, made)))
+            made = named(method, **options).partition(table, (KAnonymity(k),), Run(suppression_limit=limit))
+            found[label].append((distinct_tuples(made), measure(frame, table, made).ncp))
     found["Mondrian"] = [toolbox_mondrian(codes, k) for k in KS]
     return found
 
@@ -164,11 +166,14 @@ Where the figures differ:
 - **582 tuples of SBCA at k = 2 cannot be right.** The 5,000 rows have {distinct} distinct tuples in all, and recoding
   can only merge them. At k = 50 and 100 every group has k rows and the counts are those of the thesis.
 - **Incognito at k = 2** has several minimal vectors. The thesis' 22 tuples are those of the vector with most groups;
-  the usual choice, the least height, is the one shown here. Its NCP jumps with k for the same reason, which the
-  thesis takes for a weakness of the method; chosen by NCP, it rises steadily from 0.2348 to 0.4985.
+  the usual choice, the least height, has fewer. Its NCP jumps with k for the same reason, which the thesis takes for a
+  weakness of the method; where the minimal vector of least NCP is chosen, it does not.
 - **A Mondrian that releases the groups' own ranges and value sets beats SBCA slightly** from k = 10 on. What the
   thesis shows is the toolbox's implementation with its integer codes for countries, not the method. Shoaling loses
   less than both at every k.
+- **Ties** decide more than one would think. Countries whose counts are equally far from that of the first row's are
+  taken here by their rows in all of what is left; by their rows among those of the first row's sex, which the thesis
+  allows as well, SBCA would have 0.0019, 0.0118, 0.0388 and 0.0897 at k = 2, 10, 50 and 100.
 """
 
 

@@ -1,7 +1,9 @@
 """shoal: give every row of a table its look-alikes, keep its meaning, and prove both on the file that is written.
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
-To check and score one: `verify` (yes, or an error that says why not) and `measure` (what any tool's release lost).
+To check and score one: `verify` (yes, or an error that says why not), `measure` (what any tool's release lost) and
+`risk` (how easily people are found in it).
+To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
 To see whether a release is still of use: `evaluate`, and `Release.to_numeric` for learners of your own.
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from shoal import datasets, errors, evaluate, hierarchy, methods, models
     from shoal.climbs import Climb
     from shoal.errors import ShoalError
+    from shoal.evaluate.advise import Advice, Limits, advise
+    from shoal.evaluate.compare import Comparison, compare
     from shoal.formats import read_table
     from shoal.metrics import Measures
     from shoal.models import (
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     )
     from shoal.pipeline import anonymize, measure
     from shoal.release import Release
+    from shoal.risks import Risk, risk
     from shoal.rules import Rule
     from shoal.schema import Kind, Role, Schema
     from shoal.table import Table, read_csv
@@ -47,10 +52,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "AlphaK",
     "AverageRisk",
     "BetaLikeness",
     "Climb",
+    "Comparison",
     "DeltaDisclosure",
     "DeltaPresence",
     "EntropyLDiversity",
@@ -58,12 +65,14 @@ __all__ = [
     "KMap",
     "Kind",
     "LDiversity",
+    "Limits",
     "MaximalRisk",
     "Measures",
     "PSensitiveK",
     "PersonalK",
     "RecursiveLDiversity",
     "Release",
+    "Risk",
     "Role",
     "Rule",
     "Schema",
@@ -72,7 +81,9 @@ __all__ = [
     "Table",
     "Verdict",
     "__version__",
+    "advise",
     "anonymize",
+    "compare",
     "datasets",
     "errors",
     "evaluate",
@@ -82,14 +93,17 @@ __all__ = [
     "models",
     "read_csv",
     "read_table",
+    "risk",
     "verify",
 ]
 
 _PLACES = {
+    "Advice": "shoal.evaluate.advise",
     "AlphaK": "shoal.models",
     "AverageRisk": "shoal.models",
     "BetaLikeness": "shoal.models",
     "Climb": "shoal.climbs",
+    "Comparison": "shoal.evaluate.compare",
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
     "EntropyLDiversity": "shoal.models",
@@ -97,12 +111,14 @@ _PLACES = {
     "KMap": "shoal.models",
     "Kind": "shoal.schema",
     "LDiversity": "shoal.models",
+    "Limits": "shoal.evaluate.advise",
     "MaximalRisk": "shoal.models",
     "Measures": "shoal.metrics",
     "PSensitiveK": "shoal.models",
     "PersonalK": "shoal.models",
     "RecursiveLDiversity": "shoal.models",
     "Release": "shoal.release",
+    "Risk": "shoal.risks",
     "Role": "shoal.schema",
     "Rule": "shoal.rules",
     "Schema": "shoal.schema",
@@ -110,10 +126,13 @@ _PLACES = {
     "TCloseness": "shoal.models",
     "Table": "shoal.table",
     "Verdict": "shoal.verification",
+    "advise": "shoal.evaluate.advise",
     "anonymize": "shoal.pipeline",
+    "compare": "shoal.evaluate.compare",
     "measure": "shoal.pipeline",
     "read_csv": "shoal.table",
     "read_table": "shoal.formats",
+    "risk": "shoal.risks",
     "verify": "shoal.verification",
 }
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.rules import Rule as ConstraintRule
     from shoal.table import Table
 
-__all__ = ["AUTO", "Settings", "read_config"]
+__all__ = ["AUTO", "SIGNOFF", "Settings", "check_signoff", "read_config"]
 
 AUTO = "auto"  # weights that the table itself gives
 
@@ -68,6 +68,7 @@ class Settings:
     grids: Mapping[str, str] = field(default_factory=dict)
     cells: str | None = None
     spreadsheet_safe: bool | None = None
+    signoff: Mapping[str, str] = field(default_factory=dict)  # what the report says of who signs it; see SIGNOFF
     kinds: Mapping[str, str] = field(default_factory=dict)  # of columns that are no quasi-identifiers, to see drift
 
     def over(self, other: Settings) -> Settings:
@@ -180,6 +181,8 @@ class Settings:
         }
 
 
+# What a report leaves a line for.
+SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 # Settings that share out columns: one of each may name a column.
 SHARED = (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates"))
 ROLE_FIELDS = {
@@ -190,6 +193,14 @@ ROLE_FIELDS = {
     "person": "person",
     "k": "k_column",
 }
+
+
+def check_signoff(lines: Mapping[str, str]) -> dict[str, str]:
+    """Return lines of a report that are filled in, or refuse those that it does not have."""
+    strange = [line for line in lines if line not in SIGNOFF]
+    if strange:
+        raise UsageError(f"sign-off: {strange[0]!r} is no line of the report. Lines: {', '.join(SIGNOFF)}.")
+    return dict(lines)
 
 
 def read_config(path: str | os.PathLike[str]) -> Settings:
@@ -231,6 +242,13 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         decimal: StrictStr | None = None
         thousands: StrictStr | None = None
 
+    class SignoffForm(Strict):
+        who: StrictStr | None = None
+        when: StrictStr | None = None
+        purpose: StrictStr | None = None
+        legal_basis: StrictStr | None = None
+        reviewer: StrictStr | None = None
+
     class ConfigForm(Strict):
         k: Annotated[StrictInt, Field(ge=1)] | None = None
         l: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -254,8 +272,9 @@ def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
         spreadsheet_safe: StrictBool | None = None
         columns: dict[str, ColumnForm] = Field(default_factory=dict)
         file: FileForm = Field(default_factory=FileForm)
+        signoff: SignoffForm = Field(default_factory=SignoffForm)
 
-    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm}
+    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm, "signoff": SignoffForm}
     try:
         return ConfigForm.model_validate(content)
     except ValidationError as error:
@@ -330,6 +349,7 @@ def _settings(form: Any, folder: Path) -> Settings:
         delimiter=form.file.delimiter,
         encoding=form.file.encoding,
         header=form.file.header,
+        signoff=form.signoff.model_dump(exclude_none=True),
     )
 
 

@@ -22,22 +22,23 @@ from shoal.methods.full_domain import FullDomain
 from shoal.metrics import Measures
 from shoal.models import Basis, PrivacyModel
 from shoal.pipeline import anonymize_table
-from shoal.rare import check_seen
-from shoal.release import (
-    Release,
-    Request,
+from shoal.publication import (
+    check_report,
     load_table,
     publish_files,
     require,
     table_remark,
     write_dictionary,
+    write_report,
 )
+from shoal.rare import check_seen
+from shoal.release import Release, Request
 from shoal.rules import RuleVerdict
 from shoal.schema import Dialect, Role, Schema
 from shoal.sources.base import Recoding, Source
 from shoal.sources.duck import DuckSource
 from shoal.sources.postgres import PostgresSource
-from shoal.target import Stream, Target
+from shoal.target import Beside, Stream, Target
 from shoal.target_table import TableTarget
 
 if TYPE_CHECKING:
@@ -167,9 +168,12 @@ class CountedRelease:
         """What any k-anonymous local recoding must lose; see Release.lower_bound."""
         return self.made.lower_bound
 
-    def write_to(self, target: Target | Stream | TableTarget, *, key: bytes | None = None) -> Path | None:
+    def write_to(
+        self, target: Target | Stream | TableTarget, *, key: bytes | None = None, report: Beside | None = None
+    ) -> Path | None:
         """Write to a target that is open already; see Release.write_to."""
         self.source.check_unchanged()
+        check_report(target, report)
         if key is not None and not isinstance(self.source, DuckSource):
             raise UsageError(f"{self.source.place}: --key-file signs the hash of a file. Leave it out for a table.")
         if isinstance(target, TableTarget):
@@ -181,14 +185,14 @@ class CountedRelease:
             )
         try:
             plain, unfinished = self._write_file(target)
-            self._pass_gate(unfinished)
+            verdict = self._pass_gate(unfinished)
             self.source.check_unchanged()
             if isinstance(target, Stream):
                 target.publish(unfinished)
                 return None
             beside = write_dictionary(target, self.made, self._cells(plain), self.measures.rows)
             content = self.made.manifest(target.path.name, unfinished, None) | self._signed(key)
-            return publish_files(target, unfinished, beside, content)
+            return publish_files(target, unfinished, beside, content, write_report(report, self.made, verdict, content))
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -236,7 +240,7 @@ class CountedRelease:
             sink_parquet(plain, unfinished)
         return plain, unfinished
 
-    def _pass_gate(self, written: Path) -> None:
+    def _pass_gate(self, written: Path) -> verification.Verdict:
         """Hold the written bytes against the source, which the verifier reads anew with readers of its own."""
         names = [column.name for column in self.schema.released]
         rows: Iterator[list[list[str]]]
@@ -258,7 +262,7 @@ class CountedRelease:
                 models=self.request.specs,
                 paths=self.made.paths,
             )
-        require(verdict)
+        return require(verdict)
 
     def _claimed(self) -> verification.Claimed:
         return verification.Claimed(self.recoding.maps, self.recoding.kept, self.made.claims())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shoal.config import Settings
@@ -106,11 +106,13 @@ class Job:
     def _from_table(self, table: Table) -> Release:
         check_drift(table, self.saved)
         schema, people = self.settings.schema(table.names), self.settings.population_table()
-        return anonymize_table(
+        release = anonymize_table(
             table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people
         )
+        return replace(release, settings=self.settings)
 
     def _from_source(self, source: Source) -> CountedRelease:
         check_columns(source.names, lambda name: source.count([name]).frame[name].to_list(), self.saved)
         schema = self.settings.schema(source.names)
-        return anonymize_source(source, schema, self.request, self.method, self.models, self.run, self.hierarchies)
+        counted = anonymize_source(source, schema, self.request, self.method, self.models, self.run, self.hierarchies)
+        return replace(counted, made=replace(counted.made, settings=self.settings))

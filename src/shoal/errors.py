@@ -27,6 +27,7 @@ __all__ = [
     "UsageError",
     "VerificationError",
     "join_problems",
+    "place_of",
 ]
 
 MOST_PROBLEMS = 10
@@ -83,3 +84,11 @@ def join_problems(problems: Sequence[str]) -> str:
     if len(problems) > MOST_PROBLEMS:
         shown.append(f"... and {len(problems) - MOST_PROBLEMS} more.")
     return "\n".join(shown)
+
+
+def place_of(error: BaseException) -> str:
+    """Return where an exception arose, without its text, which may hold cells."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}" if trace else "?"

@@ -97,8 +97,9 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
     and other values is suppressed there.
     """
     card = len(attribute.texts)
-    owner, code = np.divmod(np.unique(regions.astype(np.int64) * card + codes), card)
-    starts = np.searchsorted(owner, np.arange(n_regions + 1))
+    keys = np.sort(regions.astype(np.int64) * card + codes)  # faster than np.unique, which hashes
+    owner, code = np.divmod(keys[np.diff(keys, prepend=-1) != 0], card)
+    starts = np.append(0, np.cumsum(np.bincount(owner, minlength=n_regions)))
     low, high, sizes = code[starts[:-1]], code[starts[1:] - 1], np.diff(starts)
     signature = low * card + high  # tells apart all cells but sets
     if attribute.tree is not None:

@@ -152,7 +152,8 @@ def anonymize(
     run = make_run(settings, threads=threads or os.cpu_count() or 1)
     schema = settings.schema(table.names)
     people = settings.population_table()
-    return anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
+    release = anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
+    return replace(release, settings=settings)
 
 
 def make_run(settings: Settings, *, threads: int) -> Run:
@@ -211,8 +212,12 @@ def anonymize_table(
     run: Run,
     hierarchies: Mapping[str, Rule] | None = None,
     population: Table | None = None,
+    prepared: Encoded | None = None,
 ) -> Release:
-    """Run one method over a table; a table that meets the goal as it is comes back unchanged."""
+    """Run one method over a table; a table that meets the goal as it is comes back unchanged.
+
+    prepared: the table as codes, made with this schema, where several runs share it.
+    """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
     check_enough(table, schema, request.k)
@@ -230,8 +235,10 @@ def anonymize_table(
         partition = tight_partition(encoded, encoded.row_tuple)
     else:
         notes += about_table(table, schema)
-        schema = encoding.guess_kinds(table, schema)
-        encoded = encoding.encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        if prepared is None:
+            schema = encoding.guess_kinds(table, schema)
+            prepared = encoding.encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        encoded = prepared
         check_population(encoded)
         run.stage("grouping")
         k = check_personal(encoded, k)

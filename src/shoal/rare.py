@@ -79,7 +79,11 @@ def check_seen(
             f"columns that leave as they are would single people out: {listed}. Drop them, make them "
             "quasi-identifiers, or accept the risk by name with --accept-unique."
         )
-    return [f"column {name!r} {found[name]} and leaves as it is, as accepted" for name in accepted if name in found]
+    return [
+        f"column {name!r} {found[name]} and leaves as it is, as accepted; drop it, or make it a quasi-identifier"
+        for name in accepted
+        if name in found
+    ]
 
 
 def _reason(seen: Seen, n_rows: int, k: int) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -17,17 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import verification
-from shoal.dictionary import Seen, as_markdown, describe_columns
+from shoal.config import Settings, check_signoff
+from shoal.dictionary import Seen
 from shoal.encoding import Released
-from shoal.errors import FileError, UsageError, VerificationError, join_problems
+from shoal.errors import FileError, UsageError
 from shoal.formats import output
 from shoal.formats.sniffing import Format, suffix_of
 from shoal.layout import lay_out
+from shoal.methods.base import DEFAULT
 from shoal.metrics import Measures
+from shoal.publication import (
+    check_report,
+    load_table,
+    manifest_path,
+    publish_files,
+    require,
+    sha256_of,
+    write_dictionary,
+    write_report,
+)
 from shoal.rules import RuleVerdict
 from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.table import Table
-from shoal.target import Stream, Target
+from shoal.target import Beside, Stream, Target
 from shoal.target_table import TableTarget
 
 if TYPE_CHECKING:
@@ -70,6 +81,11 @@ class Request:
         if not 0 <= self.suppression_limit <= 1:
             raise UsageError(f"suppression_limit={self.suppression_limit} is not a share. Use a number from 0 to 1.")
 
+    @property
+    def tells_bound(self) -> bool:
+        """Whether the lower bound is told: where it was asked for, and by default for our own method."""
+        return self.method == DEFAULT if self.bound is None else self.bound
+
 
 @dataclass(frozen=True)
 class Release:
@@ -80,7 +96,7 @@ class Release:
     stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
     sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
     levels: of a full-domain release, the level of each quasi-identifier. rules: how each data constraint
-    rule is kept. search: what else the method found.
+    rule is kept. search: what else the method found. settings: of the run, to tell how to repeat it.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -98,6 +114,7 @@ class Release:
     levels: Mapping[str, int] | None = None
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    settings: Settings = field(default_factory=Settings, repr=False)
 
     @cached_property
     def lower_bound(self) -> float | None:
@@ -156,33 +173,55 @@ class Release:
         self._verify()
         return encode_release(Table(self.text), self.original, self.schema, self.labels, columns, domain)
 
-    def write(self, path: str | os.PathLike[str], *, force: bool = False, key: bytes | None = None) -> Path:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        key: bytes | None = None,
+        report: str | os.PathLike[str] | None = None,
+        signoff: Mapping[str, str] | None = None,
+    ) -> Path:
         """Write the release and its manifest, both or neither, and only if the written bytes pass the gate.
 
         path: its ending tells the format: .csv, .csv.gz, .parquet or .xlsx. force: replace a file that exists.
         key: a secret to sign the input's hash in the manifest with; without it the manifest
-        holds no hash of the input. Returns the path of the manifest.
+        holds no hash of the input. report: the path of an HTML file; the report is written there, its private part
+        and their JSON twins beside it. signoff: lines of it that are filled in: who, when, purpose, legal_basis,
+        reviewer. Returns the path of the manifest.
         """
-        with Target(path, force=force, source=self.original.path) as target:
-            self.write_to(target, key=key)
+        if signoff:
+            settings = replace(self.settings, signoff=check_signoff(signoff))
+            return replace(self, settings=settings).write(path, force=force, key=key, report=report)
+        with ExitStack() as stack:
+            target = stack.enter_context(Target(path, force=force, source=self.original.path))
+            beside = None if report is None else Beside(report, force=force, source=self.original.path)
+            self.write_to(target, key=key, report=beside and stack.enter_context(beside))
         return manifest_path(target.path)
 
-    def write_to(self, target: Target | Stream | TableTarget, *, key: bytes | None = None) -> Path | None:
-        """Write to a target that is open already; a stream gets the release alone, and there is no manifest."""
+    def write_to(
+        self, target: Target | Stream | TableTarget, *, key: bytes | None = None, report: Beside | None = None
+    ) -> Path | None:
+        """Write to a target that is open already; a stream gets the release alone, and there is no manifest.
+
+        report: where the report goes, open already too; it needs a release that is a file.
+        """
         self.original.check_unchanged()
+        check_report(target, report)
         if isinstance(target, TableTarget):
             self._write_table(target, key)
             return None
         unfinished = target.temporary(f"release{suffix_of(target.format)}")
         try:
             write_release(self._file.table.frame, unfinished, target.format)
-            self._pass_gate(unfinished)
+            verdict = self._pass_gate(unfinished)
             self.original.check_unchanged()
             if isinstance(target, Stream):
                 target.publish(unfinished)
                 return None
             beside = self._write_dictionary(target)
-            return publish_files(target, unfinished, beside, self.manifest(target.path.name, unfinished, key))
+            content = self.manifest(target.path.name, unfinished, key)
+            return publish_files(target, unfinished, beside, content, write_report(report, self, verdict, content))
         except BrokenPipeError:
             raise  # nobody reads the stream any more: no fault
         except OSError as error:
@@ -224,7 +263,7 @@ class Release:
         content: dict[str, Any] = {
             "shoal": __version__,
             "file": name,
-            "sha256": _sha256(written),
+            "sha256": sha256_of(written),
             "k": k,
             "models": list(self.request.models),
             "suppression_limit": float(self.request.suppression_limit),
@@ -248,7 +287,7 @@ class Release:
             content["input_hmac_sha256"] = _keyed_hash(self.original, key)
         return content
 
-    def _pass_gate(self, written: Path) -> None:
+    def _pass_gate(self, written: Path) -> verification.Verdict:
         """Re-read the written bytes and hold them against the original and the request."""
         table = self.original
         if table.path is not None and verification.can_read(table.path):
@@ -272,7 +311,7 @@ class Release:
             paths=self.paths,
             population=None if self.population is None else _as_text(self.population),
         )
-        require(verdict)
+        return require(verdict)
 
     def claims(self) -> dict[str, int]:
         """Return what is stated of the release and recounted by the gate."""
@@ -287,60 +326,8 @@ class Release:
         return notebook_html(self.text, self.request.k, self.request.method, self.measures)
 
 
-def require(verdict: verification.Verdict) -> None:
-    """Raise a VerificationError unless the gate said yes."""
-    if not verdict.ok:
-        reasons = join_problems(verdict.violations)
-        raise VerificationError(f"the release was made but did not pass its own check; nothing was written.\n{reasons}")
-
-
-def publish_files(target: Target, unfinished: Path, beside: list[tuple[Path, Path]], content: dict[str, Any]) -> Path:
-    """Write the manifest and bring all files of a release to their places; return the path of the manifest."""
-    manifest = target.temporary("manifest.json")
-    content["beside"] = {final.name: _sha256(written) for written, final in beside}
-    _write_text(manifest, _json(content))
-    # The manifest comes last: whoever finds it with the right hashes has all of the release.
-    target.publish([(unfinished, target.path), *beside, (manifest, manifest_path(target.path))])
-    return manifest_path(target.path)
-
-
-def load_table(target: TableTarget, checked: Path, release: Release, content: dict[str, Any]) -> None:
-    """Load a file that has passed the gate into a staging table, recount it there, and give it its name."""
-    target.begin()
-    target.stage_file(checked, [column.name for column in release.schema.released])
-    with target.guarded():
-        verdict = verification.check_copy(
-            target.connection, target.staging, checked, release.schema, release.request.k, release.claims()
-        )
-    require(verdict)
-    target.publish(table_remark(content))
-
-
-def table_remark(content: dict[str, Any]) -> str:
-    """Return the manifest of a release that is a table: there is no file, and so no hash of one."""
-    return _json({"table" if name == "file" else name: fact for name, fact in content.items() if name != "sha256"})
-
-
-def write_dictionary(target: Target, release: Release, cells: Mapping[str, Seen], rows: int) -> list[tuple[Path, Path]]:
-    """Write the data dictionary as JSON and as a page; return the unfinished files with their final paths."""
-    k = release.request.k
-    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
-    content = {"file": target.path.name, "rows": rows, "k": k, "columns": columns}
-    written = []
-    for suffix, text in ((".json", _json(content)), (".md", as_markdown(target.path.name, content))):
-        unfinished = target.temporary(f"dictionary{suffix}")
-        _write_text(unfinished, text)
-        written.append((unfinished, target.path.with_name(f"{target.path.name}.dictionary{suffix}")))
-    return written
-
-
 def _as_text(table: Table) -> dict[str, list[str]]:
     return {name: table.frame[name].to_list() for name in table.names}
-
-
-def manifest_path(path: Path) -> Path:
-    """Return where the manifest of a release stands: beside it."""
-    return path.with_name(path.name + ".manifest.json")
 
 
 def write_release(text: pl.DataFrame, path: Path, form: Format) -> None:
@@ -369,20 +356,6 @@ def write_csv(text: pl.DataFrame, path: Path) -> None:
         text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
     with output.create(path) as file:
         text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
-
-
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _write_text(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _keyed_hash(table: Table, key: bytes) -> str:

@@ -36,7 +36,10 @@ def _look_alikes(table: Table, schema: Schema) -> Iterator[str]:
     for column in schema.qi:
         count = count_look_alikes(table.factor(column.name).texts.str.strip_chars().unique())
         if count:
-            yield f"column {column.name!r}: {count} values differ in case, blanks or look-alike letters alone"
+            yield (
+                f"column {column.name!r}: {count} values differ in case, blanks or look-alike letters alone; give them "
+                "one spelling"
+            )
 
 
 def _markers(table: Table, schema: Schema) -> Iterator[str]:
@@ -87,7 +90,7 @@ def about_release(released: Released, encoded: Encoded, schema: Schema, request:
     if request.k < 3:
         notes.append(f"k={request.k} hides little; 5 is a common start")
     if request.keep_order:
-        notes.append("rows keep their order, which can tell people apart for those who know it")
+        notes.append("rows keep their order, which can tell people apart for those who know it; leave --keep-order out")
     if not schema.names(Role.PERSON):
         notes.append("one row is taken for one person; where a person has several, name the column with --person")
     single = 0 if request.snap else _single_ends(released, encoded)
@@ -101,7 +104,7 @@ def about_release(released: Released, encoded: Encoded, schema: Schema, request:
 def about_search(facts: Mapping[str, Any]) -> list[str]:
     """Return what the user should know of a search for research value: what it left out, and where it may err."""
     notes = [
-        f"column {name!r} fails on every level allowed, even alone; it is released as '*'"
+        f"column {name!r} fails on every level allowed, even alone, and is released as '*'; drop it, or allow more"
         for name in facts.get("dropped", ())
     ]
     if facts.get("rising"):

@@ -80,6 +80,23 @@ class Table:
         """Return how many rows share each combination of cells of these columns, in order of the combination."""
         import numpy as np
 
+        key = self._keys(names)
+        if self.weights is None:
+            return np.unique(key, return_counts=True)[1].astype(np.int64)
+        order = np.argsort(key, kind="stable")
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        return np.add.reduceat(self.weights[order], starts)
+
+    def group_labels(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return the number of each row's combination of cells of these columns, in the order of group_sizes."""
+        import numpy as np
+
+        return np.unique(self._keys(names), return_inverse=True)[1].astype(np.int64)
+
+    def _keys(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return a number for each row, equal and ordered as its combination of cells is."""
+        import numpy as np
+
         key, n_keys = np.zeros(self.frame.height, dtype=np.int64), 1
         for name in names:
             factor = self.factor(name)
@@ -88,11 +105,7 @@ class Table:
                 n_keys = self.frame.height
             key = key * len(factor.texts) + factor.ranks
             n_keys *= len(factor.texts)
-        if self.weights is None:
-            return np.unique(key, return_counts=True)[1].astype(np.int64)
-        order = np.argsort(key, kind="stable")
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        return np.add.reduceat(self.weights[order], starts)
+        return key
 
     def counts(self, name: str) -> NDArray[np.int64]:
         """Return how many rows have each distinct cell of a column, in the order of factor(name).texts."""

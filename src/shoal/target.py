@@ -9,16 +9,16 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, TextIO
 
-from shoal.errors import FileError, InputError
+from shoal.errors import FileError, InputError, UsageError
 from shoal.formats.output import check_extra
 from shoal.formats.sniffing import Format, output_format
 
-__all__ = ["Stream", "Target"]
+__all__ = ["Beside", "Stream", "Target"]
 
 STALE_SECONDS = 60  # a folder this old that nobody has locked belongs to a run that was killed
 
@@ -30,13 +30,21 @@ class Target:
     the same path, and it is gone at the end; one that a killed run left behind is taken over and emptied.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, source: Path | None = None) -> None:
-        """source: the input of the run, which the path must not name."""
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        source: Path | None = None,
+        committing: Callable[[], None] = lambda: None,
+    ) -> None:
+        """source: the input of the run, which the path must not name. committing: called before files move."""
         self.path = Path(path)
         self.folder = self.path.parent / f".{self.path.name}.shoal"
         self.format = Format.CSV  # until the path is checked
         self._force = force
         self._source = source
+        self._committing = committing
         self._lock = -1
 
     def __enter__(self) -> Self:
@@ -64,37 +72,46 @@ class Target:
         """Return the path of an unfinished file in the private folder."""
         return self.folder / name
 
-    def publish(self, files: Sequence[tuple[Path, Path]]) -> None:
-        """Bring finished files (unfinished path, final path) to their places, in this order, safe on the disk."""
+    def publish(self, files: Sequence[tuple[Path, Path]], private: Collection[Path] = ()) -> None:
+        """Bring finished files (unfinished path, final path) to their places, in this order, safe on the disk.
+
+        private: final paths of those that their owner alone may read.
+        """
         mask = os.umask(0)
         os.umask(mask)
         try:
-            for unfinished, _ in files:
-                os.chmod(unfinished, 0o666 & ~mask)
+            for unfinished, final in files:
+                os.chmod(unfinished, 0o600 if final in private else 0o666 & ~mask)
                 _sync(unfinished)
+            self._committing()
             for unfinished, final in files:
                 os.replace(unfinished, final)
-            _sync(self.path.parent)
+            for folder in dict.fromkeys(final.parent for _, final in files):
+                _sync(folder)
         except OSError as error:
             raise FileError(f"{self.path}: cannot be written: {error.strerror}.") from None
 
     def _check(self) -> None:
-        named = self._source is not None and self._source.exists() and self.path.exists()
-        if named and os.path.samefile(self.path, str(self._source)):
-            raise InputError(f"{self.path}: input and output are the same file. Name another output with -o.")
-        if self.path.is_dir():
-            raise FileError(f"{self.path}: is a folder. Name a file in it.")
-        if self.path.exists() and not self.path.is_file():
-            raise FileError(f"{self.path}: is not a regular file.")
+        self._check_path(self.path)
         self.format = output_format(self.path)
         if self.format is Format.EXCEL:
             check_extra()
-        if not self.path.parent.is_dir():
-            raise FileError(f"{self.path.parent}: no such folder. Make it first.")
-        if os.path.lexists(self.path) and not self._force:
-            raise FileError(f"{self.path}: exists already. Name another output, or say --force to replace it.")
-        if self.path.exists() and not os.access(self.path, os.W_OK):
-            raise FileError(f"{self.path}: is write-protected. Name another output.")
+
+    def _check_path(self, path: Path) -> None:
+        """Refuse a path that must not be written."""
+        named = self._source is not None and self._source.exists() and path.exists()
+        if named and os.path.samefile(path, str(self._source)):
+            raise InputError(f"{path}: input and output are the same file. Name another output with -o.")
+        if path.is_dir():
+            raise FileError(f"{path}: is a folder. Name a file in it.")
+        if path.exists() and not path.is_file():
+            raise FileError(f"{path}: is not a regular file.")
+        if not path.parent.is_dir():
+            raise FileError(f"{path.parent}: no such folder. Make it first.")
+        if os.path.lexists(path) and not self._force:
+            raise FileError(f"{path}: exists already. Name another output, or say --force to replace it.")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise FileError(f"{path}: is write-protected. Name another output.")
 
     def _acquire(self) -> None:
         """Lock the private folder; try again if another run removed it between making and locking it."""
@@ -135,6 +152,29 @@ class Target:
             shutil.rmtree(self.folder, ignore_errors=True)
             os.close(self._lock)
             self._lock = -1
+
+
+class Beside(Target):
+    """The report of a release, in its parts: written with the release or not at all; a context manager.
+
+    path: of the public page. Its JSON twin stands beside it, and so does the private part, NAME.private.html and .json.
+    """
+
+    @property
+    def public(self) -> tuple[Path, Path]:
+        """The page and its JSON twin."""
+        return self.path, self.path.with_suffix(".json")
+
+    @property
+    def private(self) -> tuple[Path, Path]:
+        """The same of the private part."""
+        return self.path.with_suffix(".private.html"), self.path.with_suffix(".private.json")
+
+    def _check(self) -> None:
+        if self.path.suffix.lower() != ".html":
+            raise UsageError(f"{self.path}: a report is an HTML file. Name one that ends in .html.")
+        for path in (*self.public, *self.private):
+            self._check_path(path)
 
 
 class Stream:

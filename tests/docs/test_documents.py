@@ -55,6 +55,7 @@ COMMANDS = [
 def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command that a page shows ends with 0 on a table with the columns that it names."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "shoal.toml").write_text('k = 2\nothers = "drop"\n[columns.age]\nrole = "qi"\n')
     words = shlex.split(line)[1:]
@@ -80,6 +81,27 @@ def test_config_page_is_a_config(tmp_path: Path) -> None:
     assert settings.dates == {"born": "%d.%m.%Y"}
 
 
+def test_rules_page_keeps_its_boundary_and_loses_it_without(shoal: Shoal, tmp_path: Path) -> None:
+    """The page's shoal.toml on ages of the patients table, as it stands and without its rule."""
+    from shoal.datasets import patients
+
+    rows = patients().select("birth_date", "sex", "zip", "disease").fill_null("").rows()
+    cells = [",".join((str(2024 - int(born[:4])), *rest)) for born, *rest in rows]
+    (tmp_path / "patients.csv").write_text("\n".join(["age,sex,zip,disease", *cells]) + "\n")
+    page = blocks(ROOT / "docs/guides/rules.md", "toml")[0]
+    straddling = {}
+    for name, text in (("ruled", page), ("plain", page.partition("[[rules]]")[0])):
+        (tmp_path / "shoal.toml").write_text(text)
+        words = ("anonymize", tmp_path / "patients.csv", "-o", tmp_path / f"{name}.csv")
+        ended = shoal(*words, "--config", tmp_path / "shoal.toml")
+        assert ended.code == 0, ended.err
+        assert ("column 'age': inflection (64, 65): kept" in ended.out) == (name == "ruled")
+        ranges = re.findall(r"\[(\d+), (\d+)\]", (tmp_path / f"{name}.csv").read_text())
+        straddling[name] = sum(int(low) <= 64 and int(high) >= 65 for low, high in ranges)
+    assert straddling["ruled"] == 0
+    assert straddling["plain"] > 0
+
+
 def test_command_line_reference_is_up_to_date() -> None:
     assert make_cli_reference.PATH.read_text() == make_cli_reference.reference(), "run scripts/make_cli_reference.py"
 
@@ -92,11 +114,23 @@ def test_every_error_and_exit_code_is_documented() -> None:
             assert f"| {kind.exit_code} | `{name}` |" in page
 
 
+CLUSTERING = ("sbca", "kaca", "utility-driven", "bottom-up", "top-down", "euclidean", "mnqia")
+
+
 def test_every_method_has_a_page() -> None:
     from shoal.methods.base import infos
 
     for info in infos():
         assert (ROOT / f"docs/concepts/{info.name}.md").exists()
+
+
+@pytest.mark.parametrize("name", CLUSTERING)
+def test_page_of_a_clustering_method_has_picture_use_and_cost(name: str) -> None:
+    text = (ROOT / f"docs/concepts/{name}.md").read_text()
+    assert f"({name}-groups.svg)" in text
+    assert f"--method {name}" in text
+    assert "\n## When to use it\n" in text
+    assert re.search(r"^Cost: .*\n?.*CPU", text, re.MULTILINE)
 
 
 def test_every_model_has_a_page() -> None:
@@ -114,10 +148,13 @@ def test_every_model_has_a_page() -> None:
 
 
 DOCTESTED = [
+    *(f"shoal.methods.{name.replace('-', '_')}" for name in CLUSTERING),
+    *("shoal.climbs", "shoal.rules"),
     *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
-    *("shoal.pipeline", "shoal.methods.base", "shoal.layout", "shoal.snap"),
-    *("shoal.evaluate.transformer", "shoal.evaluate.uses"),
+    *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
+    *(f"shoal.evaluate.{name}" for name in ("advise", "compare", "transformer", "uses")),
     *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
+    *(f"shoal.evaluate.{name}" for name in ("feasibility", "urn")),
 ]
 
 

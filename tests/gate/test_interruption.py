@@ -16,6 +16,7 @@ from tests.command import folder_of
 
 WORDS = ("-k", "5", "--qi", "birth_date,sex,zip", "--sensitive", "disease", "--others", "drop", "--force")
 OUTPUTS = ("out.csv", "out.csv.dictionary.json", "out.csv.dictionary.md", "out.csv.manifest.json")
+REPORT = ("r.html", "r.json", "r.private.html", "r.private.json")
 # How many random kills: CI takes a sample, the nightly run sets 200.
 KILLS = int(os.environ.get("SHOAL_KILLS", "6"))
 
@@ -24,6 +25,7 @@ def start(folder: Path, before: str = "") -> subprocess.Popen[bytes]:
     """Begin `shoal anonymize` in a process of its own; `before` runs first and may lay a trap."""
     code = f"{before}\nfrom shoal.cli.main import run\nrun()"
     words = [sys.executable, "-c", code, "anonymize", str(folder / "data.csv"), "-o", str(folder / "out.csv"), *WORDS]
+    words += ["--report", str(folder / "r.html")]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -67,7 +69,7 @@ def test_kill_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, fl
     _, error = process.communicate()
     assert process.returncode == 0, error
     assert (tmp_path / "out.csv").read_bytes() == whole
-    assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS}
+    assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS, *REPORT}
 
 
 TRAPS = {
@@ -103,7 +105,7 @@ def test_kill_at_each_step(tmp_path: Path, finished: tuple[bytes, bytes, float],
     assert process.returncode == 0, error
     assert (tmp_path / "out.csv").read_bytes() == whole
     assert (tmp_path / "out.csv.manifest.json").read_bytes() == manifest
-    assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS}
+    assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS, *REPORT}
 
 
 WAIT = (
@@ -125,6 +127,27 @@ def test_signals_end_the_run_cleanly(tmp_path: Path, number: int, code: int) -> 
     assert process.returncode == code
     assert (tmp_path / "out.csv").read_bytes() == b"old\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "out.csv"]
+
+
+def test_signals_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, float]) -> None:
+    """O03: the old file or the whole new one, nothing beside it; before the command has begun the signal's own code."""
+    whole, _, seconds = finished
+    seed = random.SystemRandom().randrange(10**9)
+    moments = random.Random(seed)
+    for i in range(KILLS):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        prepare(folder)
+        process = start(folder)
+        time.sleep(moments.uniform(0.2, 1.1) * seconds)
+        number, code = ((signal.SIGINT, 130), (signal.SIGTERM, 143))[i % 2]
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+        place = f"seed {seed}, signal {i}"
+        assert process.returncode in (0, code, -number), f"{place}: {process.returncode} {error.decode()}"
+        assert (folder / "out.csv").read_bytes() == (whole if process.returncode == 0 else b"old\n"), place
+        beside = OUTPUTS if process.returncode == 0 else ("out.csv",)
+        assert set(folder_of(folder)) == {"data.csv", *beside}, place
 
 
 def test_a_second_run_on_the_same_target_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"schema"},
-    {"climbs", "dialect", "kernels", "texts", "tree", "values"},
+    {"climbs", "dialect", "kernels", "texts", "toml", "tree", "values", "writing"},
     {"snap"},
     {"table", "datasets"},
     {"formats"},
@@ -30,11 +30,14 @@ LAYERS = (
     {"frequency", "rules"},
     {"models"},
     {"metrics"},
+    {"risks"},
     {"numeric"},
     {"methods"},
     {"bound", "profile"},
-    {"config", "dictionary", "frames", "layout", "rare", "target"},
+    {"config", "dictionary", "frames", "layout", "rare", "report", "target"},
     {"target_table"},
+    {"findings"},
+    {"publication"},
     {"drift", "release"},
     {"goals", "remarks"},
     {"pipeline"},
@@ -48,9 +51,15 @@ APART = {"verification": {"errors", "schema"}}
 # What it reads with beside the standard library: DuckDB for Parquet, polars to decompress Zstandard.
 READERS = {"readers": {"duckdb", "polars"}}
 # Whoever needs the verifier: nobody before the release.
-MAY_IMPORT_VERIFICATION = {"release", "counted", "cli"}
+MAY_IMPORT_VERIFICATION = {"publication", "release", "counted", "cli"}
 # The encoded table is described in terms of the partition and the other way round; only types cross back.
-FOR_TYPES_ALONE = {("partition", "encoding"), ("population", "encoding"), ("frames", "metrics")}
+FOR_TYPES_ALONE = {
+    ("partition", "encoding"),
+    ("population", "encoding"),
+    ("frames", "metrics"),
+    ("findings", "release"),
+    ("publication", "release"),
+}
 
 
 def room(path: Path) -> str:

@@ -365,6 +365,9 @@ def test_renew_replaces_what_stands_between_the_marks(tmp_path: Path) -> None:
     page.write_text(f"before\n\n{markdown.BEGIN}\nold\n{markdown.END}\nafter\n")
     markdown.renew(page, "new\n")
     assert page.read_text() == f"before\n\n{markdown.BEGIN}\n\nnew\n\n{markdown.END}\nafter\n"
+    page.write_text(f"{markdown.BEGIN}\nold\n{markdown.END}\n<!-- other -->\nold\n{markdown.END}\n")
+    markdown.renew(page, "new\n", "<!-- other -->")
+    assert page.read_text() == f"{markdown.BEGIN}\nold\n{markdown.END}\n<!-- other -->\n\nnew\n\n{markdown.END}\n"
     page.write_text("no marks")
     with pytest.raises(ValueError, match="not in it"):
         markdown.renew(page, "new")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -13,9 +14,9 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import render
-from shoal.config import Settings, read_config
+from shoal.config import Settings, check_signoff, read_config
 from shoal.errors import FileError, UsageError
-from shoal.target import Stream, Target
+from shoal.target import Beside, Stream, Target
 
 if TYPE_CHECKING:
     from shoal.target_table import TableTarget
@@ -144,6 +145,19 @@ def anonymize(
         Path | None,
         typer.Option(help="A secret that signs the input's hash in the manifest.", rich_help_panel=opt.OUTPUT),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="A page about the release, to be signed: r.html; also r.json, and r.private.html for your eyes.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    signoff: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A line of the report: who=, when=, purpose=, legal_basis= or reviewer=.", rich_help_panel=opt.OUTPUT
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do all but write.", rich_help_panel=opt.OUTPUT)] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace an output that exists.", rich_help_panel=opt.OUTPUT)
@@ -190,6 +204,7 @@ def anonymize(
         grids=opt.split_pairs(grid, "--grid"),
         cells=cells,
         spreadsheet_safe=spreadsheet_safe or None,
+        signoff=check_signoff(opt.split_pairs(signoff, "--signoff")),
     ).over(opt.file_settings(delimiter, encoding, header))
     saved = read_config(config) if config else Settings()
     settings = given.over(saved)
@@ -201,18 +216,24 @@ def anonymize(
     n_threads = opt.use_threads(threads)
     from shoal.engines import Job, check_engine
     from shoal.pipeline import choose_method, make_request, make_run
+    from shoal.publication import check_report
 
     most = check_engine(data, engine, memory)
     request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
     chosen, rules = choose_method(settings, models), settings.rules()
     key = _read_key(key_file)
-    with _place(data, output, dry_run=dry_run, force=force) as target, render.progress() as (stage, progress):
+    with (
+        _place(data, output, dry_run=dry_run, force=force) as target,
+        _beside(data, report, dry_run=dry_run, force=force) as beside,
+        render.progress() as (stage, progress),
+    ):
+        check_report(target, beside)
         run = replace(make_run(settings, threads=n_threads), stage=stage, progress=progress)
         job = Job(data, settings, request, chosen, models, run, rules, saved, engine, most)
         with job.released(target) as release:
             stage("writing and verifying")
             try:
-                manifest = None if dry_run else release.write_to(target, key=key)
+                manifest = None if dry_run else release.write_to(target, key=key, report=beside)
             except BrokenPipeError:  # nobody reads any more, which is no fault; what is left in the buffer goes nowhere
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit from None
@@ -220,7 +241,7 @@ def anonymize(
     if not streams:
         seconds = time.perf_counter() - began
         written = None if dry_run else str(target.place)
-        render.print_release(release, written, manifest, seconds, as_json=as_json)
+        render.print_release(release, written, manifest, seconds, as_json=as_json, report=beside)
 
 
 def _place(data: str, output: str | None, *, dry_run: bool, force: bool) -> Target | Stream | TableTarget:
@@ -233,7 +254,17 @@ def _place(data: str, output: str | None, *, dry_run: bool, force: bool) -> Targ
         from shoal.target_table import TableTarget
 
         return TableTarget(parse_url(output), force=force)
-    return Target(output, force=force, source=None if is_url(data) else Path(data))
+    source = None if is_url(data) else Path(data)
+    return Target(output, force=force, source=source, committing=opt.finish_undisturbed)
+
+
+def _beside(data: str, report: Path | None, *, dry_run: bool, force: bool) -> Beside | contextlib.nullcontext[None]:
+    """Return where the report goes, if one is asked for."""
+    from shoal.sources.url import is_url
+
+    if report is None or dry_run:
+        return contextlib.nullcontext()
+    return Beside(report, force=force, source=None if is_url(data) else Path(data))
 
 
 def _read_key(path: Path | None) -> bytes | None:

@@ -13,7 +13,7 @@ from shoal.cli import options as opt
 from shoal.cli import render
 from shoal.config import Settings
 from shoal.errors import FileError
-from shoal.target import Target
+from shoal.target import Beside, Target
 
 # What a hospital would say of the built-in table.
 SETTINGS = Settings(
@@ -42,14 +42,20 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
-    with Target(folder / "patients-released.csv", force=True) as target, render.progress() as (stage, progress):
+    with (
+        Target(folder / "patients-released.csv", force=True, committing=opt.finish_undisturbed) as target,
+        Beside(folder / "report.html", force=True) as report,
+        render.progress() as (stage, progress),
+    ):
         table = read_csv(patients_path())
         run = Run(threads=n_threads, stage=stage, progress=progress)
         request = make_request(replace(SETTINGS, k=k), keep_order=False)
         release = anonymize_table(table, SETTINGS.schema(table.names), request, choose_method(SETTINGS), (), run)
+        release = replace(release, settings=replace(SETTINGS, k=k))
         stage("writing and verifying")
-        manifest = release.write_to(target)
-    render.print_release(release, target.place, manifest, time.perf_counter() - began, as_json=as_json)
+        manifest = release.write_to(target, report=report)
+    seconds = time.perf_counter() - began
+    render.print_release(release, target.place, manifest, seconds, as_json=as_json, report=report)
     if not as_json:
         named = (
             f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"

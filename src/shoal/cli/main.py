@@ -8,11 +8,26 @@ from types import FrameType
 
 import typer
 
-from shoal.cli import anonymize, demo, evaluate, hierarchy, init, measure, methods, verify
-from shoal.errors import ShoalError, UsageError
+from shoal.cli import (
+    advise,
+    anonymize,
+    compare,
+    demo,
+    evaluate,
+    hierarchy,
+    init,
+    measure,
+    methods,
+    risk,
+    simulate,
+    verify,
+)
+from shoal.errors import ShoalError, UsageError, place_of
 from shoal.sources.url import hide, is_url
 
 __all__ = ["app", "run"]
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 app = typer.Typer(
     name="shoal",
@@ -33,7 +48,11 @@ app.command("init")(init.init)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("measure")(measure.measure)
+app.command("risk")(risk.risk)
+app.command("compare")(compare.compare)
+app.command("advise")(advise.advise)
 app.command("evaluate")(evaluate.evaluate)
+app.command("simulate")(simulate.simulate)
 app.command("methods")(methods.methods)
 app.add_typer(hierarchy.app, name="hierarchy")
 
@@ -57,7 +76,11 @@ def main(
 
 
 def run(arguments: list[str] | None = None) -> None:
-    """Run the command line and end the process with its exit code."""
+    """Run the command line and end the process with its exit code.
+
+    Where the words are given, the process is another's: it gets its handlers of signals back.
+    """
+    before = {} if arguments is None else {number: signal.getsignal(number) for number in SIGNALS}
     arguments = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -75,13 +98,16 @@ def run(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        place = _place(error)
+        place = place_of(error)
         typer.echo(
             f"shoal: {type(error).__name__} in {place}. This is a bug in shoal; nothing was written. "
             "Please report it with this line; --debug before the command shows more.",
             err=True,
         )
         sys.exit(1)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _refuse_urls(arguments: list[str]) -> None:
@@ -94,11 +120,3 @@ def _refuse_urls(arguments: list[str]) -> None:
 
 def _terminated(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
-
-
-def _place(error: BaseException) -> str:
-    """Return where an exception arose, without its text, which may hold cells."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}" if trace else "?"

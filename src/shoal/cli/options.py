@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -196,6 +197,12 @@ def use_threads(threads: int | None) -> int:
     count = threads or os.cpu_count() or 1
     os.environ["POLARS_MAX_THREADS"] = str(count)
     return count
+
+
+def finish_undisturbed() -> None:
+    """Heed signals no more: the release moves to its place, and its exit code must be that of a release."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def file_settings(delimiter: str | None, encoding: str | None, header: bool | None) -> Settings:

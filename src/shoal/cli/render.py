@@ -16,17 +16,16 @@ if TYPE_CHECKING:
 
     from shoal.counted import CountedRelease
     from shoal.metrics import Measures
-    from shoal.release import Release, Request
+    from shoal.release import Release
     from shoal.rules import RuleVerdict
+    from shoal.target import Beside
 
 SHOWN_STRINGS = 5  # of those that pass
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
 @contextmanager
-def progress(
-    stages: Sequence[str] = STAGES,
-) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
+def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
     """Show a bar on a terminal: one call for each stage that begins, one for the share of it that is done."""
     if not sys.stderr.isatty():
         yield (lambda name: None), (lambda share: None)
@@ -51,6 +50,36 @@ def progress(
             bar.update(task, description=name, completed=current)
 
         yield stage, lambda share: bar.update(task, completed=current + share)
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[int, int, str], None]]:
+    """Show on a terminal how many of some runs are done; an interruption says what is kept."""
+    done, total = 0, 0
+
+    def note(finished: int, of: int, label: str) -> None:
+        nonlocal done, total
+        done, total = finished, of
+
+    try:
+        if not sys.stderr.isatty():
+            yield note
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("")
+
+            def show(finished: int, of: int, label: str) -> None:
+                note(finished, of, label)
+                bar.update(task, completed=finished, total=of, description=label)
+
+            yield show
+    except KeyboardInterrupt:
+        typer.echo(f"shoal: {done} of {total} runs are done; the same command goes on from there.", err=True)
+        raise
 
 
 def say_notes(notes: tuple[str, ...]) -> None:
@@ -89,6 +118,21 @@ def measure_facts(measures: Measures) -> list[tuple[str, str]]:
     ]
 
 
+def further_facts(measures: Measures) -> list[tuple[str, str]]:
+    """Return the measures that papers and other tools tell, as facts for print_table."""
+    changed = ", ".join(f"{name} {count:,}" for name, count in measures.md.items())
+    value = ", ".join(f"{name} {worth:.4f}" for name, worth in measures.research_value.items())
+    facts = [
+        ("ILoss, LM", f"{measures.iloss:.4f}, {measures.lm:.4f}; LM over all cells {measures.lm_total:,.2f}"),
+        ("cells changed (MD)", changed),
+        ("entropy", f"{measures.entropy:,.2f} bits"),
+        ("precision", f"{measures.precision:.4f}"),
+        ("distortion", f"{measures.distortion:,.2f}, ratio {measures.distortion_ratio:.4f}"),
+        ("research value", f"{measures.research_value_total:.4f}: {value}"),
+    ]
+    return facts if measures.cm is None else [*facts, ("classification (CM)", f"{measures.cm:.4f}")]
+
+
 def print_release(
     release: Release | CountedRelease,
     output: str | None,
@@ -96,8 +140,9 @@ def print_release(
     seconds: float,
     *,
     as_json: bool = False,
+    report: Beside | None = None,
 ) -> None:
-    """Print what was asked, reached and lost, and where the release is."""
+    """Print what was asked, reached and lost, and where the release and its report are."""
     request, measures = release.request, release.measures
     if as_json:
         content = measures_json(measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
@@ -106,8 +151,10 @@ def print_release(
             content["rules"] = [asdict(verdict) for verdict in release.rules]
         content |= {"search": dict(release.search)} if release.search else {}
         places = {"output": output, "manifest": manifest and str(manifest)}
-        if tells_bound(request):
+        if request.tells_bound:
             content["lower_bound"] = release.lower_bound
+        if report is not None:
+            places["report"] = str(report.path)
         print_json(content | places)
         return
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
@@ -120,12 +167,14 @@ def print_release(
         facts.append(("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
     if "successful" in release.search:
         facts.append(("strings", string_words(release.search)))
-    if tells_bound(request):
+    if request.tells_bound:
         facts.append(("lower bound", bound_words(release)))
     if output is None:
         facts.append(("written", "nothing: this was a dry run"))
     else:
         facts += [("release", f"{output} (verified)"), ("manifest", str(manifest or "the comment of the table"))]
+    if report is not None:
+        facts.append(("report", f"{report.path}; for your eyes only: {report.private[0]}"))
     print_table(f"shoal: done in {seconds:.1f} s", facts)
 
 
@@ -146,13 +195,6 @@ def rule_words(verdict: RuleVerdict) -> str:
     if not verdict.broken_groups:
         return f"{verdict.rule}: kept"
     return f"{verdict.rule}: broken in {verdict.broken_groups:,} groups with {verdict.broken_rows:,} rows"
-
-
-def tells_bound(request: Request) -> bool:
-    """Say whether the lower bound is told: where it was asked for, and by default for our own method."""
-    from shoal.methods.base import DEFAULT
-
-    return request.method == DEFAULT if request.bound is None else request.bound
 
 
 def bound_words(release: Release | CountedRelease) -> str:

@@ -133,16 +133,21 @@ def _places(folder: Path | None, *, download: bool) -> Iterator[Path]:
 
 
 def _cache() -> Path:
+    try:
+        return cache_folder() / "adult"
+    except RuntimeError as error:
+        raise FileError(
+            "there is no home folder to keep the adult table in. Set XDG_CACHE_HOME, or pass folder= or set "
+            "SHOAL_DATA to a folder that holds adult.data and adult.test."
+        ) from error
+
+
+def cache_folder() -> Path:
+    """Return the folder for what can be had again; without a home folder there is none, and a RuntimeError."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():  # the XDG rules: a relative one is ignored
-        try:
-            base = Path.home() / ".cache"
-        except RuntimeError as error:
-            raise FileError(
-                "there is no home folder to keep the adult table in. Set XDG_CACHE_HOME, or pass folder= or set "
-                "SHOAL_DATA to a folder that holds adult.data and adult.test."
-            ) from error
-    return base / "shoal" / "adult"
+        base = Path.home() / ".cache"
+    return base / "shoal"
 
 
 def _read_adult(path: Path) -> list[list[str]]:

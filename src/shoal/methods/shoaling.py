@@ -20,7 +20,7 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.nesting import in_halves, nested_partition
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.outliers import leave_out, leave_out_greedy, spread
-from shoal.methods.problem import Problem, prepare
+from shoal.methods.problem import Problem, Recoding, prepare
 from shoal.models import PrivacyModel
 from shoal.partition import Partition, tight_partition
 
@@ -88,6 +88,8 @@ CHUNK_GROUPS = 200  # of a block in which groups are given up
 HEATS = (1.0, 0.5, 1.0, 2.0)  # times the first temperature, cycle after cycle
 PARTNERS = 3  # groups that are pooled with another
 LARGEST_K_TO_REBUILD = 20
+# Where labels of hierarchies jump from level to level, hot exchanges undo more than they find, and wider blocks pay.
+HEAT_IN_TREES, EXCHANGE_IN_TREES = 1 / 3, 2
 CUT = 1  # which of the starts is Mondrian's
 
 
@@ -140,7 +142,7 @@ class Shoaling:
         """Return the group of each canonical row."""
         problem = prepare(encoded, k, models, run, alpha=self.alpha)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
-            search = Search(problem, EFFORTS[self.effort], run, pool)
+            search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
             starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
             if any(attribute.tree is not None for attribute in encoded.attributes):
                 halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
@@ -154,6 +156,14 @@ class Shoaling:
         if not problem.free:
             grouping = repair(encoded, problem, models, grouping)
         return grouping.labels(problem)
+
+
+def suited(effort: Effort, problem: Problem) -> Effort:
+    """Return the effort for a table with hierarchies or without."""
+    if not (problem.kinds == Recoding.TREE).any():
+        return effort
+    wider = effort.exchange_per_k * EXCHANGE_IN_TREES
+    return replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)
 
 
 def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import reduce
 from typing import Any
@@ -19,7 +19,7 @@ from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
 from shoal.table import Table
 
-__all__ = ["Measures", "measure_tables"]
+__all__ = ["Measures", "classification_metric", "measure_tables", "starred_rows"]
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ def measure_tables(
     """
     k = None if k is None else check_k(k)
     names = [column.name for column in schema.qi]
-    strange = [name for name in domains or {} if name not in names]
-    if strange:
-        raise UsageError(f"domain for {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
+    climb = climb or Climb()
+    _check_names("domain", domains or {}, names)
+    _check_names("weights of the levels", climb.given, names)
     n_rows, n_kept = original.n_rows, released.n_rows
     if n_kept > n_rows:
         raise InputError(f"the release has {n_kept} rows, more than the original's {n_rows}. Are they the same table?")
@@ -111,7 +111,7 @@ def measure_tables(
             schema,
             (domains or {}).get(column.name),
             (hierarchies or {}).get(column.name),
-            climb or Climb(),
+            climb,
             [pair for pair in rules.pairs if pair.attribute == a] if rules else (),
         )
         for a, column in enumerate(schema.qi)
@@ -152,7 +152,7 @@ def measure_tables(
         precision=1.0 - whole.levels / n_cells,
         distortion=whole.distortion,
         distortion_ratio=whole.distortion / n_cells,
-        cm=None if target is None else _classification(released, names, target, n_rows),
+        cm=None if target is None else classification_metric(released, names, target, n_rows),
         research_value=research,
         research_value_total=sum(research.values()),
     )
@@ -166,7 +166,7 @@ def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: Compile
     return weight * n_rows / (n_rows + loss.spans) * float(kept)
 
 
-def _classification(released: Table, names: list[str], target: str, n_rows: int) -> float:
+def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int) -> float:
     """Return the share of rows that are suppressed or not of the most frequent class of their group."""
     import polars as pl
 
@@ -183,11 +183,16 @@ def _discernibility(sizes: NDArray[np.int64], n_starred: int, n_rows: int, n_kep
     return int(squares) + n_rows * (n_rows - n_kept)
 
 
+def _check_names(what: str, given: Mapping[str, object], names: list[str]) -> None:
+    strange = [name for name in given if name not in names]
+    if strange:
+        raise UsageError(f"{what} for {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
+
+
 def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, float]:
     names = [column.name for column in schema.qi]
+    _check_names("weight", weights or {}, names)
     for name, weight in (weights or {}).items():
-        if name not in names:
-            raise UsageError(f"weight for {name!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
         if not 0 <= weight < float("inf"):
             raise UsageError(f"weight of {name!r} is {weight}. Use a number from 0 on.")
     chosen = {name: float((weights or {}).get(name, 1.0)) for name in names}
@@ -196,10 +201,16 @@ def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, f
     return chosen
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
-    """Count the rows that are suppressed in every quasi-identifier."""
+def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Say of each row whether it is suppressed in every one of these columns."""
     starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == "*").to_numpy()[ranks]
+    return starred
+
+
+def _count_starred(table: Table, names: list[str]) -> int:
+    """Count the rows that are suppressed in every quasi-identifier."""
+    starred = starred_rows(table, names)
     return int(starred.sum() if table.weights is None else table.weights[starred].sum())

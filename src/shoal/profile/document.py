@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shoal.errors import FileError, InputError, UsageError
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn
 from shoal.schema import Kind
+from shoal.toml import key, string
+from shoal.writing import check_text_target, write_text
 
 __all__ = ["check_target", "document", "write_document"]
 
 WIDTH = 110
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 HEADER = """\
 Made by shoal init: a proposal, to be read by somebody who knows the table.
 
@@ -43,10 +40,10 @@ def document(profile: Profile) -> str:
         lines += _comment(
             ["CHECK: texts that seem to stand for a missing value, in every column, beside the empty cell."]
         )
-        lines += [f"missing = [{', '.join(map(_string, profile.missing))}]", ""]
+        lines += [f"missing = [{', '.join(map(string, profile.missing))}]", ""]
     if profile.dialect is not None:
-        lines += ["[file]", f"delimiter = {_string(profile.dialect.delimiter)}"]
-        lines += [f"encoding = {_string(profile.dialect.encoding)}"]
+        lines += ["[file]", f"delimiter = {string(profile.dialect.delimiter)}"]
+        lines += [f"encoding = {string(profile.dialect.encoding)}"]
         lines += [f"header = {'true' if profile.dialect.header else 'false'}", ""]
     for column in profile.columns:
         notes = [w.text for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
@@ -62,12 +59,11 @@ def _column(column: ProfiledColumn, notes: Iterable[str]) -> Iterator[str]:
     )
     yield from _comment([f"{proposal.reason[0].upper()}{proposal.reason[1:]}.", counted])
     yield from _comment(f"CHECK: {note}" for note in notes)
-    key = column.name if BARE_KEY.fullmatch(column.name) else _string(column.name)
-    yield f"[columns.{key}]"
-    yield f"role = {_string(proposal.role)}"
-    yield f"kind = {_string(proposal.kind)}"
+    yield f"[columns.{key(column.name)}]"
+    yield f"role = {string(proposal.role)}"
+    yield f"kind = {string(proposal.kind)}"
     if proposal.kind is Kind.DATE and facts.date_format is not None:
-        yield f"format = {_string(facts.date_format)}"
+        yield f"format = {string(facts.date_format)}"
 
 
 def _comment(texts: Iterable[str]) -> Iterator[str]:
@@ -79,37 +75,12 @@ def _comment(texts: Iterable[str]) -> Iterator[str]:
             yield f"# {line}"
 
 
-def _string(text: str) -> str:
-    """Return a TOML basic string; JSON's escapes are TOML's, but DEL must be escaped too."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
-
-
 def check_target(path: Path, source: Path, *, force: bool) -> None:
     """Refuse a path that must not be written, before the work begins."""
-    if path.suffix.lower() != ".toml":
-        raise UsageError(f"{path}: the proposal is a TOML file. Name an output that ends in .toml.")
-    if path.exists() and source.exists() and os.path.samefile(path, source):
-        raise InputError(f"{path}: input and output are the same file. Name another output with -o.")
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder. Name a file in it.")
-    if not path.parent.is_dir():
-        raise FileError(f"{path.parent}: no such folder. Make it first.")
-    if os.path.lexists(path) and not force:
-        raise FileError(f"{path}: exists already. Name another with -o, or say --force to replace it.")
+    check_text_target(path, suffix=".toml", what="the proposal is a TOML file", source=source, force=force)
 
 
 def write_document(profile: Profile, path: Path, source: Path, *, force: bool = False) -> None:
     """Write the shoal.toml whole or not at all; one that exists is replaced only with force."""
     check_target(path, source, force=force)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        try:
-            with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as file:
-                file.write(document(profile))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
+    write_text(path, document(profile))

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shoal.encoding import Encoded
+from shoal.kernels.merging import Merging
 from shoal.methods import BottomUp, Euclidean, Run, TopDown
+from shoal.methods.exact import lay_forms
 from shoal.methods.mixing import draws, mix
 from shoal.models import KAnonymity
 from shoal.schema import Kind
@@ -98,6 +100,32 @@ def test_top_down_groups_are_those_of_the_twin(drawn: tuple[Sheet, int], shape: 
     expected = bottom_up.merge(parts, tuples, price, k, splits=True)
     made = TopDown().partition(encoded, (KAnonymity(k),), Run(seed=shape))
     assert groups_of(encoded, made.labels) == sorted(expected)
+
+
+@given(drawn=sheets_and_k(max_rows=24, max_columns=3), shape=st.integers(0, 20), splits=st.booleans())
+def test_groups_that_share_tuples_merge_as_in_the_twin(drawn: tuple[Sheet, int], shape: int, splits: bool) -> None:
+    """A tuple whose rows stand in several groups: its pieces become one where they meet, and no row is lost."""
+    sheet, k = drawn
+    encoded = with_trees(sheet, shape)
+    numbers = draws(mix(shape), np.arange(sheet.n_rows)) % 9  # rows of one tuple begin in several groups
+    begun = groups_of(encoded, np.unique(numbers, return_inverse=True)[1].astype(np.int32))
+    pieces = [(number, rows, group) for group, members in enumerate(begun) for number, rows in members]
+    tuples, rows, groups = (np.array(column) for column in zip(*pieces, strict=True))
+    forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
+    merging = Merging(encoded.tuples, tuples.astype(np.int32), rows, groups.astype(np.int32), tuple(forms), k, splits)
+    while merging.merge(2):
+        pass
+    room = 4 * sheet.n_rows
+    out = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32)
+    n_pieces = merging.pieces(*out)
+    made: dict[int, bottom_up.Group] = {}
+    for number, n, group in zip(*(column[:n_pieces].tolist() for column in out), strict=True):
+        made.setdefault(group, []).append((number, n))
+    codes = [tuple(row) for row in encoded.tuples.tolist()]
+    expected = bottom_up.merge(begun, codes, ncp_price(encoded), k, splits=splits)
+    assert sorted(made.values()) == sorted(expected)
+    counts = np.bincount(out[0][:n_pieces], weights=out[1][:n_pieces], minlength=len(codes))
+    assert counts.tolist() == encoded.counts.tolist()
 
 
 def test_stray_among_many_equal_rows_takes_few_of_them() -> None:

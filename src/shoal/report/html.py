@@ -1,0 +1,122 @@
+"""A report as one HTML file: nothing fetched, no script, light, dark and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from shoal.report import charts
+from shoal.report.charts import Bar, Chart, Pair
+from shoal.report.drawing import plain
+
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["as_html", "render"]
+
+SIGNOFF_LINES = {
+    "who": "Released by",
+    "when": "Date",
+    "purpose": "Purpose of the release",
+    "legal_basis": "Legal basis",
+    "reviewer": "Reviewed by",
+}
+ROLES = {
+    "qi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    "identifier": "identifier",
+    "person": "person",
+    "k": "own k",
+    "weight": "weight",
+}
+
+
+def as_html(content: Mapping[str, Any]) -> str:
+    """Return the page of a report; content: as in its JSON twin."""
+    return render(
+        "release.html",
+        content=content,
+        signoff=SIGNOFF_LINES,
+        roles=ROLES,
+        loss=_loss(content),
+        sizes=_sizes(content),
+        cells=[_cells(each) for each in content["cells"]],
+        spreads=[_spread(each) for each in content.get("before_after", ())],
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a page made from one of the templates; charts in it find their style sheet."""
+    return _environment().get_template(template).render(chart_style=charts.stylesheet(), **values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("shoal.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_shown,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Show all that a text holds, whatever its letters would do to the page; what is markup already stays as it is."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return plain(value)
+    return value
+
+
+def _loss(content: Mapping[str, Any]) -> Chart:
+    rows = content["loss"]
+    first = rows[0]
+    return charts.bars(
+        "Share of the loss by column",
+        f"{first['column']} has the largest share: {first['share_words']}.",
+        [Bar(row["column"], row["share"], row["share_words"]) for row in rows],
+        head=("column", "share of the loss"),
+    )
+
+
+def _sizes(content: Mapping[str, Any]) -> Chart:
+    k = content["reached"]["k"]
+    counts = content["risk"]["counts"]
+    columns = []
+    for each in content["groups"]:
+        low, high = each["smallest"], each["largest"]
+        name = f"{low:,}" if low == high else f"{low:,}\N{EN DASH}{high:,}"
+        columns.append(Bar(name, each["rows"], f"{each['rows']:,}"))
+    return charts.histogram(
+        "Group sizes",
+        f"No group is smaller than {content['reached']['smallest_group']:,}; {k} was asked for.",
+        columns,
+        x=f"{counts} in the group",
+        y=f"{counts} in such groups",
+        marked=f"k = {k}",
+    )
+
+
+def _cells(column: Mapping[str, Any]) -> Chart:
+    rows = [Bar(each["cell"] or "(missing)", each["rows"], f"{each['rows']:,}") for each in column["cells"]]
+    summary = f"{rows[0].name} stands in {rows[0].words} rows." if rows else "No cell stands in k rows or more."
+    if column["others"]:
+        summary += f" {column['others']:,} other cells stand in {column['other_rows']:,} rows together."
+    title = f"Released cells of {column['column']}"
+    return charts.bars(title, summary, rows, head=(column["column"], "released rows"))
+
+
+def _spread(column: Mapping[str, Any]) -> Chart:
+    rows = [Pair(each["name"], each["before"], each["after"]) for each in column["rows"]]
+    return charts.pairs(
+        f"{column['column']} before and after",
+        "Rows of each value or stretch of values; a range or set counts evenly for all that it covers.",
+        rows,
+        head=(column["column"], "rows before", "rows after"),
+    )

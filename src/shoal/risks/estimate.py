@@ -1,0 +1,287 @@
+"""The chance to be found in a release: of those who are known to be in it, of the population, of all together."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import values
+from shoal.errors import InputError, UsageError
+from shoal.formats import read_table
+from shoal.hierarchy.base import Rule
+from shoal.metrics.measure import starred_rows
+from shoal.models.exact import compare
+from shoal.risks.fitting import count_fitting
+from shoal.risks.uniques import Uniques, estimate_uniques
+from shoal.schema import Kind, Role, Schema
+from shoal.table import Table, from_frame
+
+__all__ = ["CONVENTIONS", "DEFAULT_THRESHOLD", "Exposure", "Fitting", "Risk", "estimate", "read_threshold", "risk"]
+
+DEFAULT_THRESHOLD = "0.2"
+CELL_SIZE = "cell-size-"
+# Sizes of groups that publishers of data use. Conventions, none of them a law: which one fits is for the user to say.
+CONVENTIONS = {
+    3: "the least in common use, for recipients bound by a contract",
+    5: "a common start for health data",
+    10: "common in statistics of schools and of health",
+    11: "the cell size of the CMS (no count from 1 to 10), and the reason for the 0.09 of EMA and Health Canada",
+    20: "for data that anybody may have",
+}
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The chance of a row to be found: the largest one, the mean over all rows, the share of rows above a threshold."""
+
+    max: float
+    average: float
+    share_above: float
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How many people of the population fit each group: rows / unit, so that weights that are no whole numbers fit too.
+
+    basis: where they come from, "population" or "weights".
+    """
+
+    rows: NDArray[np.int64]
+    basis: str
+    unit: int = 1
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What a release gives away about who stands behind its rows.
+
+    rows: those in groups; suppressed_rows, all of whose quasi-identifiers are "*", are in none. counts: what is
+    counted, "rows" or "persons". uniques: rows alone in their group. threshold: as it was given; least_group: the group
+    size that it asks for; met: whether all groups have it. prosecutor: found by someone who knows that the person is in
+    the release: 1 / rows of the group. journalist: by someone who knows that the person is in the population: 1 /
+    people of it who fit the group; journalist_basis says where that number comes from ("release": nothing is known of
+    the population, so that nobody else fits). marketer: the share of rows that are found if all are tried. estimates:
+    of those alone in the population, where its size is told.
+    """
+
+    rows: int
+    suppressed_rows: int
+    groups: int
+    smallest_group: int
+    average_group: float
+    uniques: int
+    counts: str
+    threshold: Fraction
+    least_group: int
+    met: bool
+    prosecutor: Exposure
+    journalist: Exposure
+    journalist_basis: str
+    marketer: float
+    estimates: Uniques | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures by name; an estimate that is not available is None."""
+        content = asdict(self)
+        content["journalist"]["basis"] = content.pop("journalist_basis")
+        content["threshold"] = float(self.threshold)
+        content["population"] = content.pop("estimates")
+        return content
+
+
+def read_threshold(given: object) -> Fraction:
+    """Return the largest chance allowed: a number such as 0.2, a fraction such as 1/11, or cell-size-11, which is 1/11.
+
+    >>> read_threshold("cell-size-11")
+    Fraction(1, 11)
+    """
+    text = str(given).strip()
+    try:
+        size = text.removeprefix(CELL_SIZE)
+        threshold = Fraction(text) if size == text else Fraction(1, int(size))
+    except (ValueError, ZeroDivisionError):
+        threshold = Fraction(0)
+    if not 0 < threshold <= 1:
+        raise UsageError(
+            f"threshold {given!r} is not a chance above 0 and up to 1. Write 0.2, 1/11, or the size of the smallest "
+            f"group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."
+        )
+    return threshold
+
+
+def estimate(
+    sizes: NDArray[np.int64],
+    *,
+    threshold: object = DEFAULT_THRESHOLD,
+    suppressed_rows: int = 0,
+    fitting: Fitting | None = None,
+    population: int | None = None,
+    counts: str = "rows",
+) -> Risk:
+    """Return the risk of groups of these sizes; where there are none, all rows being suppressed, every chance is 0.
+
+    fitting: people of the population who fit each group. population: how many people there are.
+
+    >>> import numpy as np
+    >>> estimate(np.array([1, 2, 3, 4])).prosecutor.average
+    0.4
+    """
+    limit = read_threshold(threshold)
+    least = math.ceil(1 / limit)  # exact: 0.0909 asks for 12 rows, not for 11
+    n_rows, n_groups = int(sizes.sum()), len(sizes)
+    prosecutor = Exposure(
+        max=1 / int(sizes.min()) if n_groups else 0.0,
+        average=n_groups / n_rows if n_groups else 0.0,
+        share_above=_share_above(np.ones(n_groups, dtype=np.int64), sizes, sizes, limit),
+    )
+    journalist, marketer = prosecutor, prosecutor.average
+    if fitting is not None and n_groups:
+        _check_fitting(sizes, fitting)
+        chances = fitting.unit / fitting.rows
+        marketer = math.fsum((sizes * chances).tolist()) / n_rows
+        journalist = Exposure(
+            max=float(chances.max()),
+            average=max(n_groups * fitting.unit / int(fitting.rows.sum()), marketer),
+            share_above=_share_above(np.full(n_groups, fitting.unit, dtype=np.int64), fitting.rows, sizes, limit),
+        )
+    return Risk(
+        rows=n_rows,
+        suppressed_rows=suppressed_rows,
+        groups=n_groups,
+        smallest_group=int(sizes.min()) if n_groups else 0,
+        average_group=n_rows / n_groups if n_groups else 0.0,
+        uniques=int((sizes == 1).sum()),
+        counts=counts,
+        threshold=limit,
+        least_group=least,
+        met=bool((sizes >= least).all()),
+        prosecutor=prosecutor,
+        journalist=journalist,
+        journalist_basis="release" if fitting is None else fitting.basis,
+        marketer=marketer,
+        estimates=None if population is None else estimate_uniques(sizes, population),
+    )
+
+
+def _share_above(
+    ones: NDArray[np.int64], fitting: NDArray[np.int64], sizes: NDArray[np.int64], limit: Fraction
+) -> float:
+    """Return the share of rows whose chance, ones / fitting, is above the limit; compared exactly."""
+    n_rows = int(sizes.sum())
+    return int(sizes[compare(ones, fitting, limit) > 0].sum()) / n_rows if n_rows else 0.0
+
+
+def _check_fitting(sizes: NDArray[np.int64], fitting: Fitting) -> None:
+    few = int((fitting.rows < sizes * fitting.unit).sum())
+    if few and fitting.basis == "population":
+        raise InputError(
+            f"{few} of {len(sizes)} groups fit fewer rows of the population than they have themselves. Give the table "
+            "that the release was drawn from, and the kinds and hierarchies of its columns."
+        )
+    if few:
+        raise InputError(
+            f"{few} of {len(sizes)} groups have weights that sum to less than their rows. A weight says how many "
+            "people a row stands for: 1 or more."
+        )
+
+
+def risk(
+    released: Any,
+    *,
+    qi: Sequence[str],
+    threshold: object = DEFAULT_THRESHOLD,
+    population: Any = None,
+    person: str | None = None,
+    weight: str | None = None,
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    hierarchies: Mapping[str, Rule] | None = None,
+    decimal: str = ".",
+    thousands: str = "",
+) -> Risk:
+    """Say how easily people are found in a table, released by whatever tool or not at all: a frame, or a path.
+
+    threshold: the largest chance allowed, such as 0.2, "1/11" or "cell-size-11". population: the number of people that
+    the table was drawn from, for estimates, or their table (a frame or a path), which is counted; the kinds and
+    hierarchies are for reading cells over its values. person: the column that says which rows are one person's. weight:
+    the column that says how many people of the population each row stands for.
+
+    >>> import polars as pl, shoal
+    >>> shoal.risk(pl.DataFrame({"age": ["30", "40", "40", "40"]}), qi=["age"]).uniques
+    1
+    """
+    table = _table(released)
+    absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
+    if absent or not qi:
+        told = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
+        raise UsageError(f"{told} Its columns: {', '.join(map(repr, table.names[:30]))}.")
+    starred = starred_rows(table, qi)
+    kept = np.flatnonzero(~starred)
+    _, first, labels = np.unique(table.group_labels(qi)[kept], return_index=True, return_inverse=True)
+    is_size = isinstance(population, int)
+    fitting = _weighed(table, kept, labels, weight, values.Marks(decimal, thousands)) if weight is not None else None
+    if population is not None and not is_size:
+        if weight is not None or person is not None:
+            raise UsageError("a population's table and weights or persons do not go together. Give one of them.")
+        kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
+        people = _table(population)
+        schema = Schema.build(
+            people.names,
+            {Role.QI: qi},
+            kinds=kinds,
+            date_formats=dates,
+            others="insensitive",
+            missing=missing,
+            decimal=decimal,
+            thousands=thousands,
+        )
+        fitting = Fitting(count_fitting(table, kept[first], people, schema, hierarchies or {}), "population")
+    return estimate(
+        _sizes(table, kept, labels, person),
+        threshold=threshold,
+        suppressed_rows=int(starred.sum()),
+        fitting=fitting,
+        population=population if is_size else None,
+        counts="rows" if person is None else "persons",
+    )
+
+
+def _table(given: Any) -> Table:
+    if isinstance(given, Table):
+        return given
+    return read_table(given) if isinstance(given, str | os.PathLike) else from_frame(given)
+
+
+def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], person: str | None) -> NDArray[np.int64]:
+    """Return the rows, or the persons, of each group."""
+    if person is not None:
+        pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept]]), axis=0)
+        labels = pairs[:, 0]
+    return np.bincount(labels).astype(np.int64)
+
+
+def _weighed(
+    table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], weight: str, marks: values.Marks
+) -> Fitting:
+    """Return the sum of the weights of each group, exactly: as whole numbers over a common denominator."""
+    ranks, texts = table.factor(weight)
+    numbers, misfits = values.parse_numbers([values.normalise(text) for text in texts.to_list()], marks)
+    if misfits or any(number <= 0 for number in numbers):
+        raise InputError(f"weights in column {weight!r}: some are no numbers above 0. Mend them, or leave it out.")
+    exact = [Fraction(str(number)) for number in numbers]
+    unit = math.lcm(*(number.denominator for number in exact))
+    whole = np.array([int(number * unit) for number in exact], dtype=object)
+    sums = np.zeros(int(labels.max(initial=-1)) + 1, dtype=object)
+    np.add.at(sums, labels, whole[ranks[kept]])
+    if max([unit, *sums.tolist()], default=0) >= 2**62:
+        raise InputError(f"weights in column {weight!r} are too large or have too many decimals. Round them.")
+    return Fitting(sums.astype(np.int64), "weights", unit)
