@@ -16,11 +16,10 @@ import polars as pl
 
 import shoal
 from experiments.buckets import KS, NAMES, PRINTED, RULES, WIDTHS
-from experiments.pages import adult, new_figure, save, write_table
+from experiments.pages import adult, make_schema, new_figure, save, write_table
 from shoal import Release, evaluate, hierarchy
 from shoal.errors import InfeasibleError, InputError
 from shoal.evaluate.trees import Bucket, Held
-from shoal.schema import Kind, Role, Schema
 
 PAGE = Path(__file__).with_suffix(".md")
 FOLDS, SEED = 3, 0
@@ -39,9 +38,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "rv-local": {"method": "rv-local", "rules": RULES, **LADDERS},
     "shoaling": {"method": "shoaling", "rules": RULES},
 }
-SCHEMA = Schema.build(
-    NAMES, {Role.QI: NAMES}, kinds=dict.fromkeys(NAMES[:3], Kind.NUMERIC) | {NAMES[3]: Kind.CATEGORICAL}
-)
+SCHEMA = make_schema(NAMES)
 
 
 @dataclass(frozen=True)

@@ -151,3 +151,17 @@ def test_release_of_labels_shows_nothing_of_the_original_unless_asked() -> None:
     assert sorted(spread["town=Rome"].to_list()) == [0, 0, 0.5, 0.5]
     with pytest.raises(UsageError, match="domain='both' is not known"):
         release.to_numeric(domain="both")
+
+
+def test_every_cell_holds_its_original_and_its_feature_lies_inside(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {"age": generator.integers(0, 50, 80), "town": generator.choice(["Bonn", "Lima", "Oslo", "Rome"], 80)}
+    )
+    release = shoal.anonymize(frame, qi=["age", "town"], k=4, method="mondrian", keep_order=True)
+    encoding = fit_encoding(release.original, release.schema)
+    exact, middle = encoding.matrix(release.original), encoding.matrix(Table(release.text))
+    low, high = encoding.bounds(Table(release.text))
+    assert ((low <= exact) & (exact <= high)).all()
+    assert ((low <= middle) & (middle <= high)).all()
+    assert (low < high).any()
