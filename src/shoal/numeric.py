@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 
 DAY = 86400.0
 EPOCH = 719162 * DAY  # 1970-01-01 in the seconds that dates are read as
-MOST_CELLS = 200_000_000  # of a matrix of features: 1.6 GB
+MOST_CELLS = 100_000_000  # of a matrix of shares or features: 0.8 GB
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,16 @@ class NumberScale:
     def read(self, table: Table) -> Numbers:
         """Return what the rows of a table stand for in this column."""
         ranks, texts = table.factor(self.column.name)
-        ends = np.empty((len(texts), 2))
-        missing, starred = np.zeros(len(texts), dtype=bool), np.zeros(len(texts), dtype=bool)
-        for i, raw in enumerate(texts.to_list()):
-            cell = values.normalise(raw)
-            missing[i] = cell in self.markers
-            starred[i] = not missing[i] and cell in SUPPRESSED
-            found = (self.low, self.high) if missing[i] or starred[i] else _ends(self.reader, cell)
-            if found is None:
-                raise _unreadable(self.column, int(np.argmax(ranks == i)) + 1)
-            ends[i] = found
+        cells = [values.normalise(text) for text in texts.to_list()]
+        missing = np.array([cell in self.markers for cell in cells])
+        starred = np.array([cell in SUPPRESSED for cell in cells]) & ~missing
+        ends = np.full((len(cells), 2), (self.low, self.high))
+        told = np.flatnonzero(~(missing | starred))
+        found = _all_ends(self.reader, [cells[i] for i in told])
+        if None in found:
+            raise _unreadable(self.column, int(np.argmax(ranks == told[found.index(None)])) + 1)
+        if found:
+            ends[told] = found
         return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], starred[ranks], self.step)
 
     def matrix(self, table: Table) -> Floats:
@@ -157,6 +157,11 @@ class CategoryScale:
         """Return what the rows of a table stand for in this column."""
         ranks, texts = table.factor(self.column.name)
         place = {value: i for i, value in enumerate(self.values)}
+        if len(texts) * len(self.values) > MOST_CELLS:
+            raise UsageError(
+                f"column {self.column.name!r} has {len(self.values):,} values in {len(texts):,} different cells, too "
+                "many to spread. Leave it out, or give it coarser values."
+            )
         shares = np.zeros((len(texts), len(self.values)))
         starred = np.zeros(len(texts), dtype=bool)
         for i, raw in enumerate(texts.to_list()):
@@ -257,7 +262,7 @@ def _fit_numbers(
 ) -> NumberScale:
     known = [cell for cell in cells if cell not in missing and cell not in SUPPRESSED]
     numbers = _ordered_reader(column, labels, missing)
-    ends = [_ends(numbers, cell) for cell in known]
+    ends = _all_ends(numbers, known)
     if None in ends:
         texts = table.frame[column.name].to_list()
         row = next(i for i, text in enumerate(texts, 1) if values.normalise(text) == known[ends.index(None)])
@@ -319,12 +324,16 @@ def _ordered_reader(column: Column, labels: Mapping[str, frozenset[str]], missin
     return OrderedReader(column, 0.0, 0.0, step=DAY if column.kind is Kind.DATE else 1.0, labels=ends)
 
 
-def _ends(reader: OrderedReader, cell: str) -> tuple[float, float] | None:
-    """Return the ends of a cell; dates in days since 1970-01-01."""
-    found = reader.bounds(cell)
-    if found is None or reader.column.kind is Kind.NUMERIC:
+def _all_ends(reader: OrderedReader, cells: Sequence[str]) -> list[tuple[float, float] | None]:
+    """Return the ends of each cell, None where it cannot be read; dates in days since 1970-01-01."""
+    numbers, misfits = numbers_of(reader.column, cells)
+    if not misfits:  # values alone, as in an original: all at once
+        found: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
+    else:
+        found = [reader.bounds(cell) for cell in cells]
+    if reader.column.kind is Kind.NUMERIC:
         return found
-    return (found[0] - EPOCH) / DAY, (found[1] - EPOCH) / DAY
+    return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in found]
 
 
 def _members(reader: CategoryReader, cell: str) -> frozenset[str]:

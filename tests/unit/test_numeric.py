@@ -114,8 +114,10 @@ def test_share_of_a_cell_inside_a_range_counts_whole_numbers() -> None:
 
 def test_too_many_features_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numeric, "MOST_CELLS", 5)
-    with pytest.raises(UsageError, match="column 'town' alone has 3"):
+    with pytest.raises(UsageError, match="column 'town' has 3 values in 3 different cells, too many to spread"):
         encode(table(town=["a", "b", "c"]))
+    with pytest.raises(UsageError, match="4 rows x 2 features are too many; column 'town' alone has 2"):
+        encode(table(town=["a", "b", "a", "b"]))
 
 
 def test_unknown_column_and_clashing_names_are_refused() -> None:

@@ -140,6 +140,10 @@ def test_wrong_questions_are_refused() -> None:
         evaluate.accuracy(frame, frame, make_schema(), "wage")
     with pytest.raises(UsageError, match="name one column or more, and not the target itself"):
         evaluate.accuracy(frame, frame, make_schema(), "salary", features=["salary"])
+    with pytest.raises(UsageError, match="column 'town' is not in the table of held-out rows"):
+        evaluate.learn_from_files(frame, frame, make_schema(), "salary", held_out=frame.drop("town"))
+    with pytest.raises(UsageError, match="column 'age' is not in the training table"):
+        evaluate.accuracy(frame.drop("age"), frame, make_schema(), "salary")
     with pytest.raises(UsageError, match="folds=1, repeats=1: use 2 folds or more"):
         evaluate.learn(make(30), release, make_schema(), "salary", folds=1)
     many = pl.concat([frame] * 4).with_columns(salary=pl.Series([str(i) for i in range(120)]))
