@@ -52,6 +52,9 @@ def test_class_that_nothing_tells_leaves_zero_r() -> None:
     frame = make(60).with_columns(salary=pl.lit("low"), age=pl.lit("*"))
     found = evaluate.accuracy(frame, make(60, seed=1), make_schema(), "salary")
     assert len(set(found.values())) == 1
+    frame = make(60).with_columns(town=pl.lit("*"))
+    found = evaluate.accuracy(frame, make(60, seed=1), make_schema(), "salary", features=["town"])
+    assert len(set(found.values())) == 1
 
 
 def test_held_out_rows_are_released_apart_and_the_order_of_rows_does_not_matter() -> None:
@@ -137,6 +140,10 @@ def test_wrong_questions_are_refused() -> None:
         evaluate.accuracy(frame, frame, make_schema(), "wage")
     with pytest.raises(UsageError, match="name one column or more, and not the target itself"):
         evaluate.accuracy(frame, frame, make_schema(), "salary", features=["salary"])
+    with pytest.raises(UsageError, match="column 'town' is not in the table of held-out rows"):
+        evaluate.learn_from_files(frame, frame, make_schema(), "salary", held_out=frame.drop("town"))
+    with pytest.raises(UsageError, match="column 'age' is not in the training table"):
+        evaluate.accuracy(frame.drop("age"), frame, make_schema(), "salary")
     with pytest.raises(UsageError, match="folds=1, repeats=1: use 2 folds or more"):
         evaluate.learn(make(30), release, make_schema(), "salary", folds=1)
     many = pl.concat([frame] * 4).with_columns(salary=pl.Series([str(i) for i in range(120)]))
