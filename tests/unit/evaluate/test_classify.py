@@ -14,6 +14,7 @@ from shoal import Release, evaluate
 from shoal.errors import UsageError
 from shoal.evaluate import intervals
 from shoal.schema import Role, Schema
+from shoal.table import Table
 
 QI = ["age", "town"]
 
@@ -120,6 +121,12 @@ def test_target_that_is_recoded_teaches_only_where_it_is_one_class() -> None:
     found = evaluate.accuracy(train, frame, schema, "salary", ["zero-r"])
     assert found["zero-r"] == (frame["salary"] == "high").mean()
     assert evaluate.accuracy(frame, train, schema, "salary", ["zero-r"])["zero-r"] <= (frame["age"] >= 45).mean()
+
+
+def test_table_without_rows_is_never_told_right() -> None:
+    """RELIABILITY C27: never NaN."""
+    empty = Table(make(30).cast(pl.String)[:0])
+    assert evaluate.accuracy(make(30), empty, make_schema(), "salary", ["zero-r"]) == {"zero-r": 0}
 
 
 def test_labels_are_spread_for_learners() -> None:
