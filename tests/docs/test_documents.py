@@ -106,6 +106,22 @@ def test_command_line_reference_is_up_to_date() -> None:
     assert make_cli_reference.PATH.read_text() == make_cli_reference.reference(), "run scripts/make_cli_reference.py"
 
 
+def test_nightly_page_tells_every_part_of_the_nightly_run() -> None:
+    """Each setting of the recipe with its number, and a result of each."""
+    recipe = (ROOT / "justfile").read_text().partition("\nnightly:\n")[2].partition("\n\n")[0]
+    settings = re.findall(r"(SHOAL_[A-Z_]+)=(\w+)", recipe)
+    assert len(settings) >= 4
+    page = (ROOT / "docs/reference/nightly.md").read_text()
+    for name, value in settings:
+        number = f"{int(value):,}" if value.isdigit() else value
+        row = next((line for line in page.splitlines() if line.startswith("| ") and f"`{name}`" in line), "")
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        assert len(cells) == 5, f"{name} has no row"
+        assert cells[2] == number, f"{name}: the recipe says {number}"
+        assert re.search(r"passed|failed|not run", cells[4]), f"{name} has no result"
+    assert re.search(r"20\d\d-\d\d-\d\d", page)
+
+
 def test_every_error_and_exit_code_is_documented() -> None:
     page = (ROOT / "docs/reference/errors.md").read_text()
     for name in errors.__all__:

@@ -146,7 +146,7 @@ def test_signals_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes,
         place = f"seed {seed}, signal {i}"
         assert process.returncode in (0, code, -number), f"{place}: {process.returncode} {error.decode()}"
         assert (folder / "out.csv").read_bytes() == (whole if process.returncode == 0 else b"old\n"), place
-        beside = OUTPUTS if process.returncode == 0 else ("out.csv",)
+        beside = (*OUTPUTS, *REPORT) if process.returncode == 0 else ("out.csv",)
         assert set(folder_of(folder)) == {"data.csv", *beside}, place
 
 
