@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -100,7 +101,7 @@ def run(arguments: list[str] | None = None) -> None:
     try:
         _refuse_urls(arguments)
         # No option before a command takes a value, so the first word without a dash is the command.
-        make_app([word for word in arguments if not word.startswith("-")][:1])(arguments)
+        _command(next((word for word in arguments if not word.startswith("-")), ""))(arguments)
     except ShoalError as error:
         typer.echo(f"shoal: {error}", err=True)
         sys.exit(error.exit_code)
@@ -123,6 +124,12 @@ def run(arguments: list[str] | None = None) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@cache
+def _command(name: str) -> Callable[[list[str]], object]:
+    """Return the command line with one command loaded; typer would make it anew for every call."""
+    return typer.main.get_command(make_app([name]))
 
 
 def _refuse_urls(arguments: list[str]) -> None:
