@@ -8,19 +8,20 @@ importance 25, education-num 12|13 of 20, capital-gain 10000|10001 of 45; k = 3,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
-from experiments.pages import adult, encode_columns, measure, new_figure, save, write_table
+from experiments.pages import adult, encode_columns, make_schema, measure, new_figure, save, write_table
 from shoal import Rule, hierarchy
-from shoal.encoding import Encoded
+from shoal.encoding import decode
 from shoal.errors import InfeasibleError
+from shoal.evaluate.trees import Held, Tree, grow
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
-from shoal.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
+from shoal.numeric import Numbers
+from shoal.table import Table
 
 PAGE = Path(__file__).with_suffix(".md")
 NAMES = ("age", "education-num", "capital-gain", "salary")
@@ -33,26 +34,12 @@ RULES = (
 WIDTHS = {"age": [5, 10, 20], "education-num": [2, 4, 8], "capital-gain": [1000, 5000, 10000, 50000]}
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """A leaf of the raw table's tree: bounds by attribute, both ends inside, and the salary that is told by it."""
-
-    name: str
-    bounds: dict[str, tuple[float, float]]
-    salary: str
-    least_share: float  # of this salary, for the bucket to be of the same use
-
-
-TOP = float("inf")
+# The three buckets of the thesis: short names, bounds, and the least share of their salary for them to be of the same
+# use.
 BUCKETS = (
-    Bucket("1: gain >= 7298", {"capital-gain": (7298, TOP)}, ">50K", 0.95),
-    Bucket("2: gain < 7298, age < 28", {"capital-gain": (0, 7297), "age": (0, 27)}, "<=50K", 0.95),
-    Bucket(
-        "3: gain < 7298, age >= 28, education-num >= 13",
-        {"capital-gain": (0, 7297), "age": (28, TOP), "education-num": (13, TOP)},
-        ">50K",
-        0.45,
-    ),
+    ("1: gain >= 7298", "capital-gain >= 7298", 0.95),
+    ("2: gain < 7298, age < 28", "capital-gain < 7298, age < 28", 0.95),
+    ("3: gain < 7298, age >= 28, education-num >= 13", "capital-gain < 7298, age >= 28, education-num >= 13", 0.45),
 )
 METHODS: dict[str, tuple[str, dict[str, object], bool]] = {  # name, options, whether it is given the rules
     "utility-driven": ("utility-driven", {}, True),
@@ -86,38 +73,11 @@ PRINTED = {
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a release tells of each row: the least and greatest value of the numbers, and the salary, if one is told."""
-
-    low: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    high: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    salary: list[str] = field(default_factory=list)
-
-    def count(self, bucket: Bucket) -> tuple[int, int, float]:
-        """Return the rows wholly inside a bucket, those that may be, and the share of its salary among the first."""
-        inside = np.ones(len(self.salary), dtype=bool)
-        touched = inside.copy()
-        for name, (low, high) in bucket.bounds.items():
-            inside &= (self.low[name] >= low) & (self.high[name] <= high)
-            touched &= (self.high[name] >= low) & (self.low[name] <= high)
-        right = np.array(self.salary)[inside] == bucket.salary
-        return int(inside.sum()), int((touched & ~inside).sum()), float(right.mean()) if inside.any() else 0.0
-
-    def broken(self) -> tuple[int, int]:
-        """Return how many rules are broken by a range that is shown and holds values of both sides, and by how many."""
-        sides = [(rule.column, *map(float, rule.inflection or ())) for rule in RULES]  # type: ignore[arg-type]
-        rows = [
-            int(((self.low[name] <= a) & (self.high[name] >= b) & (self.low[name] > -TOP)).sum())
-            for name, a, b in sides
-        ]
-        return sum(n > 0 for n in rows), sum(rows)
-
-
-@dataclass(frozen=True)
 class Found:
-    """A release: what it shows, its groups, and what is measured of it."""
+    """A release: what it shows of each bucket, rules broken and by how many rows, its groups, and what is measured."""
 
-    shown: Shown
+    held: tuple[Held, ...]
+    broken: tuple[int, int]
     n_groups: int
     loss: float
     research_value: float
@@ -126,46 +86,29 @@ class Found:
 Releases = dict[tuple[int, str], Found]
 
 
-def show(encoded: Encoded, made: Partition) -> Shown:
-    """Read the cells of a partition; a suppressed cell may be anything."""
-    labels = made.labels[made.labels >= 0]
-    low, high, salary = {}, {}, []
-    for attribute, cells in zip(encoded.attributes, made.cells, strict=True):
-        if attribute.name == "salary":
-            texts = [
-                attribute.texts[cells.low[i]] if cells.form[i] == VALUE else "both" for i in range(len(cells.form))
-            ]
-            salary = [texts[i] for i in cells.index[labels].tolist()]
-            continue
-        numbers = np.array([float(text) for text in attribute.texts])
-        ends = [_ends(i, cells, attribute.tree, numbers) for i in range(len(cells.form))]
-        low[attribute.name] = np.array([end[0] for end in ends])[cells.index][labels]
-        high[attribute.name] = np.array([end[1] for end in ends])[cells.index][labels]
-    return Shown(low, high, salary)
+def grow_raw(frame: pl.DataFrame) -> Tree:
+    """Return the raw table's tree with the buckets of the thesis alone, in its order."""
+    tree = grow(frame.select(NAMES), make_schema(NAMES), "salary", features=NAMES[:3])
+    found = {bucket.describe(): bucket for bucket in tree.buckets}
+    return replace(tree, buckets=tuple(found[bounds] for _, bounds, _ in BUCKETS))
 
 
-def _ends(i: int, cells: Cells, tree: object, numbers: NDArray[np.float64]) -> tuple[float, float]:
-    if cells.form[i] in (VALUE, RANGE):
-        return float(numbers[cells.low[i]]), float(numbers[cells.high[i]])
-    if cells.form[i] == NODE:
-        nodes = getattr(tree, "nodes")  # noqa: B009
-        below = numbers[(nodes == cells.low[i]).any(axis=0)] if cells.low[i] != len(numbers) else numbers
-        return float(below.min()), float(below.max())
-    assert cells.form[i] in (SET, SUPPRESSED)
-    return -TOP, TOP
+def count_broken(tree: Tree, released: Table) -> tuple[int, int]:
+    """Return how many rules are broken by a range that is shown and holds values of both sides, and by how many."""
+    read = {scale.column.name: scale.read(released) for scale in tree.encoding.scales}
+    rows = []
+    for rule in RULES:
+        column, sides = read[rule.column], rule.inflection
+        assert isinstance(column, Numbers)
+        assert sides is not None
+        rows.append(int(((column.low <= sides[0]) & (column.high >= sides[1]) & ~column.starred).sum()))
+    return sum(n > 0 for n in rows), sum(rows)
 
 
-def raw_shown(encoded: Encoded) -> Shown:
-    """Return what the raw table tells."""
-    rows = encoded.tuples[encoded.row_tuple]
-    numbers = {a.name: np.array([float(t) for t in a.texts]) for a in encoded.attributes if a.name != "salary"}
-    low = {name: numbers[name][rows[:, NAMES.index(name)]] for name in numbers}
-    return Shown(low, low, [encoded.attributes[3].texts[code] for code in rows[:, 3]])
-
-
-def run_all() -> tuple[Shown, Releases]:
-    """Return the raw table and all releases."""
+def run_all() -> tuple[Tree, Releases]:
+    """Return the raw table's tree and all releases."""
     frame = adult()
+    tree = grow_raw(frame)
     plain = encode_columns(frame, NAMES)
     laddered = encode_columns(frame, NAMES, {n: hierarchy.intervals(widths=w) for n, w in WIDTHS.items()})
     found = {}
@@ -178,48 +121,49 @@ def run_all() -> tuple[Shown, Releases]:
             except InfeasibleError:
                 continue
             told = measure(frame, encoded, made, RULES)
-            found[k, label] = Found(show(encoded, made), made.n_groups, told.ncp, told.research_value_total)
-    return raw_shown(plain), found
+            released = decode(encoded, made, make_schema(NAMES)).table
+            found[k, label] = Found(
+                tree.hold(released), count_broken(tree, released), made.n_groups, told.ncp, told.research_value_total
+            )
+    return tree, found
 
 
 def main() -> None:
     """Run everything and write the page and the picture."""
-    raw, found = run_all()
+    tree, found = run_all()
     figure, axes = new_figure(8.4, 3.0, columns=3)
-    for axis, bucket in zip(axes, BUCKETS, strict=True):
-        whole = raw.count(bucket)[0]
+    for i, (axis, bucket) in enumerate(zip(axes, tree.buckets, strict=True)):
         for label in METHODS:
-            kept = [found[k, label].shown.count(bucket)[0] / whole if (k, label) in found else 0 for k in KS]
+            kept = [found[k, label].held[i].inside / bucket.rows if (k, label) in found else 0 for k in KS]
             axis.plot(KS, kept, ".-", label=label)
-        axis.set(title=f"bucket {bucket.name[0]}", xlabel="k", xticks=KS, ylim=(0, 1.05))
+        axis.set(title=f"bucket {i + 1}", xlabel="k", xticks=KS, ylim=(0, 1.05))
     axes[0].set_ylabel("share of its rows wholly inside")
     axes[2].legend(fontsize=6)
     save(figure, "buckets.svg")
-    PAGE.write_text(page(raw, found))
+    PAGE.write_text(page(tree, found))
 
 
-def page(raw: Shown, found: Releases) -> str:
+def page(tree: Tree, found: Releases) -> str:
     """Return the page."""
-    rows: list[list[object]] = [["raw table", "", "", "", "", *(told(raw.count(b)) for b in BUCKETS), "", "", ""]]
+    raw = [told(Held(bucket.rows, 0, bucket.share)) for bucket in tree.buckets]
+    rows: list[list[object]] = [["raw table", "", "", "", "", *raw, "", "", ""]]
     for (k, label), release in found.items():
-        counts = [release.shown.count(bucket) for bucket in BUCKETS]
         survives = [
-            bucket.name[0]
-            for bucket, (inside, _, share) in zip(BUCKETS, counts, strict=True)
-            if inside >= raw.count(bucket)[0] / 2 and share >= bucket.least_share
+            name[0]
+            for (name, _, least), bucket, held in zip(BUCKETS, tree.buckets, release.held, strict=True)
+            if held.inside >= bucket.rows / 2 and held.share >= least
         ]
         printed = PRINTED.get((k, label), ("", ""))
         cells = [f"{label}, k = {k}", f"{release.n_groups:,}", f"{release.loss:.4f}", f"{release.research_value:.3f}"]
-        cells += ["{:,} by {:,}".format(*release.shown.broken()), *map(told, counts)]
+        cells += ["{:,} by {:,}".format(*release.broken), *map(told, release.held)]
         rows.append([*cells, ", ".join(survives) or "none", *printed])
-    head = ["method", "groups", "NCP", "research value", "rules broken, by rows", *(b.name for b in BUCKETS)]
+    head = ["method", "groups", "NCP", "research value", "rules broken, by rows", *(name for name, _, _ in BUCKETS)]
     return TEXT.format(table=write_table([*head, "survive", "thesis: bucket 1", "thesis: bucket 2"], rows))
 
 
-def told(counts: tuple[int, int, float]) -> str:
+def told(held: Held) -> str:
     """Return rows inside, rows of overlap and share as one cell."""
-    inside, overlap, share = counts
-    return f"{inside:,} (+{overlap:,}), {share:.1%}"
+    return f"{held.inside:,} (+{held.overlap:,}), {held.share:.1%}"
 
 
 TEXT = """\

@@ -1,4 +1,4 @@
-"""Tables 6 and 7 of the paper that brings MNQIA: information loss and ZeroR accuracy over k.
+"""Tables 6 and 7 of the paper that brings MNQIA: information loss, and accuracy of ZeroR and of real learners, over k.
 
 python -m experiments.mnqia            writes experiments/mnqia.md and mnqia.svg
 
@@ -10,18 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import shoal
 from experiments.pages import adult, new_figure, save, write_table
-from shoal import hierarchy
+from shoal import Release, evaluate, hierarchy
 from shoal.hierarchy.base import Rule
+from shoal.schema import Kind, Role, Schema
 
 PAGE = Path(__file__).with_suffix(".md")
 NAMES = ["age", "sex", "race"]
 KS = range(4, 13)
+LEARNED_KS, FOLDS, SEED = (4, 8, 12), 3, 0
+LEARNED_METHODS = ("MNQIA", "Datafly", "shoaling")
 # Table 6: loss of MNQIA and of Datafly; Table 7: accuracy of ZeroR on the releases of MNQIA, 78.86 on the raw table.
 PRINTED = {
     4: (0, 4.25, None),
@@ -58,21 +63,31 @@ def zero_r(frame: pl.DataFrame) -> float:
     return 100 * max(Counter(frame["salary"].to_list()).values()) / frame.height
 
 
+METHODS: dict[str, dict[str, Any]] = {
+    "MNQIA": {"method": "mnqia"},
+    "MNQIA, sensitive": {"method": shoal.methods.MNQIA(variant="sensitive")},
+    "Datafly": {"method": "datafly", "hierarchies": TREES},
+    "shoaling": {"method": "shoaling"},
+}
+Accuracies = dict[tuple[int, str], tuple[evaluate.Accuracy, ...]]
+
+
+def release_by(frame: pl.DataFrame, label: str, k: int) -> Release:
+    """Recode age, sex and race by a method; Datafly may leave out 2k rows."""
+    options = dict(METHODS[label])
+    if label == "Datafly":
+        options["suppression_limit"] = str(Fraction(2 * k, frame.height))
+    return shoal.anonymize(frame.select(*NAMES, "salary"), qi=NAMES, sensitive=["salary"], k=k, **options)
+
+
 def run_all() -> dict[int, dict[str, float]]:
-    """Return losses (LM, in percent) and accuracy by k."""
+    """Return losses (LM, in percent) and accuracy of ZeroR by k."""
     frame = adult()
     found = {}
     for k in KS:
         told: dict[str, float] = {}
-        for label, method, options in (
-            ("MNQIA", "mnqia", {}),
-            ("MNQIA, sensitive", shoal.methods.MNQIA(variant="sensitive"), {}),
-            ("Datafly", "datafly", {"hierarchies": TREES, "suppression_limit": str(Fraction(2 * k, frame.height))}),
-            ("shoaling", "shoaling", {}),
-        ):
-            made = shoal.anonymize(
-                frame.select(*NAMES, "salary"), qi=NAMES, sensitive=["salary"], k=k, method=method, **options
-            )
+        for label in METHODS:
+            made = release_by(frame, label, k)
             told[label] = 100 * made.measures.lm
             if label == "MNQIA":
                 told["ZeroR"] = zero_r(made.text)
@@ -80,21 +95,65 @@ def run_all() -> dict[int, dict[str, float]]:
     return found
 
 
+def learn_all() -> Accuracies:
+    """Return the accuracies of all learners, rows held out before anything is recoded."""
+    frame = adult().select(*NAMES, "salary")
+    kinds = {"age": Kind.NUMERIC, "sex": Kind.CATEGORICAL, "race": Kind.CATEGORICAL}
+    schema = Schema.build(frame.columns, {Role.QI: NAMES, Role.SENSITIVE: ["salary"]}, kinds=kinds)
+    found = {}
+    for k in LEARNED_KS:
+        for label in LEARNED_METHODS:
+            make = partial(release_by, label=label, k=k)
+            found[k, label] = evaluate.learn(frame, make, schema, "salary", folds=FOLDS, seed=SEED)
+    return found
+
+
 def main() -> None:
     """Run everything and write the page and the picture."""
     found = run_all()
-    figure, axis = new_figure()
+    learned = learn_all()
+    figure, (axis, other) = new_figure(9.0, 3.4, columns=2)
     for label in ("MNQIA", "Datafly", "shoaling"):
         axis.plot(list(KS), [found[k][label] for k in KS], ".-", label=label)
     axis.plot(list(KS), [PRINTED[k][0] for k in KS], ".--", label="MNQIA, as printed")
     axis.plot(list(KS), [PRINTED[k][1] for k in KS], ".--", label="Datafly, as printed")
     axis.set(xlabel="k", ylabel="information loss (LM, %)", ylim=(0, None))
     axis.legend(fontsize=7)
+    draw_accuracy(other, learned)
     save(figure, "mnqia.svg")
-    PAGE.write_text(page(found))
+    PAGE.write_text(page(found, learned))
 
 
-def page(found: dict[int, dict[str, float]]) -> str:
+def draw_accuracy(axis: Any, learned: Accuracies) -> None:
+    """Draw what boosting makes of each release, beside the raw table, ZeroR, and ZeroR as the paper prints it."""
+    told = {key: {(a.learner, a.trained_on, a.tested_on): a.mean for a in each} for key, each in learned.items()}
+    for label in LEARNED_METHODS:
+        scores = [100 * told[k, label]["boosting", "release", "original"] for k in LEARNED_KS]
+        axis.plot(LEARNED_KS, scores, ".-", label=f"boosting, {label}")
+    for learner, name in (("boosting", "boosting, raw table"), ("zero-r", "ZeroR, any release")):
+        scores = [100 * told[k, "MNQIA"][learner, "original", "original"] for k in LEARNED_KS]
+        axis.plot(LEARNED_KS, scores, ":", label=name)
+    printed = [(k, accuracy) for k, (_, _, accuracy) in PRINTED.items() if accuracy is not None]
+    axis.plot(*zip(*printed, strict=True), ".--", label="ZeroR, as printed")
+    axis.set(xlabel="k", ylabel="accuracy (%)")
+    axis.legend(fontsize=7)
+
+
+def learned_table(learned: Accuracies) -> str:
+    """Return the accuracies as a table, a row for each method, k and way."""
+    rows: list[list[object]] = []
+    for (k, label), found in learned.items():
+        ways = [("release", "original"), ("original", "release")]
+        if (k, label) == next(iter(learned)):
+            ways.insert(0, ("original", "original"))
+        for way in ways:
+            each = [a for a in found if (a.trained_on, a.tested_on) == way]
+            name = "raw table" if way == ("original", "original") else f"{label}, k = {k}"
+            rows.append([name, " to ".join(way), *(f"{a.mean:.2%} ({a.low:.2%} to {a.high:.2%})" for a in each)])
+    return write_table(["method", "way", *evaluate.LEARNERS], rows)
+
+
+def page(found: dict[int, dict[str, float]], learned: Accuracies) -> str:
     """Return the page."""
     frame = adult().select(NAMES)
     small = frame.group_by(NAMES).len().filter(pl.col("len") < min(KS))["len"].sum()
@@ -114,6 +173,8 @@ def page(found: dict[int, dict[str, float]]) -> str:
         ours=ours,
         printed=printed,
         raw=zero_r(adult()),
+        learned=learned_table(learned),
+        folds=FOLDS,
         small=small,
         rows=frame.height,
     )
@@ -125,7 +186,7 @@ TEXT = """\
 Tables 6 and 7 of the paper that brings MNQIA, repeated by `python -m experiments.mnqia`: {rows:,} complete rows of
 Adult, quasi-identifiers age, sex and race. Loss is LM in percent of what can be lost; the paper's unit is not told.
 
-![Information loss over k](mnqia.svg)
+![Information loss and accuracy over k](mnqia.svg)
 
 ## Table 6: information loss
 
@@ -150,6 +211,22 @@ Adult, quasi-identifiers age, sex and race. Loss is LM in percent of what can be
 - **A ZeroR that falls with k cannot be right.** ZeroR looks at no quasi-identifier: it tells everybody the most
   frequent class. Recoding quasi-identifiers leaves the classes as they are, so its accuracy is {raw:.2f} % on the raw
   table and on every release that keeps all rows. The paper has 78.86 % on the raw table and 68.12 % at k = 12.
+
+## Learners that look at the quasi-identifiers
+
+Accuracy in {folds}-fold cross-validation with 95 % intervals for folds that share rows; the fold is held out first, the
+other rows are recoded without it, and it is recoded by itself for the way from original to release.
+
+{learned}
+
+- Age, sex and race tell next to nothing of the salary: on the raw table the best learner is 0.3 points above ZeroR, and
+  logistic regression, which has no use for a peak in the middle of life, is below it.
+- **What recoding can lower is the accuracy of models that look.** A tree or boosting made of a release of MNQIA tells
+  the salaries of people as they are worse than ZeroR, by 2 to 4 points: its groups mix sexes and ages on purpose, so
+  the middles of their ranges teach what is not so. It does not fall steadily with k, so the falling column of Table 7
+  is not simply that of such a learner; that of ZeroR it cannot be.
+- Datafly gives up age and keeps sex and race as they are; of these alone every learner makes ZeroR.
+- A release of shoaling is as good as the raw table at every k, and used on it a model of the raw table is as good too.
 """
 
 

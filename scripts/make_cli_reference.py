@@ -10,14 +10,14 @@ from typing import Any
 
 import typer.main
 
-from shoal.cli.main import app
+from shoal.cli.main import make_app
 
 PATH = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 
 
 def reference() -> str:
     """Return the whole page."""
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(make_app())
     parts = [
         "# Command line",
         "Made from the commands' own help by `python scripts/make_cli_reference.py`. Exit codes: [errors](errors.md).",

@@ -3,14 +3,15 @@
 A cell stands for values, each of them with the same share: a range for all numbers between its ends, a set for its
 members, a label of a hierarchy for the values below it, `*` for the whole column. A number or date becomes one
 feature, the middle of its cell (dates as days since 1970-01-01); a category becomes one feature for each value of the
-column, the share of the cell that falls on it. A missing number takes the middle of the column and 1 in a feature of
-its own; a missing category is a value, the empty one. A category that the fitted table lacks is 0 in every feature.
+column, the share of the cell that falls on it. As a feature, `*` is the mean of the fitted table's other cells. So is a
+missing number, which has 1 in a feature of its own too; a missing category is a value, the empty one. A category that
+the fitted table lacks is 0 in every feature.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,21 +43,22 @@ Floats = NDArray[np.float64]
 
 DAY = 86400.0
 EPOCH = 719162 * DAY  # 1970-01-01 in the seconds that dates are read as
-MOST_CELLS = 200_000_000  # of a matrix of features: 1.6 GB
+MOST_CELLS = 100_000_000  # of a matrix of shares or features: 0.8 GB
 
 
 @dataclass(frozen=True)
 class Numbers:
     """What the rows of a column of numbers or dates stand for: the least and the greatest number of each cell.
 
-    A row without a number has the ends of the column. step: the gap between neighbouring numbers, 1 where all are
-    whole (dates: days), 0 where they lie anywhere.
+    A row without a number has the ends of the column. missing: rows without one; starred: rows that tell nothing. step:
+    the gap between neighbouring numbers, 1 where all are whole (dates: days), 0 where they lie anywhere.
     """
 
     name: str
     low: Floats
     high: Floats
     missing: NDArray[np.bool_]
+    starred: NDArray[np.bool_]
     step: float
 
     @property
@@ -81,11 +83,7 @@ class Categories:
     values: tuple[str, ...]
     shares: Floats  # distinct cells x values
     ranks: NDArray[np.int32]  # the distinct cell of each row
-
-    @property
-    def row_shares(self) -> Floats:
-        """The share of each value by row."""
-        return self.shares[self.ranks]
+    starred: NDArray[np.bool_]  # distinct cells that tell nothing
 
     def inside(self, chosen: NDArray[np.bool_]) -> Floats:
         """Return the share of each cell that falls on chosen values."""
@@ -95,12 +93,13 @@ class Categories:
 
 @dataclass(frozen=True)
 class NumberScale:
-    """How the cells of a column of numbers or dates are read: its ends, and whether some are missing."""
+    """How the cells of a column of numbers or dates are read: its ends, its mean, and whether some are missing."""
 
     column: Column
     reader: OrderedReader
     low: float
     high: float
+    mean: float
     step: float
     has_missing: bool
     markers: tuple[str, ...]
@@ -113,22 +112,23 @@ class NumberScale:
     def read(self, table: Table) -> Numbers:
         """Return what the rows of a table stand for in this column."""
         ranks, texts = table.factor(self.column.name)
-        ends = np.empty((len(texts), 2))
-        missing = np.zeros(len(texts), dtype=bool)
-        for i, raw in enumerate(texts.to_list()):
-            cell = values.normalise(raw)
-            missing[i] = cell in self.markers
-            found = (self.low, self.high) if missing[i] or cell in SUPPRESSED else _ends(self.reader, cell)
-            if found is None:
-                raise _unreadable(self.column, int(np.argmax(ranks == i)) + 1)
-            ends[i] = found
-        return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], self.step)
+        cells = [values.normalise(text) for text in texts.to_list()]
+        missing = np.array([cell in self.markers for cell in cells])
+        starred = np.array([cell in SUPPRESSED for cell in cells]) & ~missing
+        ends = np.full((len(cells), 2), (self.low, self.high))
+        told = np.flatnonzero(~(missing | starred))
+        found = _all_ends(self.reader, [cells[i] for i in told])
+        if None in found:
+            raise _unreadable(self.column, int(np.argmax(ranks == told[found.index(None)])) + 1)
+        if found:
+            ends[told] = found
+        return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], starred[ranks], self.step)
 
     def matrix(self, table: Table) -> Floats:
         """Return the features of the rows of a table."""
         read = self.read(table)
-        columns = [read.middle, read.missing.astype(np.float64)] if self.has_missing else [read.middle]
-        return np.column_stack(columns)
+        number = np.where(read.missing | read.starred, self.mean, read.middle)
+        return np.column_stack([number, read.missing.astype(np.float64)] if self.has_missing else [number])
 
     def bounds(self, table: Table) -> tuple[Floats, Floats]:
         """Return the least and the greatest that each feature of a row may be."""
@@ -141,11 +141,12 @@ class NumberScale:
 
 @dataclass(frozen=True)
 class CategoryScale:
-    """How the cells of a column of categories are read: its values in order."""
+    """How the cells of a column of categories are read: its values in order, and the mean share of each."""
 
     column: Column
     reader: CategoryReader
     values: tuple[str, ...]
+    mean: tuple[float, ...] = ()
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -156,21 +157,30 @@ class CategoryScale:
         """Return what the rows of a table stand for in this column."""
         ranks, texts = table.factor(self.column.name)
         place = {value: i for i, value in enumerate(self.values)}
+        if len(texts) * len(self.values) > MOST_CELLS:
+            raise UsageError(
+                f"column {self.column.name!r} has {len(self.values):,} values in {len(texts):,} different cells, too "
+                "many to spread. Leave it out, or give it coarser values."
+            )
         shares = np.zeros((len(texts), len(self.values)))
+        starred = np.zeros(len(texts), dtype=bool)
         for i, raw in enumerate(texts.to_list()):
-            members = _members(self.reader, values.normalise(raw))
-            known = [place[member] for member in members if member in place]
+            cell = values.normalise(raw)
+            starred[i] = _is_star(self.reader, cell)
+            known = [place[member] for member in _members(self.reader, cell) if member in place]
             shares[i, known] = 1 / max(len(known), 1)
-        return Categories(self.column.name, self.values, shares, ranks)
+        return Categories(self.column.name, self.values, shares, ranks, starred)
 
     def matrix(self, table: Table) -> Floats:
         """Return the features of the rows of a table."""
-        return self.read(table).row_shares
+        read = self.read(table)
+        shares = np.where(read.starred[:, None], np.array(self.mean), read.shares)
+        return shares[read.ranks]
 
     def bounds(self, table: Table) -> tuple[Floats, Floats]:
         """Return the least and the greatest that each feature of a row may be."""
-        shares = self.matrix(table)
-        return np.floor(shares), np.ceil(shares)
+        read = self.read(table)
+        return np.floor(read.shares)[read.ranks], np.ceil(read.shares)[read.ranks]
 
 
 Scale = NumberScale | CategoryScale
@@ -231,16 +241,28 @@ def fit_scale(
 ) -> Scale:
     """Return how a column is read, from the values of a table, original or released."""
     cells = sorted({values.normalise(text) for text in table.factor(column.name).texts.to_list()})
-    if column.kind not in (Kind.NUMERIC, Kind.DATE):
-        below = CategoryReader(frozenset(), frozenset(missing), labels or {})
-        shown = {
-            member for cell in cells if cell in missing or cell not in SUPPRESSED for member in _shown(below, cell)
-        }
-        reader = CategoryReader(frozenset(shown), frozenset(missing), labels or {})
-        return CategoryScale(column, reader, tuple(sorted(shown)))
+    if column.kind in (Kind.NUMERIC, Kind.DATE):
+        return _fit_numbers(table, column, cells, tuple(missing), labels or {})
+    return _fit_categories(table, column, cells, frozenset(missing), labels or {})
+
+
+def _fit_categories(
+    table: Table, column: Column, cells: Sequence[str], missing: frozenset[str], labels: Mapping[str, frozenset[str]]
+) -> CategoryScale:
+    bare = CategoryReader(frozenset(), missing, labels)
+    shown = {member for cell in cells if not _is_star(bare, cell) for member in _shown(bare, cell)}
+    scale = CategoryScale(column, CategoryReader(frozenset(shown), missing, labels), tuple(sorted(shown)))
+    read = scale.read(table)
+    rows = table.counts(column.name) * ~read.starred
+    return replace(scale, mean=tuple((rows @ read.shares / max(rows.sum(), 1)).tolist()))
+
+
+def _fit_numbers(
+    table: Table, column: Column, cells: Sequence[str], missing: tuple[str, ...], labels: Mapping[str, frozenset[str]]
+) -> NumberScale:
     known = [cell for cell in cells if cell not in missing and cell not in SUPPRESSED]
-    numbers = _ordered_reader(column, labels or {}, missing)
-    ends = [_ends(numbers, cell) for cell in known]
+    numbers = _ordered_reader(column, labels, missing)
+    ends = _all_ends(numbers, known)
     if None in ends:
         texts = table.frame[column.name].to_list()
         row = next(i for i, text in enumerate(texts, 1) if values.normalise(text) == known[ends.index(None)])
@@ -248,7 +270,10 @@ def fit_scale(
     flat = [end for pair in ends if pair is not None for end in pair] or [0.0]
     step = 1.0 if all(number == int(number) for number in flat) else 0.0
     has_missing = any(cell in missing for cell in cells)
-    return NumberScale(column, numbers, min(flat), max(flat), step, has_missing, tuple(missing))
+    scale = NumberScale(column, numbers, min(flat), max(flat), 0.0, step, has_missing, missing)
+    read = scale.read(table)
+    told = np.sort(read.middle[~(read.missing | read.starred)])  # sorted, so that the order of rows does not matter
+    return replace(scale, mean=float(told.mean()) if len(told) else 0.0)
 
 
 def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
@@ -299,12 +324,16 @@ def _ordered_reader(column: Column, labels: Mapping[str, frozenset[str]], missin
     return OrderedReader(column, 0.0, 0.0, step=DAY if column.kind is Kind.DATE else 1.0, labels=ends)
 
 
-def _ends(reader: OrderedReader, cell: str) -> tuple[float, float] | None:
-    """Return the ends of a cell; dates in days since 1970-01-01."""
-    found = reader.bounds(cell)
-    if found is None or reader.column.kind is Kind.NUMERIC:
+def _all_ends(reader: OrderedReader, cells: Sequence[str]) -> list[tuple[float, float] | None]:
+    """Return the ends of each cell, None where it cannot be read; dates in days since 1970-01-01."""
+    numbers, misfits = numbers_of(reader.column, cells)
+    if not misfits:  # values alone, as in an original: all at once
+        found: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
+    else:
+        found = [reader.bounds(cell) for cell in cells]
+    if reader.column.kind is Kind.NUMERIC:
         return found
-    return (found[0] - EPOCH) / DAY, (found[1] - EPOCH) / DAY
+    return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in found]
 
 
 def _members(reader: CategoryReader, cell: str) -> frozenset[str]:
@@ -313,7 +342,11 @@ def _members(reader: CategoryReader, cell: str) -> frozenset[str]:
         return frozenset({cell})
     if cell in reader.missing:
         return frozenset({""}) & reader.domain
-    return reader.domain if cell in SUPPRESSED else reader.members(cell) & reader.domain
+    return reader.domain if _is_star(reader, cell) else reader.members(cell) & reader.domain
+
+
+def _is_star(reader: CategoryReader, cell: str) -> bool:
+    return cell in SUPPRESSED and cell not in reader.missing and cell not in reader.domain
 
 
 def _shown(reader: CategoryReader, cell: str) -> frozenset[str]:

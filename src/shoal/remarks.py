@@ -79,8 +79,8 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[str]:
         distinct = int((~texts.is_in(list(schema.missing))).sum())
         if NEARLY_UNIQUE * known <= distinct < known:
             yield (
-                f"column {name!r} repeats in {known - distinct} rows: one person may have several; if it tells whose a "
-                f"row is, say --person {name}"
+                f"column {name!r} repeats in {known - distinct:,} rows: one person may have several; if it tells whose "
+                f"a row is, say --person {name}"
             )
 
 
@@ -95,7 +95,7 @@ def about_release(released: Released, encoded: Encoded, schema: Schema, request:
         notes.append("one row is taken for one person; where a person has several, name the column with --person")
     single = 0 if request.snap else _single_ends(released, encoded)
     if single:
-        notes.append(f"{single} ranges end at a value that only one row has; --snap widens them to a round grid")
+        notes.append(f"{single:,} ranges end at a value that only one row has; --snap widens them to a round grid")
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":
         notes.append(_diversity(released, schema))
     return notes

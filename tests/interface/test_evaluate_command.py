@@ -72,7 +72,7 @@ def test_hierarchies_explain_labels(files: tuple[Path, Path], shoal: Shoal, tmp_
     [
         (("--target", "wage"), "target 'wage' is not in the original"),
         (("--held-out", "data.csv"), "held-out rows are for learners. Name the column of classes"),
-        (("--queries", "0"), "queries=0: ask at least one"),
+        (("--queries", "0"), "queries=0: ask two or more"),
         (("--target", "pay", "--folds", "1"), "folds=1, repeats=1: use 2 folds or more"),
     ],
 )

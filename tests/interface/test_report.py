@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import stat
@@ -225,6 +226,8 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])
     assert limited["criteria"][2]["answer"] == "limited"
+    assert ["whole group shares" in part["meaning"][-1] for part in (public, limited)] == [True, False]
+    assert "in the table at all" in limited["meaning"][-1]  # A16
 
 
 def test_accepted_column_and_missed_roles_are_repeated(shoal: Shoal, tmp_path: Path) -> None:
@@ -234,6 +237,46 @@ def test_accepted_column_and_missed_roles_are_repeated(shoal: Shoal, tmp_path: P
     public, _ = reported(shoal, tmp_path, *ASKED, "--insensitive", "weight", "--accept-unique", "weight")
     assert any("'weight'" in warning["text"] and "accepted" in warning["text"] for warning in public["warnings"])
     assert "'weight'" in public["mistakes"][0]["words"]
+
+
+def test_page_and_twin_say_the_same(shoal: Shoal, tmp_path: Path) -> None:
+    people(tmp_path)
+    for part in reported(shoal, tmp_path, *ASKED, "--l", 2, "--method", "mondrian"):
+        page = html.unescape((tmp_path / ("r.html" if part["report"] == "public" else "r.private.html")).read_text())
+        said = [part["verdict"], *part["meaning"], *(row["why"] for row in part["loss"])]
+        said += [row[key] for row in part["warnings"] for key in ("text", "cure")]
+        said += [row[key] for row in part["checks"] for key in ("what", "found")]
+        said += [row["words"] for key in ("criteria", "mistakes", "conventions") for row in part[key]]
+        said += [part["repeat"]["command"], part["file"]["sha256"], *part["repeat"]["config"].splitlines()]
+        assert [words for words in said if words not in page] == []
+
+
+@pytest.mark.parametrize("k", [2, 5, 11])
+def test_public_counts_of_random_tables(tmp_path: Path, seed: int, k: int) -> None:
+    """R06, C21, A18: no count below k in any table of the public part, whatever was left out."""
+    from random import Random
+
+    draw = Random(seed)
+    n = draw.randrange(12, 60)
+    frame = pl.DataFrame(
+        {
+            "a": [str(draw.randrange(4)) for _ in range(n)],
+            "b": [draw.randrange(30) for _ in range(n)],
+            "s": [f"s{draw.randrange(5)}" for _ in range(n)],
+        }
+    )
+    release = library.anonymize(
+        frame, qi=["a", "b"], sensitive=["s"], categorical=["a"], k=k, suppression_limit=0.2, method="mondrian"
+    )
+    release.write(tmp_path / "out.csv", report=tmp_path / "r.html")
+    public = json.loads((tmp_path / "r.json").read_text())
+    assert all(value == "<k" or value == 0 or value >= k for value in counts(public))
+    assert (
+        sum(each["rows"] for each in public["groups"]) + public["reached"]["rows_shown_as_stars"]
+        == release.measures.rows
+    )
+    for column in public["cells"]:
+        assert sum(each["rows"] for each in column["cells"]) + column["other_rows"] in (0, release.measures.rows)
 
 
 def test_signoff_lines_are_blank_or_as_given(shoal: Shoal, tmp_path: Path) -> None:

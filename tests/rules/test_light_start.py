@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 import pytest
+import typer
+
+from shoal.cli.main import COMMANDS, make_app
 
 HEAVY = (
     "polars",
@@ -35,6 +38,14 @@ def test_nothing_heavy_is_loaded(name: str) -> None:
     loaded = {module.split(".")[0] for module in ended.stderr.splitlines()[-1].split()}
     assert loaded & set(HEAVY) <= ALLOWED.get(name, set())
     assert "shoal" in loaded
+
+
+def test_summaries_are_those_of_the_commands() -> None:
+    """--help loads no command, so what it says of each stands apart."""
+    whole = typer.main.get_command(make_app())
+    for name, summary in COMMANDS.items():
+        told = whole.commands[name].help or ""
+        assert " ".join(told.split("\n\n")[0].split()) == summary
 
 
 @pytest.mark.parametrize("name", STARTS)

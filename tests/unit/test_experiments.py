@@ -14,6 +14,7 @@ from experiments.pages import distinct_tuples, encode_columns, measure
 from shoal import hierarchy
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
+from shoal.table import Table
 from tests.naive import kaca
 
 FOLDER = Path(experiments.__file__).parent
@@ -75,11 +76,13 @@ def test_mondrian_of_the_toolbox_gives_the_tuples_of_s0(adult: pl.DataFrame, k: 
 
 def test_buckets_of_the_raw_table_are_those_of_s1(adult: pl.DataFrame) -> None:
     """[S1] Figure 15: 1,330 rows, 98.65 %; 7,162, 97.07 %; 5,691, 50.3 %."""
-    raw = buckets.raw_shown(encode_columns(adult, buckets.NAMES))
-    found = [raw.count(bucket) for bucket in buckets.BUCKETS]
-    assert [inside for inside, _, _ in found] == [1330, 7162, 5691]
-    assert [overlap for _, overlap, _ in found] == [0, 0, 0]
-    assert [round(100 * share, 1) for _, _, share in found] == [98.6, 97.1, 50.3]
+    tree = buckets.grow_raw(adult)
+    assert [bucket.rows for bucket in tree.buckets] == [1330, 7162, 5691]
+    assert [bucket.told for bucket in tree.buckets] == [">50K", "<=50K", ">50K"]
+    assert [round(100 * bucket.share, 1) for bucket in tree.buckets] == [98.6, 97.1, 50.3]
+    raw = Table(adult.select(buckets.NAMES))
+    assert [(held.inside, held.overlap) for held in tree.hold(raw)] == [(1330, 0), (7162, 0), (5691, 0)]
+    assert buckets.count_broken(tree, raw) == (0, 0)
 
 
 def test_trees_have_the_heights_of_s2_table_2(adult: pl.DataFrame) -> None:

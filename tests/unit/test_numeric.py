@@ -33,8 +33,8 @@ def encode(fitted: Table, other: Table | None = None, missing: tuple[str, ...] =
     return {name: matrix[:, i].tolist() for i, name in enumerate(encoding.features)}
 
 
-def test_number_is_the_middle_of_its_range_and_a_star_that_of_the_column() -> None:
-    assert encode(table(age=["20", "[30, 41]", "[50, 60)", "*"])) == {"age": [20, 35.5, 54.5, 39.5]}
+def test_number_is_the_middle_of_its_range_and_a_star_the_mean_of_the_others() -> None:
+    assert encode(table(age=["20", "[30, 41]", "[50, 60)", "*"])) == {"age": [20, 35.5, 54.5, 110 / 3]}
 
 
 def test_date_is_counted_in_days_since_1970() -> None:
@@ -42,14 +42,20 @@ def test_date_is_counted_in_days_since_1970() -> None:
     assert encode(cells) == {"born": [1, 2, (date(2020, 2, 29) - date(1970, 1, 1)).days]}
 
 
-def test_category_is_spread_over_the_members_of_its_set_and_a_star_over_all() -> None:
+def test_category_is_spread_over_the_members_of_its_set_and_a_star_like_the_others() -> None:
     found = encode(table(sex=["F", "{F, M}", "*", '{"a, b", M}']))
-    assert found == {"sex=F": [1, 0.5, 1 / 3, 0], "sex=M": [0, 0.5, 1 / 3, 0.5], "sex=a, b": [0, 0, 1 / 3, 0.5]}
+    assert found == {"sex=F": [1, 0.5, 0.5, 0], "sex=M": [0, 0.5, 1 / 3, 0.5], "sex=a, b": [0, 0, 1 / 6, 0.5]}
+
+
+def test_star_alone_tells_nothing() -> None:
+    assert encode(table(age=["*", "*"], sex=["*", "NULL"]), table(age=["5", "*"], sex=["F", "*"])) == {}
+    numbers = fit_encoding(table(age=["*"]), Schema.build(["age"], {Role.QI: ["age"]}, kinds={"age": Kind.NUMERIC}))
+    assert numbers.matrix(table(age=["5", "*"])).tolist() == [[5], [0]]
 
 
 def test_missing_number_has_a_feature_of_its_own_and_missing_category_a_value() -> None:
-    found = encode(table(age=["20", "", "40"], sex=["?", "F", ""]), missing=("?",))
-    assert found == {"age": [20, 30, 40], "age missing": [0, 1, 0], "sex=": [1, 0, 1], "sex=F": [0, 1, 0]}
+    found = encode(table(age=["20", "", "30"], sex=["?", "F", ""]), missing=("?",))
+    assert found == {"age": [20, 25, 30], "age missing": [0, 1, 0], "sex=": [1, 0, 1], "sex=F": [0, 1, 0]}
 
 
 def test_marker_that_reads_like_a_star_is_missing_where_it_is_declared() -> None:
@@ -108,8 +114,10 @@ def test_share_of_a_cell_inside_a_range_counts_whole_numbers() -> None:
 
 def test_too_many_features_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numeric, "MOST_CELLS", 5)
-    with pytest.raises(UsageError, match="column 'town' alone has 3"):
+    with pytest.raises(UsageError, match="column 'town' has 3 values in 3 different cells, too many to spread"):
         encode(table(town=["a", "b", "c"]))
+    with pytest.raises(UsageError, match="4 rows x 2 features are too many; column 'town' alone has 2"):
+        encode(table(town=["a", "b", "a", "b"]))
 
 
 def test_unknown_column_and_clashing_names_are_refused() -> None:
@@ -145,3 +153,17 @@ def test_release_of_labels_shows_nothing_of_the_original_unless_asked() -> None:
     assert sorted(spread["town=Rome"].to_list()) == [0, 0, 0.5, 0.5]
     with pytest.raises(UsageError, match="domain='both' is not known"):
         release.to_numeric(domain="both")
+
+
+def test_every_cell_holds_its_original_and_its_feature_lies_inside(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {"age": generator.integers(0, 50, 80), "town": generator.choice(["Bonn", "Lima", "Oslo", "Rome"], 80)}
+    )
+    release = shoal.anonymize(frame, qi=["age", "town"], k=4, method="mondrian", keep_order=True)
+    encoding = fit_encoding(release.original, release.schema)
+    exact, middle = encoding.matrix(release.original), encoding.matrix(Table(release.text))
+    low, high = encoding.bounds(Table(release.text))
+    assert ((low <= exact) & (exact <= high)).all()
+    assert ((low <= middle) & (middle <= high)).all()
+    assert (low < high).any()

@@ -2,61 +2,75 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from types import FrameType
+from typing import Any
 
 import typer
 
-from shoal.cli import (
-    advise,
-    anonymize,
-    compare,
-    demo,
-    evaluate,
-    hierarchy,
-    init,
-    measure,
-    methods,
-    risk,
-    simulate,
-    verify,
-)
-from shoal.errors import ShoalError, UsageError, place_of
+from shoal.errors import InternalError, ShoalError, UsageError, place_of
 from shoal.sources.url import hide, is_url
 
-__all__ = ["app", "run"]
+__all__ = ["COMMANDS", "make_app", "run"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-app = typer.Typer(
-    name="shoal",
-    help="Give every row of a table at least k-1 look-alikes, keep its meaning, and prove both on the file.\n\n"
+# What --help says of each command, so that it need not load them: the first sentences of their own help.
+COMMANDS = {
+    "demo": "Anonymise the built-in table of 5,000 invented hospital patients and show what came out.",
+    "init": "Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.",
+    "anonymize": "Turn a table into one in which every row has at least k-1 look-alikes, and verify the written file.",
+    "verify": "Say yes or no: does every row of a file have k-1 look-alikes in its quasi-identifiers?",
+    "measure": "Score a release: how much of the original's meaning was lost, and how large its groups are.",
+    "risk": "Say how easily people are found in a release: prosecutor, journalist and marketer risk, and who is alone.",
+    "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "
+    "memory.",
+    "advise": "Try many k and recommend one, with the reason in words: your limits, accuracy, the knee of loss and "
+    "risk.",
+    "evaluate": "Say what a release is still good for: range queries, plain statistics and, with a target, learners "
+    "and trees.",
+    "simulate": "Say before anything is recoded whether k is within reach: draw random tables and count their groups.",
+    "methods": "List the methods, each with one line and its paper.",
+    "hierarchy": "Look at hierarchies, have one proposed, convert them.",
+}
+ABOUT: dict[str, Any] = {
+    "name": "shoal",
+    "help": "Give every row of a table at least k-1 look-alikes, keep its meaning, and prove both on the file.\n\n"
     "First try: [bold]shoal demo[/bold]. Then: [bold]shoal anonymize data.csv -o out.csv -k 5 --qi age,sex,zip "
     "--sensitive disease --others drop[/bold].\n\n"
     "Exit codes: 0 done and verified; 1 bug in shoal; 2 usage or configuration; 3 bad input data; 4 the goal cannot "
     "be reached; 5 verification failed; 6 input or output; 130, 143 interrupted. On any code but 0 the output is as "
     "it was.",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("anonymize")(anonymize.anonymize)
-app.command("verify")(verify.verify)
-app.command("measure")(measure.measure)
-app.command("risk")(risk.risk)
-app.command("compare")(compare.compare)
-app.command("advise")(advise.advise)
-app.command("evaluate")(evaluate.evaluate)
-app.command("simulate")(simulate.simulate)
-app.command("methods")(methods.methods)
-app.add_typer(hierarchy.app, name="hierarchy")
+    "rich_markup_mode": "rich",
+    "no_args_is_help": True,
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+def make_app(loaded: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
+    """Return the command line with some of its commands loaded; of the others it has names and summaries alone."""
+    app = typer.Typer(**ABOUT)
+    app.callback()(main)
+    for name, summary in COMMANDS.items():
+        if name not in loaded:
+            app.command(name, help=summary)(_unloaded)
+            continue
+        module = importlib.import_module(f"shoal.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
+
+
+def _unloaded() -> None:
+    raise InternalError("a command was called that is not loaded.")
 
 
 def _version(wanted: bool) -> None:
@@ -67,7 +81,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def main(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks. They may hold cells: for your eyes only."),
@@ -87,7 +100,8 @@ def run(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _terminated)
     try:
         _refuse_urls(arguments)
-        _command()(arguments)
+        # No option before a command takes a value, so the first word without a dash is the command.
+        _command(next((word for word in arguments if not word.startswith("-")), ""))(arguments)
     except ShoalError as error:
         typer.echo(f"shoal: {error}", err=True)
         sys.exit(error.exit_code)
@@ -113,9 +127,9 @@ def run(arguments: list[str] | None = None) -> None:
 
 
 @cache
-def _command() -> Callable[[list[str]], object]:
-    """Return the commands with their options, which typer would make anew for every call."""
-    return typer.main.get_command(app)
+def _command(name: str) -> Callable[[list[str]], object]:
+    """Return the command line with one command loaded; typer would make it anew for every call."""
+    return typer.main.get_command(make_app([name]))
 
 
 def _refuse_urls(arguments: list[str]) -> None:

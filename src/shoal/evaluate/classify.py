@@ -92,6 +92,8 @@ class Task:
         fitted = {name: fit_learner(name, features, classes, self.seed) for name in self.learners}
 
         def judge(other: Table) -> dict[str, float]:
+            if other.frame.height == 0:  # all test rows were left out of the release: none is told right
+                return dict.fromkeys(fitted, 0.0)
             matrix, truth = encoding.matrix(other), self.classes(other)
             return {name: float(np.mean(model.predict(matrix) == truth)) for name, model in fitted.items()}
 
@@ -140,7 +142,7 @@ def accuracy(
     """
     tables = [as_table(train), as_table(test)]
     task = make_task(tables[1], schema, target, learners, seed, features)
-    check_target(tables[0], target, released=True)
+    _check_other(task, tables[0], "training table")
     return task.fit(tables[0], labels or {})(tables[1])
 
 
@@ -215,10 +217,10 @@ def learn_from_files(
     """
     tables = [_sorted(as_table(x)) for x in (original, released)]
     task = make_task(tables[0], schema, target, learners, seed, features)
-    check_target(tables[1], target, released=True)
+    _check_other(task, tables[1], "release")
     if held_out is not None:
         kept = as_table(held_out)
-        check_target(kept, target)
+        _check_other(task, kept, "table of held-out rows")
         return _run_once(task, tables[0], tables[1], kept, labels or {}, progress)
     splits = [
         _splits(table, target, folds, repeats, [seed, i]) for i, table in enumerate((tables[0], tables[0], tables[1]))
@@ -325,16 +327,23 @@ def make_task(
     return Task(schema, target, tuple(chosen), check_learners(learners), seed)
 
 
-def check_target(table: Table, target: str, *, released: bool = False) -> None:
+def check_target(table: Table, target: str, which: str = "original") -> None:
     """Refuse a target that is not there, or no column of classes."""
     if target not in table.names:
-        which = "release" if released else "original"
         raise UsageError(f"target {target!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
     n_classes = len(table.factor(target).texts)
     if n_classes > MOST_CLASSES:
         raise UsageError(
             f"target {target!r} has {n_classes:,} distinct values. Name a column of at most {MOST_CLASSES} classes."
         )
+
+
+def _check_other(task: Task, table: Table, which: str) -> None:
+    """Refuse a table that lacks the target or a feature of the original."""
+    check_target(table, task.target, which)
+    absent = [name for name in task.features if name not in table.names]
+    if absent:
+        raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
 
 
 def _sorted(table: Table) -> Table:

@@ -41,7 +41,7 @@ def of_share(share: float, n_rows: int) -> tuple[float, float]:
 
 
 def of_mean(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return the normal interval of the mean of many independent numbers, none of them below 0."""
+    """Return the normal interval of the mean of many independent numbers, two or more and none of them below 0."""
     mean = float(np.mean(numbers))
-    half = NORMAL * float(np.std(numbers, ddof=1)) / math.sqrt(len(numbers)) if len(numbers) > 1 else math.inf
+    half = NORMAL * float(np.std(numbers, ddof=1)) / math.sqrt(len(numbers))
     return max(0.0, mean - half), mean + half

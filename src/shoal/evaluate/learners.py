@@ -43,13 +43,13 @@ def check_learners(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def fit_learner(name: str, features: NDArray[np.float64], classes: Classes, seed: int) -> Any:
-    """Return a learner fitted on these rows; one class alone leaves nothing to learn, so all learners are ZeroR.
+    """Return a learner fitted on these rows; with one class alone, or no feature, all learners are ZeroR.
 
     zero-r: the most frequent class. logistic: logistic regression on standardised features. tree: a decision tree by
     entropy with leaves of 20 rows or more. boosting: gradient boosted trees on histograms. One thread, so that sums of
     floats have one order.
     """
-    if name == "zero-r" or len(set(classes.tolist())) == 1:
+    if name == "zero-r" or features.shape[1] == 0 or len(set(classes.tolist())) == 1:
         return ZeroR(classes)
     model = _model(name, seed)
     with warnings.catch_warnings(), _one_thread():

@@ -99,8 +99,8 @@ class _Rows:
 
 def draw_queries(original: Table, schema: Schema, n_queries: int, seed: int, labels: Labels | None = None) -> Queries:
     """Draw queries over the quasi-identifiers of a table; the order of its rows does not matter."""
-    if n_queries < 1:
-        raise UsageError(f"queries={n_queries}: ask at least one.")
+    if n_queries < 2:
+        raise UsageError(f"queries={n_queries}: ask two or more; 1,000 give narrow intervals.")
     schema = fill_kinds(original, schema, [column.name for column in schema.qi])
     scales = tuple(fit_scale(original, c, schema.missing, (labels or {}).get(c.name)) for c in schema.qi)
     generator = np.random.default_rng(seed)

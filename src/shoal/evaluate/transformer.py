@@ -31,7 +31,7 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
     >>> import polars as pl
     >>> encoder = ReleaseEncoder().fit(pl.DataFrame({"age": ["[20, 30]", "40"], "sex": ["{F, M}", "M"]}))
     >>> encoder.transform(pl.DataFrame({"age": ["25", "*"], "sex": ["F", "M"]})).tolist()
-    [[25.0, 1.0, 0.0], [30.0, 0.0, 1.0]]
+    [[25.0, 1.0, 0.0], [32.5, 0.0, 1.0]]
     >>> list(encoder.get_feature_names_out())
     ['age', 'sex=F', 'sex=M']
     """

@@ -135,4 +135,4 @@ def _check_target(pair: Pair, target: str | None, held_out: Any) -> None:
         return
     sklearn_module("base")
     check_target(pair.original, target)
-    check_target(pair.released, target, released=True)
+    check_target(pair.released, target, "release")

@@ -151,9 +151,9 @@ def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool)
     elif source and len(others) > 1 and facts.distinct > max(o.distinct for o in others if o is not facts):
         said.append("No other column has so many values: rows that agree elsewhere still differ here.")
     mean = sum(other.weight for other in others) / len(others)
-    if facts.weight > mean:
+    if facts.weight != 1 and facts.weight > mean:
         said.append(f"Its weight of {facts.weight:g} is above the mean: the search kept it finer at the others' cost.")
-    elif facts.weight < mean:
+    elif facts.weight != 1 and facts.weight < mean:
         said.append(f"Its weight of {facts.weight:g} is below the mean: the search let it go coarse before the others.")
     if facts.rules:
         said.append(f"{facts.rules} rule{'s speak' if facts.rules > 1 else ' speaks'} of it: see the rules below.")

@@ -26,10 +26,6 @@ __all__ = ["private_part", "public_part"]
 
 FORMAT = 1
 MOST_CELLS = 8
-NOT_HIDDEN = (
-    "A sensitive value that a whole group shares, what follows from data published elsewhere, and whether a person is "
-    "in the table at all are not hidden by this."
-)
 
 
 def public_part(evidence: Evidence) -> dict[str, Any]:
@@ -187,7 +183,17 @@ def _meaning(evidence: Evidence) -> list[str]:
         )
     else:
         said.append("These columns lost no detail: the table met the goal as it was.")
-    return [*said, NOT_HIDDEN]
+    return [*said, _not_hidden(evidence)]
+
+
+def _not_hidden(evidence: Evidence) -> str:
+    """Say what the models that were asked for leave open."""
+    asked = [spec.get("name") for spec in evidence.release.request.specs if "column" in spec]
+    present = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
+    open_still = [] if asked or not evidence.sensitive else ["a sensitive value that a whole group shares"]
+    open_still.append("what follows from data published elsewhere")
+    open_still += [] if present else ["whether a person is in the table at all"]
+    return f"Not hidden by this: {', '.join(open_still)}."
 
 
 def _roles(evidence: Evidence) -> list[dict[str, Any]]:

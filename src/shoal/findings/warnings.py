@@ -35,8 +35,8 @@ def _given_away(evidence: Evidence) -> list[str]:
         if facts.one_value and facts.name not in limited:
             share = percent(facts.one_value / max(1, evidence.risk.rows))
             texts.append(
-                f"column {facts.name!r}: {facts.one_value} rows ({share}) stand in groups that share one value, which "
-                "whoever finds the group learns; ask for --l 2 or more"
+                f"column {facts.name!r}: {facts.one_value:,} rows ({share}) stand in groups that share one value, "
+                "which whoever finds the group learns; ask for --l 2 or more"
             )
         if facts.lift >= LIFTED and facts.name not in limited:
             texts.append(

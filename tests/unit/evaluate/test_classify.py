@@ -14,6 +14,7 @@ from shoal import Release, evaluate
 from shoal.errors import UsageError
 from shoal.evaluate import intervals
 from shoal.schema import Role, Schema
+from shoal.table import Table
 
 QI = ["age", "town"]
 
@@ -51,6 +52,9 @@ def test_class_that_nothing_tells_leaves_zero_r() -> None:
     """RELIABILITY C27: one class alone, and a column of stars, are end points."""
     frame = make(60).with_columns(salary=pl.lit("low"), age=pl.lit("*"))
     found = evaluate.accuracy(frame, make(60, seed=1), make_schema(), "salary")
+    assert len(set(found.values())) == 1
+    frame = make(60).with_columns(town=pl.lit("*"))
+    found = evaluate.accuracy(frame, make(60, seed=1), make_schema(), "salary", features=["town"])
     assert len(set(found.values())) == 1
 
 
@@ -119,6 +123,12 @@ def test_target_that_is_recoded_teaches_only_where_it_is_one_class() -> None:
     assert evaluate.accuracy(frame, train, schema, "salary", ["zero-r"])["zero-r"] <= (frame["age"] >= 45).mean()
 
 
+def test_table_without_rows_is_never_told_right() -> None:
+    """RELIABILITY C27: never NaN."""
+    empty = Table(make(30).cast(pl.String)[:0])
+    assert evaluate.accuracy(make(30), empty, make_schema(), "salary", ["zero-r"]) == {"zero-r": 0}
+
+
 def test_labels_are_spread_for_learners() -> None:
     frame = make(200).with_columns(
         salary=pl.when(pl.col("town") == "Lima").then(pl.lit("high")).otherwise(pl.lit("low"))
@@ -137,6 +147,10 @@ def test_wrong_questions_are_refused() -> None:
         evaluate.accuracy(frame, frame, make_schema(), "wage")
     with pytest.raises(UsageError, match="name one column or more, and not the target itself"):
         evaluate.accuracy(frame, frame, make_schema(), "salary", features=["salary"])
+    with pytest.raises(UsageError, match="column 'town' is not in the table of held-out rows"):
+        evaluate.learn_from_files(frame, frame, make_schema(), "salary", held_out=frame.drop("town"))
+    with pytest.raises(UsageError, match="column 'age' is not in the training table"):
+        evaluate.accuracy(frame.drop("age"), frame, make_schema(), "salary")
     with pytest.raises(UsageError, match="folds=1, repeats=1: use 2 folds or more"):
         evaluate.learn(make(30), release, make_schema(), "salary", folds=1)
     many = pl.concat([frame] * 4).with_columns(salary=pl.Series([str(i) for i in range(120)]))

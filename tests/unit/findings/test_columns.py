@@ -77,10 +77,10 @@ def test_words_say_shares_values_and_widths() -> None:
 
 
 def test_words_name_weights_and_levels() -> None:
-    found = evidence(ages(), qi=["age", "town"], others="drop", k=4, weights={"age": 4})
+    found = evidence(ages(), qi=["age", "town"], others="drop", k=4, weights={"age": 4, "town": 0.5})
     said = {column.name: why_words(column, found.columns, source=True) for column in found.columns}
     assert "weight of 4 is above" in said["age"]
-    assert "weight of 1 is below" in said["town"]
+    assert "weight of 0.5 is below" in said["town"]
     trees = {
         "age": shoal.hierarchy.intervals(widths=[10, 20]),
         "town": shoal.hierarchy.from_dict({f"t{i}": ["*"] for i in range(7)}),
