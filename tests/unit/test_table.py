@@ -27,6 +27,17 @@ def test_delimiter_is_told_from_the_file(tmp_path: Path, delimiter: str) -> None
     assert any("delimiter" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("start", ["x\x01", "x\u0680"], ids=["control", "letter"])
+@pytest.mark.parametrize("rest", [",b\n1,2\n3,4\n", "\n1\n3\n"], ids=["two columns", "one column"])
+def test_text_that_begins_like_packed_bytes_is_text(tmp_path: Path, start: str, rest: str) -> None:
+    """B29: the first two bytes are those of zlib, and the table is none of its files."""
+    table = read_csv(write(tmp_path, start + rest), header=True)
+    assert table.names[0] == start
+    assert table.frame[start].to_list() == ["1", "3"]
+    bare = read_csv(write(tmp_path, start + rest), header=False)
+    assert bare.frame[bare.names[0]].to_list() == [start, "1", "3"]
+
+
 def test_blanks_after_delimiters_belong_to_them_where_the_file_has_them_throughout(tmp_path: Path) -> None:
     table = read_csv(write(tmp_path, '39, State-gov, "a, b"\n50, Self-emp, c\n'), header=False)
     assert table.frame.rows() == [("39", "State-gov", "a, b"), ("50", "Self-emp", "c")]
