@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from shoal.errors import UsageError
-from shoal.evaluate.classify import LEARNERS, Accuracy, check_target, learn_from_files
+from shoal.evaluate.classify import LEARNERS, Accuracy, check_target, learn_from_files, refuse_constant
 from shoal.evaluate.moments import Moments, compare_moments
 from shoal.evaluate.needs import sklearn_module
 from shoal.evaluate.queries import N_QUERIES, QueryErrors, ask_queries
@@ -136,3 +136,4 @@ def _check_target(pair: Pair, target: str | None, held_out: Any) -> None:
     sklearn_module("base")
     check_target(pair.original, target)
     check_target(pair.released, target, "release")
+    refuse_constant(pair.original, target)
