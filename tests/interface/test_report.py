@@ -430,14 +430,20 @@ def test_names_and_cells_cannot_act(tmp_path: Path) -> None:
 
 def test_report_of_people_counts_people(shoal: Shoal, tmp_path: Path) -> None:
     """C18: a group of rows of few people is small."""
-    rows = [f"{i // 2},{20 + i // 2 % 5},F,Town0,d{i % 4}" for i in range(80)]
+    rows = [f"{i // 2},{20 + i // 2 % 5},F,Town0,d{i // 2 % 5}" for i in range(80)]
     (tmp_path / "data.csv").write_text("\n".join(["person,age,sex,town,disease", *rows]) + "\n")
-    public, _ = reported(
+    public, private = reported(
         shoal, tmp_path, "--qi", "age,sex,town", "--sensitive", "disease", "--person", "person", "--method", "mondrian"
     )
     assert public["risk"]["counts"] == "persons"
     assert sum(each["rows"] for each in public["groups"]) == 40
     assert "persons" in public["verdict"]
+    assert public["checks"][0]["found"] == "smallest group: 8 persons"
+    assert "rows of at least 8 persons that fit" in public["meaning"][0]
+    assert "smallest group has 8 persons" in public["criteria"][0]["words"]
+    assert "No group has fewer than 8 persons" in (tmp_path / "r.html").read_text()
+    assert "80 rows (100 %)" in public["warnings"][0]["text"]
+    assert private["source"]["average_group_before"] == private["source"]["average_group_after"] == 8
 
 
 def test_report_of_an_untouched_table(shoal: Shoal, tmp_path: Path) -> None:
