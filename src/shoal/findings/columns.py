@@ -122,7 +122,7 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool
         said.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
     said.append(
-        f"{share[0].upper()}{share[1:]} of the rows show a single one" if cells.exact else "No row shows a single one"
+        f"{share[0].upper()}{share[1:]} of the rows show a single value" if cells.exact else "No row shows a single value"
     )
     if cells.exact + cells.starred < 1:
         said[-1] += f"; {_shown_words(facts)}"
@@ -152,9 +152,9 @@ def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool)
         said.append("No other column has so many values: rows that agree elsewhere still differ here.")
     mean = sum(other.weight for other in others) / len(others)
     if facts.weight != 1 and facts.weight > mean:
-        said.append(f"Its weight of {facts.weight:g} is above the mean: the search kept it finer at the others' cost.")
+        said.append(f"Its weight of {facts.weight:.4g} is above the mean: the search kept it finer at the others' cost.")
     elif facts.weight != 1 and facts.weight < mean:
-        said.append(f"Its weight of {facts.weight:g} is below the mean: the search let it go coarse before the others.")
+        said.append(f"Its weight of {facts.weight:.4g} is below the mean: the search let it go coarse before the others.")
     if facts.rules:
         said.append(f"{facts.rules} rule{'s speak' if facts.rules > 1 else ' speaks'} of it: see the rules below.")
     return said

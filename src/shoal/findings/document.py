@@ -248,7 +248,9 @@ def _rules(evidence: Evidence, private: bool) -> list[dict[str, Any]]:
     named = [rule for rule in evidence.release.settings.data_rules() if rule.form != "base"]
     for i, verdict in enumerate(evidence.release.rules):
         known = len(named) == len(evidence.release.rules)
-        public = f"column {named[i].column!r}: {named[i].form}" if known else f"rule {i + 1}"
+        public = f"rule {i + 1}"
+        if known:
+            public = f"column {named[i].column!r}: {'ban, ' if named[i].ban else ''}{named[i].form}"
         words = verdict.rule if private else public
         broken = verdict.broken_rows if private else told(verdict.broken_rows, k)
         told_rules.append(

@@ -123,7 +123,7 @@ def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[Co
     told of the loss tells how many there are.
     """
     settings, schema, measures = release.settings, release.schema, release.measures
-    weights = {name: float(weight) for name, weight in settings.column_weights().items()}
+    weights = {name: float(weight) for name, weight in release.request.weights.items()}
     n_rows, n_kept = release.original.n_rows, measures.rows
     losses = {
         name: max(0.0, round((loss * n_rows - left_out) / n_kept, 12)) for name, loss in measures.per_attribute.items()
