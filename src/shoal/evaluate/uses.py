@@ -13,6 +13,7 @@ from shoal.evaluate.needs import sklearn_module
 from shoal.evaluate.queries import N_QUERIES, QueryErrors, ask_queries
 from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
+from shoal.metrics.measure import check_rows
 from shoal.pairs import Pair, open_pair
 
 __all__ = ["STAGES", "Utility", "utility"]
@@ -98,6 +99,7 @@ def utility(
         decimal=decimal,
         thousands=thousands,
     )
+    check_rows(pair.original, pair.released)
     _check_target(pair, target, held_out)
     labels = {name: tree.values_under() for name, tree in pair.hierarchies.items()}
     tables, schema = (pair.original, pair.released), pair.schema

@@ -149,12 +149,12 @@ def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool)
     if facts.level is not None:
         said.append(f"One level holds for the whole column: {facts.level} above the values.")
     elif source and len(others) > 1 and facts.distinct > max(o.distinct for o in others if o is not facts):
-        said.append("No other column has so many values: rows that agree elsewhere still differ here.")
+        said.append("No other column has so many values: the more there are, the fewer rows agree.")
     mean = sum(other.weight for other in others) / len(others)
     if facts.weight != 1 and facts.weight > mean:
-        said.append(f"Its weight of {facts.weight:.4g} is above the mean: the search kept it finer at the others' cost.")
+        said.append(f"Its weight of {facts.weight:.3g} is above the mean: its loss counted more than the others'.")
     elif facts.weight != 1 and facts.weight < mean:
-        said.append(f"Its weight of {facts.weight:.4g} is below the mean: the search let it go coarse before the others.")
+        said.append(f"Its weight of {facts.weight:.3g} is below the mean: its loss counted less than the others'.")
     if facts.rules:
         said.append(f"{facts.rules} rule{'s speak' if facts.rules > 1 else ' speaks'} of it: see the rules below.")
     return said

@@ -69,10 +69,8 @@ def _inference(sensitive: Sequence[SensitiveFacts], models: int) -> _Answer:
         words = "No column was named as sensitive. What the released columns say of a group, they say of its people."
         return _Answer("inference", question, "not examined", words)
     worst = max(sensitive, key=lambda facts: (facts.highest_share, facts.name))
-    words = (
-        f"In some group {band(worst.highest_share)} of the rows share one value of {worst.name!r}; no group has "
-        f"fewer than {worst.fewest} distinct value{'s' if worst.fewest > 1 else ''} of it."
-    )
+    words = f"In some group {band(worst.highest_share)} of the rows share one value of {worst.name!r}"
+    words += f"; no group has fewer than {worst.fewest} distinct values of it." if worst.fewest > 1 else "."
     if not models:
         return _Answer("inference", question, "remains", f"{words} k alone does not limit this; --l and --t do.")
     return _Answer("inference", question, "limited", f"{words} The models asked for limit this, and were recounted.")

@@ -30,8 +30,9 @@ MOST_CELLS = 8
 def public_part(evidence: Evidence) -> dict[str, Any]:
     """Return what may be shown to whoever gets the release.
 
-    No count of rows or people from 1 to k - 1 stands here or follows from others; nothing of the original is told but
-    how many distinct values its columns have, and that only where all its rows are in the release.
+    No count of rows or people from 1 to k - 1 stands here or follows from others. Of the original are told the remarks
+    on it, weights that were derived from it, and, only where all its rows are in the release, how many distinct values
+    its columns have.
     """
     return _common(evidence, private=False)
 
