@@ -342,6 +342,7 @@ REPEATS: dict[str, tuple[str, ...]] = {
     "weights": ("--weights", "age=2,town=0.5", "--effort", "fast", "--seed", "3"),
     "snap": ("--snap", "--grid", "age=5", "--cells", "bounds", "--spreadsheet-safe"),
     "hierarchies": ("--hierarchy", "town=town.csv", "--method", "optimal", "--objective", "dm"),
+    "auto": ("--weights", "auto", "--hierarchy", "town=town.csv", "--suppression-limit", "0.05", "--seed", "3"),
     "order": ("--keep-order", "--missing", "d9,?"),
 }
 
@@ -371,6 +372,58 @@ def test_release_is_made_again_from_its_report(
     ended = shoal(*[source if i == 2 else word for i, word in enumerate(command)][1:])
     assert ended.code == 0, ended.err
     assert (again / "out.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+
+
+RULED = """k = 5
+seed = 3
+weights = "auto"
+suppression_limit = 0.05
+others = "drop"
+[options]
+alpha = 0.3
+[columns.age]
+role = "qi"
+[columns.sex]
+role = "qi"
+[columns.town]
+role = "qi"
+hierarchy = "town.csv"
+[columns.disease]
+role = "sensitive"
+[[rules]]
+column = "age"
+inflection = [39, 40]
+importance = 25
+[[rules]]
+column = "sex"
+apart = ["F", "M"]
+ban = true
+"""
+
+
+def test_release_under_rules_is_made_again_from_the_private_report(
+    shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R09: rules, bans, derived weights, options, a hierarchy, a limit and a seed; losses are told with those weights."""
+    monkeypatch.chdir(tmp_path)
+    people(tmp_path)
+    towns = ("Nowhere", *(f"Town{i}" for i in range(5)))
+    Path("town.csv").write_text("".join(f"{town};{'big' if town < 'Town2' else 'small'};*\n" for town in towns))
+    Path("asked.toml").write_text(RULED)
+    words = ("anonymize", "data.csv", "-o", "out.csv", "--config", "asked.toml", "--report", "r.html")
+    ended = shoal(*words)
+    assert ended.code == 0, ended.err
+    public, private = (json.loads(Path(name).read_text()) for name in ("r.json", "r.private.json"))
+    before = Path("out.csv").read_bytes()
+    Path("shoal.toml").write_text(private["repeat"]["config"])
+    ended = shoal(*private["repeat"]["command"].split()[1:], "--force")
+    assert ended.code == 0, ended.err
+    assert Path("out.csv").read_bytes() == before
+    assert [row["rule"] for row in public["rules"]] == ["column 'age': inflection", "column 'sex': ban, apart"]
+    weights = json.loads(Path("out.csv.manifest.json").read_text())["weights"]
+    lost = {row["column"]: weights[row["column"]] * row["loss"] for row in private["loss"]}
+    for row in private["loss"]:
+        assert row["share"] == pytest.approx(lost[row["column"]] / sum(lost.values()))
 
 
 def test_key_signs_the_input_in_the_report(shoal: Shoal, tmp_path: Path) -> None:
@@ -430,14 +483,20 @@ def test_names_and_cells_cannot_act(tmp_path: Path) -> None:
 
 def test_report_of_people_counts_people(shoal: Shoal, tmp_path: Path) -> None:
     """C18: a group of rows of few people is small."""
-    rows = [f"{i // 2},{20 + i // 2 % 5},F,Town0,d{i % 4}" for i in range(80)]
+    rows = [f"{i // 2},{20 + i // 2 % 5},F,Town0,d{i // 2 % 5}" for i in range(80)]
     (tmp_path / "data.csv").write_text("\n".join(["person,age,sex,town,disease", *rows]) + "\n")
-    public, _ = reported(
+    public, private = reported(
         shoal, tmp_path, "--qi", "age,sex,town", "--sensitive", "disease", "--person", "person", "--method", "mondrian"
     )
     assert public["risk"]["counts"] == "persons"
     assert sum(each["rows"] for each in public["groups"]) == 40
     assert "persons" in public["verdict"]
+    assert public["checks"][0]["found"] == "smallest group: 8 persons"
+    assert "rows of at least 8 persons that fit" in public["meaning"][0]
+    assert "smallest group has 8 persons" in public["criteria"][0]["words"]
+    assert "No group has fewer than 8 persons" in (tmp_path / "r.html").read_text()
+    assert "80 rows (100 %)" in public["warnings"][0]["text"]
+    assert private["source"]["average_group_before"] == private["source"]["average_group_after"] == 8
 
 
 def test_report_of_an_untouched_table(shoal: Shoal, tmp_path: Path) -> None:

@@ -64,3 +64,20 @@ def test_wrong_options_are_usage_errors(shoal: Shoal, data: Path) -> None:
     assert shoal("risk", data, "--qi", "age", "--threshold", "2").code == 2
     assert shoal("risk", data, "--qi", "age", "--population", 3).code == 2
     assert shoal("risk", data, "--qi", "nobody").code == 2
+
+
+def test_file_in_another_encoding_is_read_as_the_message_says(shoal: Shoal, tmp_path: Path) -> None:
+    """The original is in one encoding, the release, as shoal writes it, in UTF-8."""
+    before, out = tmp_path / "before.csv", tmp_path / "out.csv"
+    before.write_bytes("town,sex\nKöln,F\nKöln,F\nRom,M\nRom,M\n".encode("cp1252"))
+    out.write_text("town,sex\nKöln,F\nKöln,F\nRom,M\nRom,M\n", encoding="utf-8")
+    for words in (
+        ("risk", out, "--original", before, "--qi", "town,sex"),
+        ("measure", before, out, "--qi", "town,sex"),
+        ("evaluate", before, out, "--qi", "town,sex", "--queries", 5),
+        ("compare", out, "--add", f"other={before}", "--qi", "town", "-k", 2, "--methods", "mondrian", "--no-cache"),
+    ):
+        ended = shoal(*words)
+        assert (ended.code, "Name the file's encoding with --encoding" in ended.err) == (3, True), words
+        ended = shoal(*words, "--encoding", "cp1252", "--json")
+        assert ended.code == 0, ended.err

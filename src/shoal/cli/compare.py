@@ -55,7 +55,11 @@ def compare(
     person: opt.Person = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", help="Column of classes, for the classification metric.", rich_help_panel=opt.ROLES),
+        typer.Option(
+            "--target",
+            help="Column of classes, for the classification metric and the learner.",
+            rich_help_panel=opt.ROLES,
+        ),
     ] = None,
     learner: Annotated[
         str | None,
@@ -127,11 +131,10 @@ def compare(
     check_outputs(data, output, report, force=force)
     opt.use_threads(None)
     from shoal.evaluate.compare import DEFAULT_K, DEFAULT_METHODS, compare_table, make_cases
-    from shoal.formats import read_table
 
     cases = make_cases(opt.split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
     subject = read_subject(data, settings, threshold=threshold, target=target, learner=learner, threads=threads)
-    added = {name: read_table(path) for name, path in opt.split_pairs(add, "--add").items()}
+    added = {name: opt.read_given(Path(path), encoding) for name, path in opt.split_pairs(add, "--add").items()}
     with render.counting() as counted:
         found = compare_table(
             subject, cases, added, open_cache(cache, no_cache), jobs=jobs, fresh=fresh, progress=counted
@@ -213,12 +216,12 @@ def print_runs(found: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from shoal.evaluate.figures import HEAD, failed_rows, shown_rows
+    from shoal.evaluate.figures import failed_rows, head_of, shown_rows
 
     table = Table(
         title=f"shoal: {found.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
-    for name in HEAD:
+    for name in head_of(found):
         table.add_column(name.replace(" ", "\n"), justify="left" if name == "method" else "right", overflow="fold")
     for row in shown_rows(found):
         table.add_row(*map(Text, row))

@@ -40,6 +40,7 @@ def evaluate(
     trust_hierarchies: opt.Trust = False,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
+    encoding: opt.OtherEncoding = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Say what a release is still good for: range queries, plain statistics and, with a target, learners and trees.
@@ -53,11 +54,11 @@ def evaluate(
     trees = Settings(hierarchies=opt.split_pairs(hierarchy, "--hierarchy"), trust_hierarchies=trust_hierarchies).rules()
     with render.progress(STAGES) as (stage, progress):
         found = utility(
-            original,
-            released,
+            opt.read_given(original, encoding),
+            opt.read_given(released, encoding),
             qi=opt.split_names(qi),
             target=target,
-            held_out=held_out,
+            held_out=opt.read_given(held_out, encoding) if held_out and target else held_out,
             queries=queries,
             folds=folds,
             seed=seed,

@@ -51,6 +51,7 @@ def measure(
     ] = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
+    encoding: opt.OtherEncoding = None,
     config: opt.Config = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -81,8 +82,8 @@ def measure(
     from shoal import pipeline
 
     measures = pipeline.measure(
-        original,
-        released,
+        opt.read_given(original, encoding),
+        opt.read_given(released, encoding),
         qi=(*settings.qi, *settings.sensitive) if settings.all_qi else settings.qi,
         k=settings.k,
         numeric=settings.numeric,

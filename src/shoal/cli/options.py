@@ -7,12 +7,15 @@ import os
 import signal
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.config import AUTO, Settings
-from shoal.errors import UsageError
+from shoal.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from shoal.table import Table
 
 ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
 MODELS = "What each group must pass"
@@ -65,6 +68,10 @@ Delimiter = Annotated[
 ]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Text encoding; utf-8 if left out.", rich_help_panel=FILES)
+]
+OtherEncoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="Text encoding of files that are not utf-8.", rich_help_panel=FILES),
 ]
 Header = Annotated[
     bool | None,
@@ -210,3 +217,18 @@ def file_settings(delimiter: str | None, encoding: str | None, header: bool | No
     if delimiter in ("\\t", "tab"):
         delimiter = "\t"
     return Settings(delimiter=delimiter, encoding=encoding, header=header)
+
+
+def read_given(path: Path, encoding: str | None) -> Table:
+    """Read a table that is compared with another: in the encoding that was given, unless its bytes are UTF-8.
+
+    Of an original and its release often only one is in an encoding of its own.
+    """
+    from shoal.formats import read_table
+
+    try:
+        return read_table(path)
+    except InputError:
+        if encoding is None:
+            raise
+        return read_table(path, encoding=encoding)

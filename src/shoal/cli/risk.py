@@ -44,6 +44,7 @@ def risk(
     trust_hierarchies: opt.Trust = False,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
+    encoding: opt.OtherEncoding = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Say how easily people are found in a release: prosecutor, journalist and marketer risk, and who is alone.
@@ -67,10 +68,12 @@ def risk(
         ).rules(),
         "decimal": decimal or ".",
         "thousands": thousands or "",
-        "population": int(population) if population and population.isdecimal() else population,
     }
-    found = risks.risk(released, **settings)
-    before = None if original is None else risks.risk(original, **settings)
+    if population is not None:
+        is_size = population.isdecimal()
+        settings["population"] = int(population) if is_size else opt.read_given(Path(population), encoding)
+    found = risks.risk(opt.read_given(released, encoding), **settings)
+    before = None if original is None else risks.risk(opt.read_given(original, encoding), **settings)
     if as_json:
         render.print_json(found.as_dict() | ({"before": before.as_dict()} if before else {}))
         return

@@ -173,7 +173,7 @@ def _facts(answer: Feasibility, plot: Path | None) -> list[tuple[str, str]]:
     if answer.success_rate is not None and answer.interval is not None:
         low, high = answer.interval
         rate = f"{answer.success_rate:.4f}: {answer.successes:,} of {answer.repetitions:,} tables had every"
-        facts.append(("success rate", f"{rate} combination {answer.k} times"))
+        facts.append(("success rate", f"{rate} combination {answer.k} times or more"))
         facts.append((f"{answer.confidence:.0%} interval", f"{low:.4f} to {high:.4f} (Wilson)"))
         facts.append(("exact chance", "not computed" if answer.exact is None else f"{answer.exact:.4f}"))
         facts.append(("Poisson chance", f"{answer.poisson:.4f}, as if combinations filled independently"))

@@ -21,7 +21,7 @@ from shoal.evaluate.learners import LEARNERS, check_learners, fit_learner
 from shoal.formats import as_table
 from shoal.metrics.cells import SUPPRESSED
 from shoal.numeric import Labels, fill_kinds, fit_encoding
-from shoal.schema import Role, Schema
+from shoal.schema import Kind, Role, Schema
 from shoal.table import Table
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ __all__ = [
     "learn_from_files",
     "learn_from_release",
     "make_task",
+    "refuse_constant",
 ]
 
 MOST_CLASSES = 100
@@ -116,8 +117,10 @@ class Task:
         if self.target not in self.schema.names(Role.QI):
             return np.ones(len(ranks), dtype=bool)
         below: Mapping[str, frozenset[str]] = labels.get(self.target, {})
+        kind = next(column.kind for column in self.schema.qi if column.name == self.target)
+        ranges = {"{}"} if kind is Kind.CATEGORICAL else {"{}", "[]", "[)"}
         one = [
-            text not in SUPPRESSED - {""} and text[:1] + text[-1:] != "{}" and len(below.get(text, (text,))) == 1
+            text not in SUPPRESSED - {""} and text[:1] + text[-1:] not in ranges and len(below.get(text, (text,))) == 1
             for text in texts.to_list()
         ]
         return np.array(one)[ranks]
@@ -336,6 +339,12 @@ def check_target(table: Table, target: str, which: str = "original") -> None:
         raise UsageError(
             f"target {target!r} has {n_classes:,} distinct values. Name a column of at most {MOST_CLASSES} classes."
         )
+
+
+def refuse_constant(table: Table, target: str) -> None:
+    """Refuse a target of one class: every learner would be right, and nothing said of the release."""
+    if len(table.factor(target).texts) < 2:
+        raise UsageError(f"target {target!r} has one value in all rows: nothing to learn. Name a column of classes.")
 
 
 def _check_other(task: Task, table: Table, which: str) -> None:

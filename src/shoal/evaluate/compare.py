@@ -46,7 +46,7 @@ class Comparison:
 
     frame: one row a run, in the order of the request: what was asked (method, k, seed), why it failed, all measures,
     risk, time and memory. cached: it was made by an earlier comparison, whose time and memory stand there. n_rows, qi,
-    threshold: of the table.
+    threshold: of the table. counts: what risk counts, "rows" or "persons".
     """
 
     frame: pl.DataFrame
@@ -54,6 +54,7 @@ class Comparison:
     qi: tuple[str, ...]
     threshold: str
     target: str | None = None
+    counts: str = "rows"
 
     def means(self) -> pl.DataFrame:
         """Return the mean of every figure over the seeds, one row for each method and k; failed runs left out.
@@ -79,6 +80,7 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         told = {"rows": self.n_rows, "qi": list(self.qi), "threshold": self.threshold, "target": self.target}
+        told["counts"] = self.counts
         return told | {"runs": self.frame.to_dicts()}
 
 
@@ -201,7 +203,8 @@ def compare_table(
         progress(len(rows), len(cases), f"{case.label}, k = {case.k}")
     scored = [score_added(subject, name, table) | {"cached": False} for name, table in (added or {}).items()]
     frame = _frame([*(rows[case.key] for case in cases), *scored], subject)
-    return Comparison(frame, subject.table.n_rows, subject.qi, subject.threshold, subject.target)
+    counts = "rows" if subject.person is None else "persons"
+    return Comparison(frame, subject.table.n_rows, subject.qi, subject.threshold, subject.target, counts)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], subject: Subject) -> pl.DataFrame:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from shoal.evaluate.compare import Comparison
 
 __all__ = [
-    "HEAD",
     "advice_chart",
     "advice_page",
     "charts_of",
     "comparison_page",
     "failed_rows",
+    "head_of",
     "shown_rows",
     "verdict_of",
 ]
@@ -83,12 +83,22 @@ def verdict_of(comparison: Comparison) -> str:
     )
 
 
+def head_of(comparison: Comparison) -> tuple[str, ...]:
+    """Return the names of what shown_rows shows: the accuracy too, where a learner ran."""
+    return (*HEAD, "accuracy", "that before") if _has_accuracy(comparison) else HEAD
+
+
+def _has_accuracy(comparison: Comparison) -> bool:
+    return comparison.frame["accuracy"].null_count() < comparison.frame.height
+
+
 def shown_rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """Return one row of texts for each method and k: means over the seeds, with the spread of the loss."""
     shown: list[tuple[str, ...]] = []
     for row in comparison.means().to_dicts():
         spread = f" ± {row['ncp_spread'] / 2:.4f}" if row["ncp_spread"] >= 0.0001 else ""
-        timed = row["cpu_seconds"] is not None
+        timed, learned = row["cpu_seconds"] is not None, _has_accuracy(comparison)
+        accuracies = [row[name] for name in ("accuracy", "accuracy_original") if learned]
         shown.append(
             (
                 str(row["method"]),
@@ -101,6 +111,7 @@ def shown_rows(comparison: Comparison) -> list[tuple[str, ...]]:
                 f"{row['prosecutor_average']:.4f}",
                 f"{row['cpu_seconds']:.2f}" if timed else "",
                 f"{row['peak_memory'] / 2**20:,.0f}" if timed else "",
+                *("" if each is None else f"{each:.4f}" for each in accuracies),
             )
         )
     return shown
@@ -115,19 +126,23 @@ def failed_rows(comparison: Comparison) -> list[tuple[str, ...]]:
     return list(seen)
 
 
+def _figures_grid(comparison: Comparison) -> Grid:
+    return Grid("Means over the seeds", head_of(comparison), tuple(shown_rows(comparison)))
+
+
 def comparison_page(comparison: Comparison) -> str:
     """Return the comparison as a page of its own."""
     charts = charts_of(comparison)
     failed = failed_rows(comparison)
     asked = (
-        f"Quasi-identifiers: {', '.join(comparison.qi)}. The risk of a row is one over the rows of its group. Loss is "
-        "the normalised certainty penalty: 0 as it was, 1 nothing left. Memory is the most that the process of a run "
-        "held, its table among it."
+        f"Quasi-identifiers: {', '.join(comparison.qi)}. The risk of a row is one over the "
+        f"{comparison.counts} of its group. Loss is the normalised certainty penalty: 0 as it was, 1 nothing left. Memory is the "
+        "most that the process of a run held, its table among it."
     )
     sections = [
         Section("Loss, utility and risk", (asked,), tuple(charts[:3])),
         Section("Groups and time", (), tuple(charts[3:])),
-        Section("All figures", (), (), (Grid("Means over the seeds", HEAD, tuple(shown_rows(comparison))),)),
+        Section("All figures", (), (), (_figures_grid(comparison),)),
     ]
     if failed:
         grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))
@@ -162,9 +177,7 @@ def advice_page(advice: Advice) -> str:
     rows = any(not each["added"] for each in found.means().to_dicts())
     sections = [
         Section("What each rule says", words, (advice_chart(advice),) if rows else ()),
-        Section(
-            "All figures", (), tuple(charts_of(found)), (Grid("Means over the seeds", HEAD, tuple(shown_rows(found))),)
-        ),
+        Section("All figures", (), tuple(charts_of(found)), (_figures_grid(found),)),
     ]
     if failed:
         grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))

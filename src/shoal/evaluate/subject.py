@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.config import AUTO, Settings
 from shoal.encoding import Encoded, encode, guess_kinds
@@ -30,8 +30,12 @@ from shoal.rules import Rule
 from shoal.schema import Role, Schema
 from shoal.table import Table
 
+if TYPE_CHECKING:
+    import polars as pl
+
 __all__ = ["Case", "Subject", "prepare", "score", "score_added"]
 
+ROWS = 2  # of what rows of runs hold: raised when a figure changes its meaning, so that none kept before is taken
 ANSWERS = ("rows", "groups", "smallest_group", "suppressed_rows")
 
 
@@ -83,6 +87,11 @@ class Subject:
         """Names of the quasi-identifiers."""
         return tuple(column.name for column in self.schema.qi)
 
+    @property
+    def person(self) -> str | None:
+        """The column that says which rows are one person's."""
+        return next(iter(self.schema.names(Role.PERSON)), None)
+
     def fingerprint(self) -> str:
         """Return a hash of all that decides what a run gives, whatever its method, k and seed."""
         from shoal import __version__
@@ -93,7 +102,7 @@ class Subject:
                 digest.update(table.frame.write_csv().encode())
         trees = {name: sorted(rule.rows.items()) for name, rule in sorted(self.hierarchies.items())}
         told = {
-            "shoal": __version__,
+            "shoal": [__version__, ROWS],
             "schema": repr(self.schema),
             "hierarchies": trees,
             "request": repr(self.request),
@@ -127,6 +136,8 @@ def prepare(
         insensitive, unique = (*settings.insensitive, target), (*settings.accept_unique, target)
         settings = replace(settings, insensitive=insensitive, accept_unique=unique)
     schema = guess_kinds(table, settings.schema(table.names))
+    if learner is not None and target is not None:
+        _check_classes(table, schema, target)
     request = make_request(replace(settings, k=settings.k or 1), keep_order=False, bound=False)
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     rules, population = for_columns(settings.rules().items(), named), settings.population_table()
@@ -160,6 +171,14 @@ def _check_learner(learner: str, target: str | None) -> None:
         raise UsageError(f"learner {learner!r} has no target. Name the column of classes with target (--target).")
     if learner != "zero-r":
         sklearn_module("tree")
+
+
+def _check_classes(table: Table, schema: Schema, target: str) -> None:
+    """Refuse a target that cannot be learned from the quasi-identifiers, before any run."""
+    from shoal.evaluate.classify import make_task, refuse_constant
+
+    make_task(table, schema, target)
+    refuse_constant(table, target)
 
 
 def score(subject: Subject, case: Case) -> dict[str, Any]:
@@ -197,18 +216,32 @@ def score(subject: Subject, case: Case) -> dict[str, Any]:
         return row
     try:
         released = Table(release.text)
-        found = risk_of(released, qi=subject.qi, threshold=subject.threshold)
+        counted = Table(_with_persons(release, subject.person))
+        found = risk_of(counted, qi=subject.qi, threshold=subject.threshold, person=subject.person)
         row |= _figures(subject, released, release.measures, found)
         return row if subject.learner is None else row | _accuracy(subject, release)
     except Exception as error:
         return row | {"failed": reason_of(error)}
 
 
+def _with_persons(release: Release, person: str | None) -> pl.DataFrame:
+    """Return the released cells, beside them whose row each one is; that never leaves the process."""
+    if person is None or person in release.text.columns:
+        return release.text
+    return release.text.with_columns(release.original.frame[person][release.source_rows].alias(person))
+
+
 def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
-    """Measure the file of another tool; its k is the size of its smallest group."""
+    """Measure the file of another tool; its k is the size of its smallest group.
+
+    Where persons are counted, the file must tell them too: rows instead would make it look safer than the others.
+    """
     row: dict[str, Any] = {"method": name, "k": None, "seed": None, "added": True}
     try:
-        found = risk_of(released, qi=subject.qi, threshold=subject.threshold)
+        if subject.person is not None and subject.person not in released.names:
+            told = f"column {subject.person!r} is not in it, and risk counts persons"
+            raise UsageError(f"{told}. Add the column to the file, or compare without it.")
+        found = risk_of(released, qi=subject.qi, threshold=subject.threshold, person=subject.person)
         trees = {name: rule for name, rule in subject.hierarchies.items() if name in subject.qi}
         weights = {name: float(weight) for name, weight in subject.weights.items()}
         k = max(1, found.smallest_group)

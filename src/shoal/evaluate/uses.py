@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from shoal.errors import UsageError
-from shoal.evaluate.classify import LEARNERS, Accuracy, check_target, learn_from_files
+from shoal.evaluate.classify import LEARNERS, Accuracy, check_target, learn_from_files, refuse_constant
 from shoal.evaluate.moments import Moments, compare_moments
 from shoal.evaluate.needs import sklearn_module
 from shoal.evaluate.queries import N_QUERIES, QueryErrors, ask_queries
 from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
+from shoal.metrics.measure import check_rows
 from shoal.pairs import Pair, open_pair
 
 __all__ = ["STAGES", "Utility", "utility"]
@@ -98,6 +99,7 @@ def utility(
         decimal=decimal,
         thousands=thousands,
     )
+    check_rows(pair.original, pair.released)
     _check_target(pair, target, held_out)
     labels = {name: tree.values_under() for name, tree in pair.hierarchies.items()}
     tables, schema = (pair.original, pair.released), pair.schema
@@ -136,3 +138,4 @@ def _check_target(pair: Pair, target: str | None, held_out: Any) -> None:
     sklearn_module("base")
     check_target(pair.original, target)
     check_target(pair.released, target, "release")
+    refuse_constant(pair.original, target)

@@ -122,7 +122,7 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool
         said.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
     said.append(
-        f"{share[0].upper()}{share[1:]} of the rows show a single one" if cells.exact else "No row shows a single one"
+        f"{share[0].upper()}{share[1:]} of the rows show a single value" if cells.exact else "No row shows a single value"
     )
     if cells.exact + cells.starred < 1:
         said[-1] += f"; {_shown_words(facts)}"
@@ -149,12 +149,12 @@ def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool)
     if facts.level is not None:
         said.append(f"One level holds for the whole column: {facts.level} above the values.")
     elif source and len(others) > 1 and facts.distinct > max(o.distinct for o in others if o is not facts):
-        said.append("No other column has so many values: rows that agree elsewhere still differ here.")
+        said.append("No other column has so many values: the more there are, the fewer rows agree.")
     mean = sum(other.weight for other in others) / len(others)
     if facts.weight != 1 and facts.weight > mean:
-        said.append(f"Its weight of {facts.weight:g} is above the mean: the search kept it finer at the others' cost.")
+        said.append(f"Its weight of {facts.weight:.3g} is above the mean: its loss counted more than the others'.")
     elif facts.weight != 1 and facts.weight < mean:
-        said.append(f"Its weight of {facts.weight:g} is below the mean: the search let it go coarse before the others.")
+        said.append(f"Its weight of {facts.weight:.3g} is below the mean: its loss counted less than the others'.")
     if facts.rules:
         said.append(f"{facts.rules} rule{'s speak' if facts.rules > 1 else ' speaks'} of it: see the rules below.")
     return said

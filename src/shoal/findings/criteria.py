@@ -34,10 +34,13 @@ class _Answer:
         }
 
 
-def three_criteria(smallest: int, names: Sequence[str], sensitive: Sequence[SensitiveFacts], models: int) -> list[Any]:
+def three_criteria(
+    smallest: int, names: Sequence[str], sensitive: Sequence[SensitiveFacts], models: int, *, counts: str = "rows"
+) -> list[Any]:
     """Answer the three questions of Opinion 05/2014 of the Article 29 Working Party, each apart.
 
-    smallest: rows of the smallest group. models: how many models beside k speak of sensitive columns.
+    smallest: rows of the smallest group, or persons: what counts says. models: how many models beside k speak of
+    sensitive columns.
     """
     # Whoever picks each row of a group with chance 1/g, by any trait that differs from row to row, hits exactly one of
     # them with chance (1 - 1/g) ** (g - 1): a predicate that singles out in spite of k.
@@ -46,8 +49,8 @@ def three_criteria(smallest: int, names: Sequence[str], sensitive: Sequence[Sens
         "singling out",
         "Can one person's record be told apart?",
         "limited",
-        f"By {_listed(names)} alone, no: the smallest group has {smallest:,} rows that look alike. A trait outside "
-        f"these columns that differs from row to row can still pick exactly one row of such a group, with a chance of "
+        f"By {_listed(names)} alone, no: the smallest group has {smallest:,} {counts} that look alike. A trait outside "
+        f"these columns that differs within a group can still pick exactly one of them, with a chance of "
         f"about {percent(lucky)}; k does not limit that.",
     )
     linking = _Answer(
@@ -66,10 +69,8 @@ def _inference(sensitive: Sequence[SensitiveFacts], models: int) -> _Answer:
         words = "No column was named as sensitive. What the released columns say of a group, they say of its people."
         return _Answer("inference", question, "not examined", words)
     worst = max(sensitive, key=lambda facts: (facts.highest_share, facts.name))
-    words = (
-        f"In some group {band(worst.highest_share)} of the rows share one value of {worst.name!r}; no group has "
-        f"fewer than {worst.fewest} distinct value{'s' if worst.fewest > 1 else ''} of it."
-    )
+    words = f"In some group {band(worst.highest_share)} of the rows share one value of {worst.name!r}"
+    words += f"; no group has fewer than {worst.fewest} distinct values of it." if worst.fewest > 1 else "."
     if not models:
         return _Answer("inference", question, "remains", f"{words} k alone does not limit this; --l and --t do.")
     return _Answer("inference", question, "limited", f"{words} The models asked for limit this, and were recounted.")
@@ -101,7 +102,7 @@ def mistakes(k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFac
     ]
 
 
-def conventions(smallest: int) -> list[dict[str, Any]]:
+def conventions(smallest: int, counts: str = "rows") -> list[dict[str, Any]]:
     """Hold the smallest group against conventions of publishers; 0.09 is read in both ways, and both are said."""
     rows = [
         {"convention": f"groups of {size}", "least_group": size, "met": smallest >= size, "words": words}
@@ -114,7 +115,7 @@ def conventions(smallest: int) -> list[dict[str, Any]]:
             "convention": "risk of 0.09, as a number",
             "least_group": least,
             "met": smallest >= least,
-            "words": f"read as it stands it asks for {least} rows (1/11 is 0.0909...); here it is {found}",
+            "words": f"read as it stands it asks for {least} {counts} (1/11 is 0.0909...); here it is {found}",
         }
     )
     return sorted(rows, key=lambda row: row["least_group"])

@@ -13,13 +13,12 @@ from typing import Any
 from shoal.config import SIGNOFF
 from shoal.findings.columns import why_words
 from shoal.findings.criteria import conventions, mistakes, three_criteria
-from shoal.findings.evidence import Evidence
+from shoal.findings.evidence import Evidence, risk_before
 from shoal.findings.groups import SensitiveFacts, size_classes
 from shoal.findings.repeat import as_toml, command
 from shoal.findings.spread import spread_of
 from shoal.findings.warnings import warnings_of
 from shoal.findings.words import band, chance, fold_rare, percent, rounded, told
-from shoal.risks.estimate import estimate
 from shoal.schema import Kind, Role
 
 __all__ = ["private_part", "public_part"]
@@ -31,8 +30,9 @@ MOST_CELLS = 8
 def public_part(evidence: Evidence) -> dict[str, Any]:
     """Return what may be shown to whoever gets the release.
 
-    No count of rows or people from 1 to k - 1 stands here or follows from others; nothing of the original is told but
-    how many distinct values its columns have, and that only where all its rows are in the release.
+    No count of rows or people from 1 to k - 1 stands here or follows from others. Of the original are told the remarks
+    on it, weights that were derived from it, and, only where all its rows are in the release, how many distinct values
+    its columns have.
     """
     return _common(evidence, private=False)
 
@@ -41,7 +41,7 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
     """Return what is for the owner of the table alone: all measures, what was left out, values before and after."""
     release = evidence.release
     content = _common(evidence, private=True)
-    before = estimate(release.original.group_sizes([column.name for column in release.schema.qi]))
+    before = risk_before(release)
     content["source"] = {
         "rows": release.original.n_rows,
         "left_out": evidence.left_out,
@@ -108,10 +108,12 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "cells": _cells(evidence),
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(evidence),
-        "conventions": conventions(evidence.risk.smallest_group),
+        "conventions": conventions(evidence.risk.smallest_group, evidence.risk.counts),
         "attacks": [],
         "rules": _rules(evidence, private),
-        "criteria": three_criteria(written.smallest_group, names, evidence.sensitive, about_values),
+        "criteria": three_criteria(
+            evidence.smallest, names, evidence.sensitive, about_values, counts=evidence.risk.counts
+        ),
         "mistakes": mistakes(request.k, unexamined, evidence.sensitive),
         "repeat": _repeat(evidence, private),
     }
@@ -119,9 +121,8 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
 
 def _verdict(evidence: Evidence) -> str:
     request, written = evidence.release.request, evidence.written
-    people = "persons" if evidence.risk.counts == "persons" else "rows"
     return (
-        f"Every combination of quasi-identifier cells in {written.name} stands for at least {request.k} {people}, as "
+        f"Every combination of quasi-identifier cells in {written.name} stands for at least {request.k} {evidence.risk.counts}, as "
         f"was asked: the written file was read again by independent code, which found a smallest group of "
         f"{written.smallest_group:,} rows."
     )
@@ -146,11 +147,11 @@ def _reached(evidence: Evidence, private: bool) -> dict[str, Any]:
 
 
 def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
-    release, written, request = evidence.release, evidence.written, evidence.release.request
+    release, request = evidence.release, evidence.release.request
     checks = [
         {
             "what": words,
-            "found": f"smallest group: {written.smallest_group:,} rows" if i == 0 else "holds in every group",
+            "found": f"smallest group: {evidence.smallest:,} {evidence.risk.counts}" if i == 0 else "holds in every group",
         }
         for i, words in enumerate(request.models)
     ]
@@ -171,10 +172,9 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
 def _meaning(evidence: Evidence) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
     known = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    size = evidence.written.smallest_group
-    said = [
-        f"Whoever knows {known} of a person finds at least {size:,} rows that fit, and cannot tell them apart by these."
-    ]
+    people = f"rows of at least {evidence.smallest:,} persons"
+    fitting = people if evidence.risk.counts == "persons" else f"at least {evidence.smallest:,} rows"
+    said = [f"Whoever knows {known} of a person finds {fitting} that fit, and cannot tell them apart by these."]
     first = evidence.columns[0]
     if first.loss:
         said.append(
@@ -234,6 +234,7 @@ def _risk(evidence: Evidence) -> dict[str, Any]:
     average = chance(Fraction(found.groups, found.rows)) if found.groups else "0"
     return {
         "counts": found.counts,
+        "smallest_group": evidence.smallest,
         "threshold": str(float(found.threshold)),
         "least_group": found.least_group,
         "met": found.met,
@@ -248,7 +249,9 @@ def _rules(evidence: Evidence, private: bool) -> list[dict[str, Any]]:
     named = [rule for rule in evidence.release.settings.data_rules() if rule.form != "base"]
     for i, verdict in enumerate(evidence.release.rules):
         known = len(named) == len(evidence.release.rules)
-        public = f"column {named[i].column!r}: {named[i].form}" if known else f"rule {i + 1}"
+        public = f"rule {i + 1}"
+        if known:
+            public = f"column {named[i].column!r}: {'ban, ' if named[i].ban else ''}{named[i].form}"
         words = verdict.rule if private else public
         broken = verdict.broken_rows if private else told(verdict.broken_rows, k)
         told_rules.append(

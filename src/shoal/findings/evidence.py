@@ -19,7 +19,7 @@ from shoal.table import Table
 if TYPE_CHECKING:
     from shoal.release import Release
 
-__all__ = ["Evidence", "Written", "gather"]
+__all__ = ["Evidence", "Written", "gather", "risk_before"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ class Evidence:
     sensitive: tuple[SensitiveFacts, ...]
     risk: Risk
 
+    @property
+    def smallest(self) -> int:
+        """Rows of the smallest group as the verifier counted them, or its persons where they are what counts."""
+        return self.risk.smallest_group if self.risk.counts == "persons" else self.written.smallest_group
+
 
 def gather(release: Release, written: Written) -> Evidence:
     """Work out the figures."""
@@ -65,7 +70,7 @@ def gather(release: Release, written: Written) -> Evidence:
     hidden = starred_rows(released, names)
     starred = int(hidden.sum() if released.weights is None else released.weights[hidden].sum())
     shown = _part(released, ~hidden)
-    sizes = _sizes(release, shown, ~hidden, names)
+    sizes = _count(release, shown, release.source_rows[~hidden], names)
     left_out = release.original.n_rows - release.measures.rows
     columns, loss = _columns(release, released, left_out)
     sensitive = [name for name in release.schema.names(Role.SENSITIVE) if name in released.names]
@@ -87,6 +92,12 @@ def _counts(release: Release) -> str:
     return "persons" if release.schema.names(Role.PERSON) else "rows"
 
 
+def risk_before(release: Release) -> Risk:
+    """Return the risk of the original, whose groups are counted as those of the release are."""
+    original, names = release.original, [column.name for column in release.schema.qi]
+    return estimate(_count(release, original, np.arange(original.frame.height), names), counts=_counts(release))
+
+
 def _part(table: Table, kept: NDArray[np.bool_]) -> Table:
     """Return these rows of a table."""
     if kept.all():
@@ -94,15 +105,15 @@ def _part(table: Table, kept: NDArray[np.bool_]) -> Table:
     return Table(table.frame.filter(kept), weights=None if table.weights is None else table.weights[kept])
 
 
-def _sizes(release: Release, shown: Table, kept: NDArray[np.bool_], names: list[str]) -> NDArray[np.int64]:
-    """Return the rows, or the persons, of each group."""
-    if not shown.frame.height:
+def _count(release: Release, table: Table, source: NDArray[np.int64], names: list[str]) -> NDArray[np.int64]:
+    """Return the rows, or the persons, of each group of a table; source: the row of the original behind each row."""
+    if not table.frame.height:
         return np.zeros(0, dtype=np.int64)
     for person in release.schema.names(Role.PERSON):
-        people = release.original.factor(person).ranks[release.source_rows[kept]]
-        pairs = np.unique(np.column_stack([shown.group_labels(names), people]), axis=0)
+        people = release.original.factor(person).ranks[source]
+        pairs = np.unique(np.column_stack([table.group_labels(names), people]), axis=0)
         return np.bincount(pairs[:, 0]).astype(np.int64)
-    return shown.group_sizes(names)
+    return table.group_sizes(names)
 
 
 def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[ColumnFacts, ...], float]:
@@ -112,7 +123,7 @@ def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[Co
     told of the loss tells how many there are.
     """
     settings, schema, measures = release.settings, release.schema, release.measures
-    weights = {name: float(weight) for name, weight in settings.column_weights().items()}
+    weights = {name: float(weight) for name, weight in release.request.weights.items()}
     n_rows, n_kept = release.original.n_rows, measures.rows
     losses = {
         name: max(0.0, round((loss * n_rows - left_out) / n_kept, 12)) for name, loss in measures.per_attribute.items()

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.config import AUTO
 from shoal.hierarchy.interval import IntervalHierarchy
 from shoal.hierarchy.prefix import PrefixHierarchy
 from shoal.models.naming import MODELS
@@ -53,6 +54,7 @@ def _lines(release: Release, private: bool) -> Iterator[str]:
         "cells": request.cells if request.cells != "text" else None,
         "spreadsheet_safe": request.spreadsheet_safe or None,
         "population": _path(settings.population, private),
+        "weights": AUTO if settings.weights == AUTO else None,
     }
     yield from pairs(plain)
     options = {name: value for name, value in request.options.items() if value not in (None, {}, ())}

@@ -33,7 +33,7 @@ def _given_away(evidence: Evidence) -> list[str]:
     texts = []
     for facts in evidence.sensitive:
         if facts.one_value and facts.name not in limited:
-            share = percent(facts.one_value / max(1, evidence.risk.rows))
+            share = percent(facts.one_value / max(1, evidence.written.rows - evidence.starred))
             texts.append(
                 f"column {facts.name!r}: {facts.one_value:,} rows ({share}) stand in groups that share one value, "
                 "which whoever finds the group learns; ask for --l 2 or more"

@@ -19,7 +19,7 @@ from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
 from shoal.table import Table
 
-__all__ = ["Measures", "classification_metric", "measure_tables", "starred_rows"]
+__all__ = ["Measures", "check_rows", "classification_metric", "measure_tables", "starred_rows"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,13 @@ class Measures:
         return asdict(self)
 
 
+def check_rows(original: Table, released: Table) -> None:
+    """Refuse a release that has more rows than its original: it is that of another table."""
+    n_rows, n_kept = original.n_rows, released.n_rows
+    if n_kept > n_rows:
+        raise InputError(f"the release has {n_kept} rows, more than the original's {n_rows}. Are they the same table?")
+
+
 def measure_tables(
     original: Table,
     released: Table,
@@ -98,8 +105,7 @@ def measure_tables(
     _check_names("domain", domains or {}, names)
     _check_names("weights of the levels", climb.given, names)
     n_rows, n_kept = original.n_rows, released.n_rows
-    if n_kept > n_rows:
-        raise InputError(f"the release has {n_kept} rows, more than the original's {n_rows}. Are they the same table?")
+    check_rows(original, released)
     weight = _weights(schema, weights)
     if target is not None and target not in released.names:
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")

@@ -95,7 +95,7 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
         columns.append(Bar(name, each["rows"], f"{each['rows']:,}"))
     return charts.histogram(
         "Group sizes",
-        f"No group is smaller than {content['reached']['smallest_group']:,}; {k} was asked for.",
+        f"No group has fewer than {content['risk']['smallest_group']:,} {counts}; {k} was asked for.",
         columns,
         x=f"{counts} in the group",
         y=f"{counts} in such groups",

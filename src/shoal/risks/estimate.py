@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -14,14 +13,14 @@ from numpy.typing import NDArray
 
 from shoal import values
 from shoal.errors import InputError, UsageError
-from shoal.formats import read_table
+from shoal.formats import as_table
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import starred_rows
 from shoal.models.exact import compare
 from shoal.risks.fitting import count_fitting
 from shoal.risks.uniques import Uniques, estimate_uniques
 from shoal.schema import Kind, Role, Schema
-from shoal.table import Table, from_frame
+from shoal.table import Table
 
 __all__ = ["CONVENTIONS", "DEFAULT_THRESHOLD", "Exposure", "Fitting", "Risk", "estimate", "read_threshold", "risk"]
 
@@ -219,7 +218,7 @@ def risk(
     >>> shoal.risk(pl.DataFrame({"age": ["30", "40", "40", "40"]}), qi=["age"]).uniques
     1
     """
-    table = _table(released)
+    table = as_table(released)
     absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
     if absent or not qi:
         told = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
@@ -233,7 +232,7 @@ def risk(
         if weight is not None or person is not None:
             raise UsageError("a population's table and weights or persons do not go together. Give one of them.")
         kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
-        people = _table(population)
+        people = as_table(population)
         schema = Schema.build(
             people.names,
             {Role.QI: qi},
@@ -253,12 +252,6 @@ def risk(
         population=population if is_size else None,
         counts="rows" if person is None else "persons",
     )
-
-
-def _table(given: Any) -> Table:
-    if isinstance(given, Table):
-        return given
-    return read_table(given) if isinstance(given, str | os.PathLike) else from_frame(given)
 
 
 def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], person: str | None) -> NDArray[np.int64]:

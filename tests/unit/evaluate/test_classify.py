@@ -13,7 +13,7 @@ import shoal
 from shoal import Release, evaluate
 from shoal.errors import UsageError
 from shoal.evaluate import intervals
-from shoal.schema import Role, Schema
+from shoal.schema import Kind, Role, Schema
 from shoal.table import Table
 
 QI = ["age", "town"]
@@ -127,6 +127,16 @@ def test_table_without_rows_is_never_told_right() -> None:
     """RELIABILITY C27: never NaN."""
     empty = Table(make(30).cast(pl.String)[:0])
     assert evaluate.accuracy(make(30), empty, make_schema(), "salary", ["zero-r"]) == {"zero-r": 0}
+
+
+def test_range_of_numbers_is_no_class() -> None:
+    """An age of [20, 30] is not one more class beside the ages: rows that show it teach nothing."""
+    frame = make(200).with_columns(age=pl.col("age") // 10)
+    schema = Schema.build(frame.columns, {Role.QI: QI}, kinds={"age": Kind.NUMERIC}, others="insensitive")
+    coarse = frame.with_columns(age=pl.when(pl.col("town") == "Rome").then(pl.lit("[2, 6]")).otherwise(pl.col("age")))
+    found = evaluate.accuracy(coarse, frame, schema, "age", ["zero-r"])
+    shown = coarse.filter(pl.col("town") != "Rome")["age"]
+    assert found["zero-r"] == (frame["age"] == int(shown.mode().sort()[0])).sum() / 200
 
 
 def test_labels_are_spread_for_learners() -> None:

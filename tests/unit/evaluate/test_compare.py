@@ -15,7 +15,7 @@ from shoal.errors import InputError, UsageError
 from shoal.evaluate import workers
 from shoal.evaluate.cache import Cache
 from shoal.evaluate.compare import Comparison, compare_table, make_cases, make_settings, parse_method
-from shoal.evaluate.figures import charts_of, comparison_page, failed_rows, verdict_of
+from shoal.evaluate.figures import charts_of, comparison_page, failed_rows, head_of, shown_rows, verdict_of
 from shoal.evaluate.subject import Subject, prepare, score
 from shoal.table import from_frame
 
@@ -237,6 +237,42 @@ def test_target_gives_the_classification_metric() -> None:
     found = shoal.compare(FRAME, methods=["mondrian"], k=[5], target="disease", jobs=1, qi=ROLES["qi"])
     cm = found.frame["cm"].item()
     assert 0 < cm < 1
+
+
+def visits() -> pl.DataFrame:
+    """Twelve people with five rows each."""
+    people = [(f"p{i}", str(20 + i % 4), "MF"[i % 2]) for i in range(12)]
+    return pl.DataFrame([one for one in people for _ in range(5)], schema=["who", "age", "sex"], orient="row")
+
+
+def test_risk_counts_persons_where_k_does() -> None:
+    """Rows of one person hide nobody: by rows the chance would be a fifth of what it is."""
+    asked: dict[str, Any] = {"qi": ["age", "sex"], "person": "who", "methods": ["mondrian"], "jobs": 1}
+    found = shoal.compare(visits(), k=[3], add={"alike": visits(), "without": visits().drop("who")}, **asked)
+    own, alike, without = found.frame.to_dicts()
+    assert own["prosecutor_max"] == alike["prosecutor_max"] == pytest.approx(1 / 3)
+    assert own["smallest_group"] == 15
+    assert alike["k"] == 3
+    assert "risk counts persons" in without["failed"]
+    assert found.as_dict()["counts"] == "persons"
+    assert "one over the persons of its group" in comparison_page(found)
+    limits = shoal.Limits(max_risk=0.1)
+    assert shoal.advise(visits(), k=[2, 3], limits=limits, **asked).chosen is None
+
+
+@pytest.mark.parametrize("target", ["same", "all_differ"])
+def test_target_that_cannot_be_learned_is_refused_before_any_run(target: str) -> None:
+    frame = FRAME.with_columns(same=pl.lit("a"), all_differ=pl.int_range(pl.len()).cast(pl.String))
+    with pytest.raises(UsageError, match="nothing to learn|120 distinct values"):
+        shoal.compare(frame, target=target, learner="zero-r", **ROLES)
+
+
+def test_accuracy_is_among_the_figures_shown() -> None:
+    found = shoal.compare(
+        FRAME, methods=["mondrian"], k=[5], target="disease", learner="zero-r", jobs=1, qi=ROLES["qi"]
+    )
+    assert head_of(found)[-2:] == ("accuracy", "that before")
+    assert shown_rows(found)[0][-2:] == (f"{found.frame['accuracy'][0]:.4f}",) * 2
 
 
 def test_weights_by_association_are_those_of_anonymize() -> None:
