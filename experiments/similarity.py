@@ -172,8 +172,8 @@ Where the figures differ:
   thesis shows is the toolbox's implementation with its integer codes for countries, not the method. Shoaling loses
   less than both at every k.
 - **Ties** decide more than one would think. Countries whose counts are equally far from that of the first row's are
-  taken here by their rows in all of what is left; by their rows among those of the first row's sex, which the thesis
-  allows as well, SBCA would have 0.0019, 0.0118, 0.0388 and 0.0897 at k = 2, 10, 50 and 100.
+  taken here by their rows among those that were counted; by their rows in all of what is left, which the thesis allows
+  as well, SBCA would have 0.0020, 0.0121, 0.0414 and 0.0897 at k = 2, 10, 50 and 100.
 """
 
 

@@ -35,7 +35,7 @@ def likeness(rows: Sequence[Row], order: Sequence[int], j: int, k: int, lower: S
                 break
     own = first[column]
     others = sorted(
-        everywhere.keys() - {own}, key=lambda value: (abs(counts[value] - counts[own]), -everywhere[value], value)
+        everywhere.keys() - {own}, key=lambda value: (abs(counts[value] - counts[own]), -counts[value], value)
     )
     return [own, *others]
 

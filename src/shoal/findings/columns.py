@@ -122,7 +122,9 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool
         said.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
     said.append(
-        f"{share[0].upper()}{share[1:]} of the rows show a single value" if cells.exact else "No row shows a single value"
+        f"{share[0].upper()}{share[1:]} of the rows show a single value"
+        if cells.exact
+        else "No row shows a single value"
     )
     if cells.exact + cells.starred < 1:
         said[-1] += f"; {_shown_words(facts)}"

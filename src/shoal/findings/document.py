@@ -151,7 +151,9 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     checks = [
         {
             "what": words,
-            "found": f"smallest group: {evidence.smallest:,} {evidence.risk.counts}" if i == 0 else "holds in every group",
+            "found": f"smallest group: {evidence.smallest:,} {evidence.risk.counts}"
+            if i == 0
+            else "holds in every group",
         }
         for i, words in enumerate(request.models)
     ]

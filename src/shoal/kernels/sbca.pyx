@@ -173,7 +173,7 @@ cdef class Remaining:
                     counts[self.codes[a][value]] += self.left[value]
         for value in range(<int32_t>counts.size()):
             if self.marginal[a][value] > 0 and value != own:
-                ranked.push_back(Ranked(apart(counts[value], counts[own]), Near(-self.marginal[a][value], value)))
+                ranked.push_back(Ranked(apart(counts[value], counts[own]), Near(-counts[value], value)))
         cpp_sort(ranked.begin(), ranked.end())
         self.similar[a].clear()
         self.similar[a].push_back(own)
