@@ -30,7 +30,7 @@ from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
 from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.rules import Rule as ConstraintRule
-from shoal.schema import Role, Schema, check_k
+from shoal.schema import Role, Schema, check_k, check_lists
 from shoal.table import Table, from_frame
 
 __all__ = ["anonymize", "anonymize_table", "measure"]
@@ -105,9 +105,7 @@ def anonymize(
     >>> release.measures.smallest_group >= 10
     True
     """
-    for role, names in (("qi", qi), ("sensitive", sensitive), ("insensitive", insensitive), ("drop", drop)):
-        if isinstance(names, str):
-            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
+    check_lists(qi=qi, sensitive=sensitive, insensitive=insensitive, drop=drop)
     given = Settings(
         k=k,
         l=l,

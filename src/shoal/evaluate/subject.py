@@ -257,9 +257,10 @@ def _figures(subject: Subject, released: Table, measures: Measures, found: Risk)
     if subject.target is not None and subject.target in released.names:
         told["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows)
     by_column = {"per_attribute": "loss", "md": "md", "research_value": "research_value"}
-    row = {name: told[name] for name in ANSWERS}
+    # A column named "total" must not take the place of research_value_total: those of the table come last.
+    row = {f"{short}_{column}": number for name, short in by_column.items() for column, number in told[name].items()}
+    row |= {name: told[name] for name in ANSWERS}
     row |= {name: number for name, number in told.items() if name not in by_column and name not in ANSWERS}
-    row |= {f"{short}_{column}": number for name, short in by_column.items() for column, number in told[name].items()}
     risks = {f"prosecutor_{name}": number for name, number in asdict(found.prosecutor).items()}
     return row | risks | {"marketer": found.marketer, "uniques": found.uniques}
 

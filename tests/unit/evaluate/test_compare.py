@@ -263,7 +263,7 @@ def test_risk_counts_persons_where_k_does() -> None:
 @pytest.mark.parametrize("target", ["same", "all_differ"])
 def test_target_that_cannot_be_learned_is_refused_before_any_run(target: str) -> None:
     frame = FRAME.with_columns(same=pl.lit("a"), all_differ=pl.int_range(pl.len()).cast(pl.String))
-    with pytest.raises(UsageError, match="nothing to learn|120 distinct values"):
+    with pytest.raises(UsageError, match=r"nothing to learn|120 distinct values"):
         shoal.compare(frame, target=target, learner="zero-r", **ROLES)
 
 
@@ -297,6 +297,25 @@ def test_bad_requests_are_refused_before_any_run() -> None:
         parse_method("mondrian:variant")
     with pytest.raises(InputError, match="declared numeric"):
         shoal.compare(FRAME, numeric=["sex"], **ROLES)
+
+    with pytest.raises(UsageError, match="qi='sex' is a text"):
+        shoal.compare(FRAME, qi="sex")
+    with pytest.raises(UsageError, match="qi='sex' is a text"):
+        shoal.risk(FRAME, qi="sex")
+    with pytest.raises(UsageError, match="qi='sex' is a text"):
+        shoal.measure(FRAME, FRAME, qi="sex")
+    with pytest.raises(UsageError, match="jobs=-1 is not a positive"):
+        shoal.compare(FRAME, methods="mondrian", k=5, jobs=-1, **ROLES)
+    with pytest.raises(UsageError, match="max_loss='a tenth' is not a share"):
+        shoal.Limits(max_loss="a tenth")  # type: ignore[arg-type]
+
+
+def test_one_method_and_one_k_need_no_list() -> None:
+    """A column named total does not take the place of the table's total."""
+    frame = FRAME.rename({"sex": "total"})
+    found = shoal.compare(frame, methods="mondrian", k=5, qi=["birth_date", "total"], jobs=1).frame
+    same = shoal.compare(FRAME, methods=["mondrian"], k=[5], qi=ROLES["qi"], jobs=1).frame
+    assert found["research_value_total"].to_list() == same["research_value_total"].to_list()
 
 
 def test_all_stands_for_every_method() -> None:
