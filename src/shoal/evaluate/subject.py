@@ -26,7 +26,7 @@ from shoal.release import Release, Request
 from shoal.risks import Risk
 from shoal.risks import risk as risk_of
 from shoal.risks.estimate import DEFAULT_THRESHOLD, read_threshold
-from shoal.rules import Rule
+from shoal.rules import Rule, compile_rules
 from shoal.schema import Role, Schema
 from shoal.table import Table
 
@@ -245,7 +245,10 @@ def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
         trees = {name: rule for name, rule in subject.hierarchies.items() if name in subject.qi}
         weights = {name: float(weight) for name, weight in subject.weights.items()}
         k = max(1, found.smallest_group)
-        measures = measure_tables(subject.table, released, subject.schema, k=k, weights=weights, hierarchies=trees)
+        rules = compile_rules(subject.rules, subject.encoded.attributes) if subject.rules else None
+        measures = measure_tables(
+            subject.table, released, subject.schema, k=k, weights=weights, hierarchies=trees, rules=rules
+        )
         return row | {"k": k} | _figures(subject, released, measures, found)
     except Exception as error:
         return row | {"failed": reason_of(error)}

@@ -284,6 +284,19 @@ def test_weights_by_association_are_those_of_anonymize() -> None:
     assert "takes no weights" in found["failed"][1]
 
 
+def test_file_of_a_release_has_the_figures_of_its_run() -> None:
+    """Under weights that are derived, and under rules."""
+    asked: dict[str, Any] = {"qi": ROLES["qi"], "weights": "auto", "rules": [shoal.Rule("sex", apart=("F", "M"))]}
+    released = shoal.anonymize(FRAME, k=3, others="drop", **asked)
+    found = shoal.compare(FRAME, methods="shoaling", k=3, add={"file": released.frame}, jobs=1, **asked).frame
+    for name in ("ncp", "research_value_total", "prosecutor_average", "dm"):
+        assert found[name][0] == pytest.approx(found[name][1])
+    told = shoal.measure(FRAME, released.frame, qi=ROLES["qi"], weights="auto")
+    assert told.ncp == pytest.approx(released.measures.ncp)
+    with pytest.raises(UsageError, match="weights='some' is not known"):
+        shoal.measure(FRAME, released.frame, qi=ROLES["qi"], weights="some")
+
+
 def test_bad_requests_are_refused_before_any_run() -> None:
     with pytest.raises(UsageError, match="method 'mondrain' is not known"):
         shoal.compare(FRAME, methods=["mondrain"], **ROLES)
