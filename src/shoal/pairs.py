@@ -10,7 +10,7 @@ from shoal import encoding
 from shoal.errors import UsageError
 from shoal.formats import as_table
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
-from shoal.schema import Kind, Role, Schema
+from shoal.schema import Kind, Role, Schema, check_lists
 from shoal.table import Table
 
 __all__ = ["Pair", "open_pair"]
@@ -40,6 +40,7 @@ def open_pair(
     thousands: str = "",
 ) -> Pair:
     """Read both tables, frames or paths, and tell the kinds of the quasi-identifiers from the original."""
+    check_lists(qi=qi)
     tables = [as_table(given) for given in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]

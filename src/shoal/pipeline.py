@@ -30,7 +30,7 @@ from shoal.release import Release, Request
 from shoal.remarks import about_release, about_search, about_table
 from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.rules import Rule as ConstraintRule
-from shoal.schema import Role, Schema, check_k
+from shoal.schema import Role, Schema, check_k, check_lists
 from shoal.table import Table, from_frame
 
 __all__ = ["anonymize", "anonymize_table", "measure"]
@@ -105,9 +105,7 @@ def anonymize(
     >>> release.measures.smallest_group >= 10
     True
     """
-    for role, names in (("qi", qi), ("sensitive", sensitive), ("insensitive", insensitive), ("drop", drop)):
-        if isinstance(names, str):
-            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
+    check_lists(qi=qi, sensitive=sensitive, insensitive=insensitive, drop=drop)
     given = Settings(
         k=k,
         l=l,
@@ -330,7 +328,7 @@ def measure(
     categorical: Sequence[str] = (),
     dates: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
-    weights: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] | str | None = None,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Rule] | None = None,
     climb: Climb | None = None,
@@ -342,7 +340,8 @@ def measure(
     """Score any tool's release of a table: frames or paths of CSV files.
 
     climb: how the levels of the hierarchies weigh in the distortion, all alike where it is left out. target: the column
-    of classes for the classification metric. rules: of the quasi-identifiers, for the research value.
+    of classes for the classification metric. rules: of the quasi-identifiers, for the research value. weights: of
+    them, or "auto" for those that anonymize derives from the original.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -362,7 +361,11 @@ def measure(
         decimal=decimal,
         thousands=thousands,
     )
-    encoded = encoding.encode(pair.original, pair.schema, unknown="top") if rules else None
+    encoded = encoding.encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None
+    if encoded and weights == AUTO:
+        weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}
+    if isinstance(weights, str):
+        raise UsageError(f"weights={weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
     return metrics.measure_tables(
         pair.original,
         pair.released,
@@ -373,5 +376,5 @@ def measure(
         hierarchies=pair.hierarchies,
         climb=climb,
         target=target,
-        rules=compile_rules(rules, encoded.attributes) if encoded else None,
+        rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
     )

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from shoal.errors import UsageError, join_problems
 
-__all__ = ["Column", "Dialect", "Kind", "Role", "Schema", "check_k"]
+__all__ = ["Column", "Dialect", "Kind", "Role", "Schema", "check_k", "check_lists"]
 
 
 class Role(StrEnum):
@@ -149,6 +149,13 @@ class Schema:
             grid = (grids or {}).get(name, "")
             columns.append(Column(name, taken.get(name, rest), kind, date_format, decimal, thousands, grid))
         return cls(tuple(columns), tuple(missing), tuple(name for name in taken if taken[name] is Role.QI))
+
+
+def check_lists(**roles: object) -> None:
+    """Refuse a single text where a list of column names is due: its letters would be taken for names."""
+    for role, names in roles.items():
+        if isinstance(names, str):
+            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
 
 
 def check_k(k: object) -> int:

@@ -404,7 +404,7 @@ ban = true
 def test_release_under_rules_is_made_again_from_the_private_report(
     shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R09: rules, bans, derived weights, options, a hierarchy, a limit and a seed; losses are told with those weights."""
+    """R09: rules, bans, derived weights, options, a hierarchy, a limit, a seed; losses are told with those weights."""
     monkeypatch.chdir(tmp_path)
     people(tmp_path)
     towns = ("Nowhere", *(f"Town{i}" for i in range(5)))

@@ -81,3 +81,5 @@ def test_file_in_another_encoding_is_read_as_the_message_says(shoal: Shoal, tmp_
         assert (ended.code, "Name the file's encoding with --encoding" in ended.err) == (3, True), words
         ended = shoal(*words, "--encoding", "cp1252", "--json")
         assert ended.code == 0, ended.err
+    ended = shoal("verify", before, "-k", 2, "--qi", "town")
+    assert (ended.code, "Save it as UTF-8" in ended.err) == (3, True)

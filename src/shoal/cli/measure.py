@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import render
 from shoal.climbs import Climb
-from shoal.config import Settings, read_config
+from shoal.config import AUTO, Settings, read_config
 from shoal.errors import UsageError
 from shoal.schema import check_k
 
@@ -34,7 +34,7 @@ def measure(
     weights: Annotated[
         list[str] | None,
         typer.Option(
-            help="Weights of quasi-identifiers, for NCP and the research value: age=2,sex=0.5.",
+            help="Weights of quasi-identifiers, for NCP and the research value: age=2,sex=0.5, or auto.",
             rich_help_panel=opt.ROLES,
         ),
     ] = None,
@@ -71,7 +71,7 @@ def measure(
         missing=opt.split_names(missing),
         hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
         trust_hierarchies=trust_hierarchies or None,
-        weights=opt.split_pairs(opt.split_names(weights), "--weights"),
+        weights=opt.split_weights(weights),
         decimal=decimal,
         thousands=thousands,
     )
@@ -81,6 +81,7 @@ def measure(
     opt.use_threads(None)
     from shoal import pipeline
 
+    given = {name: float(weight) for name, weight in settings.column_weights().items()}
     measures = pipeline.measure(
         opt.read_given(original, encoding),
         opt.read_given(released, encoding),
@@ -90,7 +91,7 @@ def measure(
         categorical=settings.categorical,
         dates=settings.dates,
         missing=settings.missing,
-        weights={name: float(weight) for name, weight in settings.column_weights().items()},
+        weights=given if settings.weights != AUTO else AUTO,
         hierarchies=settings.rules(),
         climb=_climb(beta, level_weights),
         target=target,

@@ -40,8 +40,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("max_loss", "max_drop"):
             given = getattr(self, name)
-            if given is not None and not 0 <= given <= 1:
-                raise UsageError(f"{name}={given} is not a share. Use a number from 0 to 1.")
+            if given is not None and not (isinstance(given, int | float) and 0 <= given <= 1):
+                raise UsageError(f"{name}={given!r} is not a share. Use a number from 0 to 1.")
         if self.max_risk is not None:
             object.__setattr__(self, "max_risk", float(read_threshold(self.max_risk)))
 
@@ -112,8 +112,8 @@ class Advice:
 def advise(
     frame: Any,
     *,
-    methods: Sequence[str] = ("shoaling",),
-    k: Iterable[int] = DEFAULT_SWEEP,
+    methods: Sequence[str] | str = ("shoaling",),
+    k: Iterable[int] | int = DEFAULT_SWEEP,
     limits: Limits | None = None,
     rule: str | None = None,
     target: str | None = None,

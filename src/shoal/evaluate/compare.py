@@ -16,7 +16,7 @@ from shoal.evaluate.workers import run_cases
 from shoal.formats import read_table
 from shoal.methods.base import infos, named
 from shoal.risks.estimate import DEFAULT_THRESHOLD
-from shoal.schema import check_k
+from shoal.schema import check_k, check_lists
 from shoal.table import Table, from_frame
 
 if TYPE_CHECKING:
@@ -97,8 +97,9 @@ def parse_method(text: str) -> Any:
     return named(name, **{key: value for key, _, value in pairs})
 
 
-def make_cases(methods: Sequence[str], k: Iterable[int], seeds: int = 1) -> list[Case]:
+def make_cases(methods: Sequence[str] | str, k: Iterable[int] | int, seeds: int = 1) -> list[Case]:
     """Return the runs that are asked for; "all" stands for every method."""
+    methods, k = [methods] if isinstance(methods, str) else methods, [k] if isinstance(k, int) else k
     if seeds < 1:
         raise UsageError(f"seeds={seeds} is not a positive whole number. Use 1 or more.")
     every = [info.name for info in infos()]
@@ -113,8 +114,8 @@ def make_cases(methods: Sequence[str], k: Iterable[int], seeds: int = 1) -> list
 def compare(
     frame: Any,
     *,
-    methods: Sequence[str] = DEFAULT_METHODS,
-    k: Iterable[int] = DEFAULT_K,
+    methods: Sequence[str] | str = DEFAULT_METHODS,
+    k: Iterable[int] | int = DEFAULT_K,
     seeds: int = 1,
     threshold: object = DEFAULT_THRESHOLD,
     target: str | None = None,
@@ -129,8 +130,9 @@ def compare(
 ) -> Comparison:
     """Anonymise a table by several methods, with several k and seeds, and measure every release.
 
-    frame: pandas, polars or pyarrow. methods: by name, with options as in "mondrian:variant=relaxed"; "all" for every
-    one. threshold: for the share of rows at risk. target: a column of classes, for the classification metric;
+    frame: pandas, polars or pyarrow. methods, k: one or several; methods by name, with options as in
+    "mondrian:variant=relaxed", "all" for every one. threshold: for the share of rows at risk. target: a column of
+    classes, for the classification metric;
     learner: one that learns them from each release, for its accuracy (needs scikit-learn). add:
     releases of other tools by name, frames or paths. jobs: runs side by side, as many as there are cores if left out;
     threads: of each. cache: a folder where measures of finished runs are kept, so that a comparison that was broken
@@ -165,6 +167,8 @@ def make_settings(given: Mapping[str, Any]) -> Settings:
     strange = [name for name in given if name not in known]
     if strange:
         raise UsageError(f"{strange[0]!r} is not a setting. Those of shoal.anonymize are taken.")
+    lists = ("qi", "sensitive", "insensitive", "drop", "numeric", "categorical", "dates")
+    check_lists(**{name: given[name] for name in lists if name in given})
     taken: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
     if isinstance(dates := taken.get("dates"), tuple):
         taken["dates"] = dict.fromkeys(dates, "%Y-%m-%d")
@@ -187,6 +191,8 @@ def compare_table(
 
     fresh: make those again that it holds. A run is kept as soon as it is finished, whatever becomes of the others.
     """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs={jobs} is not a positive whole number. Use 1 or more.")
     cache = cache or Cache(None)
     fingerprint = subject.fingerprint() if cache.folder is not None else ""
     rows: dict[tuple[str, int, int], dict[str, Any]] = {}

@@ -136,8 +136,8 @@ def comparison_page(comparison: Comparison) -> str:
     failed = failed_rows(comparison)
     asked = (
         f"Quasi-identifiers: {', '.join(comparison.qi)}. The risk of a row is one over the "
-        f"{comparison.counts} of its group. Loss is the normalised certainty penalty: 0 as it was, 1 nothing left. Memory is the "
-        "most that the process of a run held, its table among it."
+        f"{comparison.counts} of its group. Loss is the normalised certainty penalty: 0 as it was, 1 nothing "
+        "left. Memory is the most that the process of a run held, its table among it."
     )
     sections = [
         Section("Loss, utility and risk", (asked,), tuple(charts[:3])),

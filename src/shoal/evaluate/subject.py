@@ -26,7 +26,7 @@ from shoal.release import Release, Request
 from shoal.risks import Risk
 from shoal.risks import risk as risk_of
 from shoal.risks.estimate import DEFAULT_THRESHOLD, read_threshold
-from shoal.rules import Rule
+from shoal.rules import Rule, compile_rules
 from shoal.schema import Role, Schema
 from shoal.table import Table
 
@@ -245,7 +245,10 @@ def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
         trees = {name: rule for name, rule in subject.hierarchies.items() if name in subject.qi}
         weights = {name: float(weight) for name, weight in subject.weights.items()}
         k = max(1, found.smallest_group)
-        measures = measure_tables(subject.table, released, subject.schema, k=k, weights=weights, hierarchies=trees)
+        rules = compile_rules(subject.rules, subject.encoded.attributes) if subject.rules else None
+        measures = measure_tables(
+            subject.table, released, subject.schema, k=k, weights=weights, hierarchies=trees, rules=rules
+        )
         return row | {"k": k} | _figures(subject, released, measures, found)
     except Exception as error:
         return row | {"failed": reason_of(error)}
@@ -257,9 +260,10 @@ def _figures(subject: Subject, released: Table, measures: Measures, found: Risk)
     if subject.target is not None and subject.target in released.names:
         told["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows)
     by_column = {"per_attribute": "loss", "md": "md", "research_value": "research_value"}
-    row = {name: told[name] for name in ANSWERS}
+    # A column named "total" must not take the place of research_value_total: those of the table come last.
+    row = {f"{short}_{column}": number for name, short in by_column.items() for column, number in told[name].items()}
+    row |= {name: told[name] for name in ANSWERS}
     row |= {name: number for name, number in told.items() if name not in by_column and name not in ANSWERS}
-    row |= {f"{short}_{column}": number for name, short in by_column.items() for column, number in told[name].items()}
     risks = {f"prosecutor_{name}": number for name, number in asdict(found.prosecutor).items()}
     return row | risks | {"marketer": found.marketer, "uniques": found.uniques}
 

@@ -121,11 +121,8 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool
     if source:
         said.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
-    said.append(
-        f"{share[0].upper()}{share[1:]} of the rows show a single value"
-        if cells.exact
-        else "No row shows a single value"
-    )
+    shown = f"{share[0].upper()}{share[1:]} of the rows show a single value"
+    said.append(shown if cells.exact else "No row shows a single value")
     if cells.exact + cells.starred < 1:
         said[-1] += f"; {_shown_words(facts)}"
     if cells.starred:

@@ -122,9 +122,9 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
 def _verdict(evidence: Evidence) -> str:
     request, written = evidence.release.request, evidence.written
     return (
-        f"Every combination of quasi-identifier cells in {written.name} stands for at least {request.k} {evidence.risk.counts}, as "
-        f"was asked: the written file was read again by independent code, which found a smallest group of "
-        f"{written.smallest_group:,} rows."
+        f"Every combination of quasi-identifier cells in {written.name} stands for at least {request.k} "
+        f"{evidence.risk.counts}, as was asked: the written file was read again by independent code, which "
+        f"found a smallest group of {written.smallest_group:,} rows."
     )
 
 
@@ -148,14 +148,9 @@ def _reached(evidence: Evidence, private: bool) -> dict[str, Any]:
 
 def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     release, request = evidence.release, evidence.release.request
+    smallest = f"smallest group: {evidence.smallest:,} {evidence.risk.counts}"
     checks = [
-        {
-            "what": words,
-            "found": f"smallest group: {evidence.smallest:,} {evidence.risk.counts}"
-            if i == 0
-            else "holds in every group",
-        }
-        for i, words in enumerate(request.models)
+        {"what": words, "found": "holds in every group" if i else smallest} for i, words in enumerate(request.models)
     ]
     left = evidence.left_out if private else told(evidence.left_out, request.k)
     limit = float(request.suppression_limit)

@@ -40,9 +40,9 @@ class SBCA:
     Cost: O(q m n / k) for n rows, m distinct tuples and q attributes; the paper says O(n^2 / k).
 
     Where the paper is silent: counts and numbers of values are those of the rows that are left; one contingency table,
-    against the next smaller category; equal differences of counts by the larger count, then by value; categories of equally
-    many values in the order given; equally near rows in sort order. A missing number is as far from all others as can
-    be. Distances are exact as long as their common denominator has 60 bits, and rounded to parts of it beyond.
+    against the next smaller category; equal differences of counts by the larger count, then by value; categories of
+    equally many values in the order given; equally near rows in sort order. A missing number is as far from all others
+    as can be. Distances are exact as long as their common denominator has 60 bits, and rounded to parts of it beyond.
 
     >>> SBCA(remainder="nearest").name
     'sbca'

@@ -19,7 +19,7 @@ from shoal.metrics.measure import starred_rows
 from shoal.models.exact import compare
 from shoal.risks.fitting import count_fitting
 from shoal.risks.uniques import Uniques, estimate_uniques
-from shoal.schema import Kind, Role, Schema
+from shoal.schema import Kind, Role, Schema, check_lists
 from shoal.table import Table
 
 __all__ = ["CONVENTIONS", "DEFAULT_THRESHOLD", "Exposure", "Fitting", "Risk", "estimate", "read_threshold", "risk"]
@@ -218,6 +218,7 @@ def risk(
     >>> shoal.risk(pl.DataFrame({"age": ["30", "40", "40", "40"]}), qi=["age"]).uniques
     1
     """
+    check_lists(qi=qi)
     table = as_table(released)
     absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
     if absent or not qi:

@@ -121,7 +121,8 @@ def chunks(
             line = _first_line(path, dialect, lambda row: False)
             raise InputError(f"{os.fspath(path)}: line {line}: a quoted cell is not closed as it should be.") from None
         except UnicodeError:
-            raise InputError(f"{os.fspath(path)}: not valid {dialect.encoding} text; is it in another one?") from None
+            told = f"{os.fspath(path)}: not valid {dialect.encoding} text"
+            raise InputError(f"{told}. Save it as UTF-8, and try again.") from None
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise InputError(f"{os.fspath(path)}: cannot be decompressed: it is damaged or cut short.") from None
         except OSError as error:

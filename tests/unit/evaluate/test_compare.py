@@ -263,7 +263,7 @@ def test_risk_counts_persons_where_k_does() -> None:
 @pytest.mark.parametrize("target", ["same", "all_differ"])
 def test_target_that_cannot_be_learned_is_refused_before_any_run(target: str) -> None:
     frame = FRAME.with_columns(same=pl.lit("a"), all_differ=pl.int_range(pl.len()).cast(pl.String))
-    with pytest.raises(UsageError, match="nothing to learn|120 distinct values"):
+    with pytest.raises(UsageError, match=r"nothing to learn|120 distinct values"):
         shoal.compare(frame, target=target, learner="zero-r", **ROLES)
 
 
@@ -284,6 +284,19 @@ def test_weights_by_association_are_those_of_anonymize() -> None:
     assert "takes no weights" in found["failed"][1]
 
 
+def test_file_of_a_release_has_the_figures_of_its_run() -> None:
+    """Under weights that are derived, and under rules."""
+    asked: dict[str, Any] = {"qi": ROLES["qi"], "weights": "auto", "rules": [shoal.Rule("sex", apart=("F", "M"))]}
+    released = shoal.anonymize(FRAME, k=3, others="drop", **asked)
+    found = shoal.compare(FRAME, methods="shoaling", k=3, add={"file": released.frame}, jobs=1, **asked).frame
+    for name in ("ncp", "research_value_total", "prosecutor_average", "dm"):
+        assert found[name][0] == pytest.approx(found[name][1])
+    told = shoal.measure(FRAME, released.frame, qi=ROLES["qi"], weights="auto")
+    assert told.ncp == pytest.approx(released.measures.ncp)
+    with pytest.raises(UsageError, match="weights='some' is not known"):
+        shoal.measure(FRAME, released.frame, qi=ROLES["qi"], weights="some")
+
+
 def test_bad_requests_are_refused_before_any_run() -> None:
     with pytest.raises(UsageError, match="method 'mondrain' is not known"):
         shoal.compare(FRAME, methods=["mondrain"], **ROLES)
@@ -297,6 +310,25 @@ def test_bad_requests_are_refused_before_any_run() -> None:
         parse_method("mondrian:variant")
     with pytest.raises(InputError, match="declared numeric"):
         shoal.compare(FRAME, numeric=["sex"], **ROLES)
+
+    with pytest.raises(UsageError, match="qi='sex' is a text"):
+        shoal.compare(FRAME, qi="sex")
+    with pytest.raises(UsageError, match="qi='sex' is a text"):
+        shoal.risk(FRAME, qi="sex")
+    with pytest.raises(UsageError, match="qi='sex' is a text"):
+        shoal.measure(FRAME, FRAME, qi="sex")
+    with pytest.raises(UsageError, match="jobs=-1 is not a positive"):
+        shoal.compare(FRAME, methods="mondrian", k=5, jobs=-1, **ROLES)
+    with pytest.raises(UsageError, match="max_loss='a tenth' is not a share"):
+        shoal.Limits(max_loss="a tenth")  # type: ignore[arg-type]
+
+
+def test_one_method_and_one_k_need_no_list() -> None:
+    """A column named total does not take the place of the table's total."""
+    frame = FRAME.rename({"sex": "total"})
+    found = shoal.compare(frame, methods="mondrian", k=5, qi=["birth_date", "total"], jobs=1).frame
+    same = shoal.compare(FRAME, methods=["mondrian"], k=[5], qi=ROLES["qi"], jobs=1).frame
+    assert found["research_value_total"].to_list() == same["research_value_total"].to_list()
 
 
 def test_all_stands_for_every_method() -> None:
