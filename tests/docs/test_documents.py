@@ -59,7 +59,7 @@ def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monke
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "shoal.toml").write_text('k = 2\nothers = "drop"\n[columns.age]\nrole = "qi"\n')
     words = shlex.split(line)[1:]
-    if words[0] in ("verify", "measure", "evaluate"):
+    if words[0] in ("verify", "measure", "evaluate", "risk"):
         roles = ("--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name,ssn")
         assert shoal("anonymize", "data.csv", "-o", "out.csv", "-k", 10, *roles).code == 0
     if "--drop" in words and "name,ssn" not in words:
