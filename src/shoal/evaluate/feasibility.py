@@ -89,7 +89,7 @@ def simulate(
     """
     k = check_k(k)
     if not 0 < wanted_success < 1:
-        raise UsageError(f"wanted_success={wanted_success!r} is not between 0 and 1. Use 0.95, for instance.")
+        raise UsageError(f"a chance of success of {wanted_success!r} is not between 0 and 1. Use 0.95, for instance.")
     for name, number in (("rows", rows), ("repetitions", repetitions)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise UsageError(f"{name}={number!r} is not a positive whole number.")

@@ -135,7 +135,7 @@ def test_work_that_takes_hours_is_refused_with_what_is_known() -> None:
         (lambda: simulate(Urn.binary(2), k=2, rows=0), "rows=0 is not"),
         (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=-1), "repetitions=-1 is not"),
         (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=10**8), "100,000,000 are too many"),
-        (lambda: simulate(Urn.binary(2), k=2, rows=5, wanted_success=1), "wanted_success=1 is not between"),
+        (lambda: simulate(Urn.binary(2), k=2, rows=5, wanted_success=1), "a chance of success of 1 is not between"),
     ],
 )
 def test_odd_numbers_are_refused(call: object, text: str) -> None:
