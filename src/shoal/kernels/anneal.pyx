@@ -8,8 +8,8 @@ from libcpp.vector cimport vector
 from shoal.kernels.block cimport Block, draw, draw_below, load_block
 from shoal.kernels.ripe cimport Summary, is_part, joined, nothing, parted, share
 from shoal.kernels.school cimport (
-    School, cost_of, find_near, load_school, open_group, price_exchanged, price_of_pair, price_with, put_in, ripe_pair,
-    ripe_with, ripe_without, split_entry, stays_ripe, take_out,
+    MOST, School, cost_of, find_near, load_school, open_group, price_exchanged, price_of_pair, price_with, put_in,
+    ripe_pair, ripe_with, ripe_without, split_entry, stays_ripe, take_out,
 )
 
 # Nearest entries that a proposal may look to, members of a group that are tried in a swap, steps of the temperature.
@@ -130,7 +130,7 @@ cdef void propose(
     cost = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
     if cost > stay + bound:
         return
-    cost += left.rows * price_exchanged(block, school, a, e, -1)
+    cost += left.rows * price_exchanged(block, school, a, e, -1, MOST)
     if cost <= stay + bound and ripe_with(block, school, b, e):
         take_out(block, school, e)
         put_in(block, school, b, e)
@@ -154,11 +154,11 @@ cdef bint found_group(
     if not stays_ripe(block, school, b, other, lent, -1, nothing()):
         return False
     cost = joined(block.entries[e], lent).rows * price_of_pair(block, e, other)
-    cost += parted(school.summary[a], block.entries[e]).rows * price_exchanged(block, school, a, e, -1)
+    cost += parted(school.summary[a], block.entries[e]).rows * price_exchanged(block, school, a, e, -1, MOST)
     if is_part(lent, block.entries[other]):
         cost += rest.rows * school.price[b]
     else:
-        cost += rest.rows * price_exchanged(block, school, b, other, -1)
+        cost += rest.rows * price_exchanged(block, school, b, other, -1, MOST)
     if cost > cost_of(school, a) + cost_of(school, b) + bound:
         return False
     if is_part(lent, block.entries[other]):
@@ -245,11 +245,11 @@ cdef void move_and_refill(
     cost = joined(school.summary[b], block.entries[e]).rows * price_with(block, school, b, e)
     if cost > limit:
         return
-    cost += joined(left, lent).rows * price_exchanged(block, school, a, e, filler)
+    cost += joined(left, lent).rows * price_exchanged(block, school, a, e, filler, MOST)
     if is_part(lent, block.entries[filler]):
         cost += parted(school.summary[d], lent).rows * school.price[d]
     else:
-        cost += parted(school.summary[d], lent).rows * price_exchanged(block, school, d, filler, -1)
+        cost += parted(school.summary[d], lent).rows * price_exchanged(block, school, d, filler, -1, MOST)
     if cost > limit or not ripe_with(block, school, b, e):
         return
     if is_part(lent, block.entries[filler]):
@@ -266,9 +266,9 @@ cdef void swap(
 ) noexcept nogil:
     """Let e change places with the best of some members of group b, if both groups then cost no more than the limit."""
     cdef int32_t a = school.group[e], partner, i, size = <int32_t>school.members[b].size(), best = -1, at
-    cdef int32_t without = price_exchanged(block, school, a, e, -1) if school.members[a].size() > 1 else 0
+    cdef int32_t without = price_exchanged(block, school, a, e, -1, MOST) if school.members[a].size() > 1 else 0
     cdef Summary left, right, left_rest = parted(school.summary[a], block.entries[e])
-    cdef int64_t cost
+    cdef int64_t cost, most
     at = draw_below(seed, size)
     for i in range(min(N_TRIED, size)):
         partner = school.members[b][at]
@@ -278,10 +278,13 @@ cdef void swap(
         if left.rows < block.need.rows or right.rows < block.need.rows:
             continue
         # The partner can only raise the price of the group that e leaves.
-        cost = right.rows * price_exchanged(block, school, b, partner, e)
-        if cost + left.rows * without > limit:
+        most = limit - left.rows * without
+        if most < 0:
             continue
-        cost += left.rows * price_exchanged(block, school, a, e, partner)
+        cost = right.rows * price_exchanged(block, school, b, partner, e, most // right.rows)
+        if cost > most:
+            continue
+        cost += left.rows * price_exchanged(block, school, a, e, partner, (limit - cost) // left.rows)
         if cost > limit or (cost == limit and best >= 0):
             continue
         if not stays_ripe(block, school, a, e, block.entries[e], partner, block.entries[partner]):

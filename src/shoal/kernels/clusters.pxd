@@ -9,7 +9,7 @@ from shoal.kernels.block cimport RANGE, TREE, Block, lay_columns, measure_entrie
 from shoal.kernels.layout cimport BY_BITS, BY_RANGE, BY_TREE, Layout, lay_pieces, union_price
 from shoal.kernels.ripe cimport Summary, count_in, joined, passes
 from shoal.kernels.school cimport (
-    School, cost_of, open_group, price_exchanged, price_with, put_in, ripe_with, ripe_without, take_out,
+    MOST, School, cost_of, open_group, price_exchanged, price_with, put_in, ripe_with, ripe_without, take_out,
 )
 
 
@@ -304,7 +304,7 @@ cdef inline void close(
             e = school.members[g][i]
             if not ripe_without(block, school, g, e):
                 continue
-            price = price_exchanged(block, school, g, e, -1)
+            price = price_exchanged(block, school, g, e, -1, MOST)
             if price < least or (price == least and best >= 0 and e < best):
                 best = e
                 least = price

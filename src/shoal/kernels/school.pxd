@@ -78,10 +78,17 @@ cdef inline int32_t price_with(const Block& block, const School& school, int32_t
     return price
 
 
+cdef enum:
+    MOST = 2147483647  # above every price
+
+
 cdef inline int32_t price_exchanged(
-    const Block& block, const School& school, int32_t g, int32_t out, int32_t e,
+    const Block& block, const School& school, int32_t g, int32_t out, int32_t e, int64_t most,
 ) noexcept nogil:
-    """Price of a row of group g without entry `out` and, where e >= 0, with entry e. Something of g stays."""
+    """Price of a row of group g without entry `out` and, where e >= 0, with entry e. Something of g stays.
+
+    Where the price is above the most that is asked about, the first attributes alone may be in it.
+    """
     cdef int32_t a, c, o, b, low, high, price = 0, q = block.q
     cdef const int32_t* count
     for a in range(q):
@@ -101,6 +108,8 @@ cdef inline int32_t price_exchanged(
                 if e >= 0:
                     low += count[c] == 0
             price += set_price(block.unit[a], low)
+            if price > most:
+                return price
             continue
         high = school.high[g * q + a]
         if (c != o or e < 0) and count[o] == 1 and low != high:
@@ -117,6 +126,8 @@ cdef inline int32_t price_exchanged(
         if e >= 0:
             low, high = min(low, c), max(high, c)
         price += span_price(block, a, low, high)
+        if price > most:
+            return price
     return price
 
 
