@@ -65,10 +65,7 @@ def measure(
     settings = Settings(
         k=None if k is None else check_k(k),
         qi=opt.split_names(qi),
-        numeric=opt.split_names(numeric),
-        categorical=opt.split_names(categorical),
-        dates=opt.split_dates(date),
-        missing=opt.split_names(missing),
+        **opt.split_kinds(numeric, categorical, date, missing),
         hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
         trust_hierarchies=trust_hierarchies or None,
         weights=opt.split_weights(weights),

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -164,6 +164,21 @@ def split_dates(texts: Iterable[str] | None) -> dict[str, str]:
     """Split born=%d.%m.%Y,died into names and formats; the format is ISO where none is given."""
     pairs = (name.partition("=") for name in split_names(texts))
     return {name: form or "%Y-%m-%d" for name, _, form in pairs}
+
+
+def split_kinds(
+    numeric: Iterable[str] | None,
+    categorical: Iterable[str] | None,
+    date: Iterable[str] | None,
+    missing: Iterable[str] | None,
+) -> dict[str, Any]:
+    """Return what the options say of how cells are read, by the names that settings and functions share."""
+    return {
+        "numeric": split_names(numeric),
+        "categorical": split_names(categorical),
+        "dates": split_dates(date),
+        "missing": split_names(missing),
+    }
 
 
 def split_pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:

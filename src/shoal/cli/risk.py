@@ -59,10 +59,7 @@ def risk(
         "threshold": threshold,
         "person": person,
         "weight": weight,
-        "numeric": opt.split_names(numeric),
-        "categorical": opt.split_names(categorical),
-        "dates": opt.split_dates(date),
-        "missing": opt.split_names(missing),
+        **opt.split_kinds(numeric, categorical, date, missing),
         "hierarchies": Settings(
             hierarchies=opt.split_pairs(hierarchy, "--hierarchy"), trust_hierarchies=trust_hierarchies
         ).rules(),

@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from shoal.methods.grouping import Grouping
     from shoal.methods.problem import Problem
 
-__all__ = ["ONE", "OTHER", "banned_pairs", "borrow", "check_bans", "clashing", "part_banned", "side_of", "sides_held"]
+__all__ = ["banned_pairs", "borrow", "check_bans", "clashing", "part_banned", "side_of", "sides_held"]
 
 ONE, OTHER, NEITHER = range(3)  # the side of a pair on which a tuple stands; the kernels know the numbers
-FAR = np.iinfo(np.int64).max
 
 Ints = NDArray[np.int32]
 
 
-def side_of(pair: Pair, tuples: Ints) -> NDArray[np.int64]:
-    """Return the side of each tuple of codes."""
-    return np.where(pair.one, ONE, np.where(pair.other, OTHER, NEITHER))[tuples[:, pair.attribute]]
+def side_of(pair: Pair, codes: Ints) -> NDArray[np.int64]:
+    """Return the side on which each of some codes of the pair's attribute stands."""
+    return np.where(pair.one, ONE, np.where(pair.other, OTHER, NEITHER))[codes]
 
 
 def banned_pairs(rules: CompiledRules) -> list[Pair]:

@@ -115,12 +115,14 @@ def prepare(
     )
     priced = [_price(attribute, int(full[a])) for a, attribute in enumerate(encoded.attributes)]
     codes = [each.ranks[encoded.tuples[whole, a]] for a, each in enumerate(priced)]
+    banned = [np.zeros((len(whole), 0), dtype=np.int64)]
     for pair in rules.pairs:
-        unit = 2 * most if rules.bans[pair.rule] else _unit(rules, pair, int(worth[pair.attribute]))
+        ban, side = rules.bans[pair.rule], side_of(pair, encoded.tuples[whole, pair.attribute])
+        unit = 2 * most if ban else _unit(rules, pair, int(worth[pair.attribute]))
         priced.append(Priced(Recoding.RULE, np.zeros(3, dtype=np.int32), unit, np.arange(3)))
-        codes.append(side_of(pair, encoded.tuples[whole]))
-    banned = [side_of(pair, encoded.tuples[whole]).astype(np.int32) for pair in bans]
-    sides = np.column_stack(banned) if banned else np.zeros((len(whole), 0), dtype=np.int32)
+        codes.append(side)
+        banned += [side[:, None]] if ban else []
+    sides = np.hstack(banned).astype(np.int32)
     check_bans(encoded.attributes, bans, sides, counts, k)
     dear = [each.mean_of_pairs(np.bincount(c, counts, len(each.ranks))) for each, c in zip(priced, codes, strict=True)]
     order = sorted(range(len(dear)), key=lambda a: (-dear[a], a))
