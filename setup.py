@@ -1,4 +1,4 @@
-"""Compile `src/shoal/kernels/*.pyx`; everything else about the package is in pyproject.toml.
+"""Compile `src/shoal/kernels/**/*.pyx`; everything else about the package is in pyproject.toml.
 
 SHOAL_CHECKED=1 gives the checked build: every index of a memoryview and of a C++ vector is tested.
 """
@@ -24,8 +24,9 @@ from shoal_build import compiler_command
 CHECKED = os.environ.get("SHOAL_CHECKED", "") not in ("", "0")
 COMPILER = compiler_command()
 KERNELS = Path("src/shoal/kernels")
-NAMES = sorted(path.stem for path in KERNELS.glob("*.pyx"))
-DECLARATIONS = sorted(map(str, [*KERNELS.glob("*.pxd"), *KERNELS.glob("*.h*")]))
+# By module: "mondrian", "shoaling.anneal" ...
+SOURCES = {".".join(path.relative_to(KERNELS).with_suffix("").parts): path for path in sorted(KERNELS.rglob("*.pyx"))}
+DECLARATIONS = sorted(map(str, [*KERNELS.rglob("*.pxd"), *KERNELS.rglob("*.h*")]))
 # Cython's memoryviews, compiled once and not into each kernel, where they would be most of the code and of the time.
 MEMORYVIEWS = "_cyutility"
 
@@ -67,8 +68,10 @@ class Build(build):
     """The build, without what an earlier one left behind and the tree no longer has."""
 
     def run(self) -> None:
+        root = Path(self.build_lib) / "shoal" / "kernels"
+        kept = {root.joinpath(*name.split(".")) for name in (*SOURCES, MEMORYVIEWS)}
         for path in Path(self.build_lib).rglob("*.*"):
-            if path.is_file() and not (path.suffix == ".so" and path.name.partition(".")[0] in (*NAMES, MEMORYVIEWS)):
+            if path.is_file() and not (path.suffix == ".so" and path.with_name(path.name.partition(".")[0]) in kept):
                 path.unlink()
         super().run()
 
@@ -121,7 +124,7 @@ setup(
     cmdclass={"build": Build, "build_ext": BuildKernels},
     ext_modules=[
         extension(MEMORYVIEWS, sources=[]),
-        *(extension(name, sources=[f"{KERNELS}/{name}.pyx"], depends=DECLARATIONS, language="c++") for name in NAMES),
+        *(extension(name, sources=[str(path)], depends=DECLARATIONS, language="c++") for name, path in SOURCES.items()),
     ],
     options={
         "build": {"build_base": build_folder()},

@@ -25,12 +25,13 @@ from benchmarks.reference import Beside
 from benchmarks.report import machine_facts
 from benchmarks.workloads import ROOT, W8, find_adult
 from shoal import Rule
-from shoal.encoding import Encoded, encode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
+from shoal.encoding.partition import cell_losses
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
-from shoal.partition import cell_losses
 from shoal.schema import Kind, Role, Schema
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 
 __all__ = ["BEGIN", "CASES", "PAGE", "SHOWN", "Case", "Cost", "exponent", "row", "run_case"]
 

@@ -27,11 +27,12 @@ from benchmarks.big_table import COLUMNS, write_big_table
 from benchmarks.reference import measure_unit
 from benchmarks.workloads import ROOT, W8, find_adult
 from shoal import hierarchy, methods
-from shoal.encoding import Encoded, encode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
 from shoal.hierarchy.base import Rule
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
-from shoal.table import Table, from_frame
+from shoal.tables.table import Table, from_frame
 
 __all__ = ["CASES", "Case", "run_case"]
 

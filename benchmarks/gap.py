@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.encoding import encode
+from shoal.encoding.encode import encode
 from shoal.methods import Method, Run
 from shoal.models import KAnonymity
 from shoal.schema import Schema
-from shoal.table import Table, from_frame
+from shoal.tables.table import Table, from_frame
 from tests.losses import total_loss
 
 __all__ = ["GAP_KS", "SAMPLES", "measure_gaps"]

@@ -22,7 +22,7 @@ from benchmarks.report import Row
 from benchmarks.score import Score, score_files
 from benchmarks.workloads import Workloads
 from shoal import methods, metrics
-from shoal.encoding import decode
+from shoal.encoding.decode import decode
 from shoal.models import KAnonymity
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]

@@ -10,11 +10,13 @@ from pathlib import Path
 
 from benchmarks.big_table import COLUMNS, write_big_table
 from benchmarks.made_tables import MADE, SENSITIVE, write_made_table
-from shoal import datasets, encoding
-from shoal.encoding import Encoded
+from shoal import datasets
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
 from shoal.errors import FileError
 from shoal.schema import Kind, Role, Schema
-from shoal.table import Table, read_csv
+from shoal.tables.csv import read_csv
+from shoal.tables.table import Table
 
 __all__ = ["BIG_SIZES", "CONTINUOUS_ROWS", "Workload", "Workloads", "big_name", "find_adult", "needs_adult"]
 
@@ -81,7 +83,7 @@ class Workloads:
             self._encoded = None
             workload = self.get(name)
             table = read_csv(workload.path)
-            self._encoded = name, table, encoding.encode(table, workload.schema)
+            self._encoded = name, table, encode(table, workload.schema)
         return self._encoded[1:]
 
     def _make(self, name: str) -> Workload:

@@ -15,13 +15,13 @@ import polars as pl
 
 from experiments.pages import adult, encode_columns, make_schema, measure, new_figure, save, write_table
 from shoal import Rule, hierarchy
-from shoal.encoding import decode
+from shoal.encoding.decode import decode
 from shoal.errors import InfeasibleError
 from shoal.evaluate.trees import Held, Tree, grow
 from shoal.methods import Run, named
+from shoal.metrics.features import Numbers
 from shoal.models import KAnonymity
-from shoal.numeric import Numbers
-from shoal.table import Table
+from shoal.tables.table import Table
 
 PAGE = Path(__file__).with_suffix(".md")
 NAMES = ("age", "education-num", "capital-gain", "salary")

@@ -21,11 +21,11 @@ import polars as pl
 
 from experiments.pages import adult, encode_columns, new_figure, save, write_table
 from shoal import hierarchy
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import NODE, Partition
 from shoal.hierarchy.base import Rule
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
-from shoal.partition import NODE, Partition
 
 PAGE = Path(__file__).with_suffix(".md")
 FIGURES = Path(__file__).with_suffix(".json")

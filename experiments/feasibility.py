@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.reference import measure_unit
 from experiments.pages import new_figure, save, write_table
-from shoal.evaluate.feasibility import Feasibility, Urn, rows_needed, simulate
-from shoal.evaluate.intervals import of_share
+from shoal.evaluate.confidence import of_share
+from shoal.evaluate.feasibility.simulation import Feasibility, Urn, rows_needed, simulate
 
 PAGE = Path(__file__).with_suffix(".md")
 # Table 12: attributes, k, rows, repetitions, and how many of these succeeded, from the printed rate.
@@ -49,7 +49,7 @@ def interval_words(successes: int, repetitions: int) -> str:
 
 def draw(found: list[tuple[Feasibility, float]]) -> None:
     """Draw exact curves for k = 5, and what the thesis printed and we drew as points with our intervals."""
-    from shoal.evaluate.chances import exact_chance
+    from shoal.evaluate.feasibility.probability import exact_chance
 
     figure, axis = new_figure(6.4, 3.6)
     for attributes in CURVES:

@@ -9,14 +9,16 @@ from typing import Any
 import polars as pl
 
 from shoal import datasets
-from shoal.encoding import Encoded, decode, encode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import decode
+from shoal.encoding.encode import encode
+from shoal.encoding.partition import Partition
 from shoal.hierarchy.base import Rule
 from shoal.metrics import Measures, measure_tables
-from shoal.partition import Partition
 from shoal.rules import Rule as ConstraintRule
 from shoal.rules import compile_rules
 from shoal.schema import Kind, Role, Schema
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 
 __all__ = ["adult", "distinct_tuples", "encode_columns", "make_schema", "measure", "new_figure", "save", "write_table"]
 

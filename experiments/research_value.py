@@ -19,13 +19,14 @@ import polars as pl
 from benchmarks.workloads import find_adult
 from experiments.pages import new_figure, save
 from shoal import hierarchy
-from shoal.encoding import Encoded, encode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
 from shoal.errors import InfeasibleError
 from shoal.hierarchy.base import Rule
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
 from shoal.schema import Kind, Role, Schema
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 
 PAGE = Path(__file__).with_suffix(".md")
 LIMIT = 600

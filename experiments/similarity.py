@@ -13,7 +13,7 @@ import polars as pl
 
 from experiments.pages import adult, distinct_tuples, encode_columns, measure, new_figure, save, write_table
 from shoal import hierarchy
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from make_shoaling_pictures import draw_boxes, loss, points, save
 
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import tight_partition
+from shoal.encoding.tree import plant
 from shoal.hierarchy import intervals
 from shoal.methods import Run, named
 from shoal.models import KAnonymity
-from shoal.partition import tight_partition
 from shoal.rules import Rule
-from shoal.tree import plant
 
 FOLDER = Path(__file__).parents[1] / "docs" / "concepts"
 # What is drawn of each method: its boxes around sixty points, beside those of another method or of other options.

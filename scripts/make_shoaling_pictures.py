@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 import shoal
-from shoal.encoding import Encoded, encode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
+from shoal.encoding.partition import Partition
 from shoal.methods import Method, Mondrian, Run, Shoaling
 from shoal.models import KAnonymity
-from shoal.partition import Partition
 from shoal.schema import Kind, Role, Schema
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 
 FOLDER = Path(__file__).parents[1] / "docs" / "concepts"
 KS = (2, 3, 5, 10, 20, 50, 100)

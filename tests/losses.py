@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.encoding import Encoded
-from shoal.partition import Partition, cell_losses
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import Partition, cell_losses
 
 
 def total_loss(encoded: Encoded, partition: Partition) -> float:

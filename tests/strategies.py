@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from shoal.encoding import Encoded, encode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
 from shoal.schema import Kind, Role, Schema
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 
 KINDS = ("numeric", "categorical", "date")
 

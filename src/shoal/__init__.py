@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import datasets, errors, evaluate, hierarchy, methods, models
-    from shoal.climbs import Climb
     from shoal.errors import ShoalError
-    from shoal.evaluate.advise import Advice, Limits, advise
-    from shoal.evaluate.compare import Comparison, compare
-    from shoal.formats import read_table
+    from shoal.evaluate.comparison.advise import Advice, Limits, advise
+    from shoal.evaluate.comparison.compare import Comparison, compare
+    from shoal.hierarchy.level_weights import Climb
     from shoal.metrics import Measures
     from shoal.models import (
         AlphaK,
@@ -41,12 +40,14 @@ if TYPE_CHECKING:
         RecursiveLDiversity,
         TCloseness,
     )
-    from shoal.pipeline import anonymize, measure
-    from shoal.release import Release
+    from shoal.release.anonymize import anonymize, measure
+    from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
     from shoal.schema import Kind, Role, Schema
-    from shoal.table import Table, read_csv
+    from shoal.tables.csv import read_csv
+    from shoal.tables.formats import read_table
+    from shoal.tables.table import Table
     from shoal.verification import Verdict, verify
 
 __version__ = "0.1.0"
@@ -98,12 +99,12 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Advice": "shoal.evaluate.advise",
+    "Advice": "shoal.evaluate.comparison.advise",
     "AlphaK": "shoal.models",
     "AverageRisk": "shoal.models",
     "BetaLikeness": "shoal.models",
-    "Climb": "shoal.climbs",
-    "Comparison": "shoal.evaluate.compare",
+    "Climb": "shoal.hierarchy.level_weights",
+    "Comparison": "shoal.evaluate.comparison.compare",
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
     "EntropyLDiversity": "shoal.models",
@@ -111,27 +112,27 @@ _PLACES = {
     "KMap": "shoal.models",
     "Kind": "shoal.schema",
     "LDiversity": "shoal.models",
-    "Limits": "shoal.evaluate.advise",
+    "Limits": "shoal.evaluate.comparison.advise",
     "MaximalRisk": "shoal.models",
     "Measures": "shoal.metrics",
     "PSensitiveK": "shoal.models",
     "PersonalK": "shoal.models",
     "RecursiveLDiversity": "shoal.models",
-    "Release": "shoal.release",
+    "Release": "shoal.release.release",
     "Risk": "shoal.risks",
     "Role": "shoal.schema",
     "Rule": "shoal.rules",
     "Schema": "shoal.schema",
     "ShoalError": "shoal.errors",
     "TCloseness": "shoal.models",
-    "Table": "shoal.table",
+    "Table": "shoal.tables.table",
     "Verdict": "shoal.verification",
-    "advise": "shoal.evaluate.advise",
-    "anonymize": "shoal.pipeline",
-    "compare": "shoal.evaluate.compare",
-    "measure": "shoal.pipeline",
-    "read_csv": "shoal.table",
-    "read_table": "shoal.formats",
+    "advise": "shoal.evaluate.comparison.advise",
+    "anonymize": "shoal.release.anonymize",
+    "compare": "shoal.evaluate.comparison.compare",
+    "measure": "shoal.release.anonymize",
+    "read_csv": "shoal.tables.csv",
+    "read_table": "shoal.tables.formats",
     "risk": "shoal.risks",
     "verify": "shoal.verification",
 }

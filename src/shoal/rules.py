@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal import values
-from shoal.encoding import Attribute
+from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError, join_problems
 from shoal.schema import Kind
+from shoal.tables import values
 
 __all__ = ["CompiledRules", "Pair", "Rule", "RuleVerdict", "compile_rules", "judge_rules", "rule_from"]
 

@@ -15,19 +15,19 @@ import polars as pl
 import pytest
 
 from shoal import hierarchy
-from shoal.encoding import encode, guess_kinds
-from shoal.formats import blocks, columnar
-from shoal.frequency import FrequencyEngine, MemoryEngine
-from shoal.frequency.base import Counted
-from shoal.frequency.sql import SourceEngine
+from shoal.encoding.encode import encode, guess_kinds
 from shoal.hierarchy.base import Rule
-from shoal.release import write_csv
+from shoal.methods.full_domain.frequency import Counted, FrequencyEngine, MemoryEngine
+from shoal.release.release import write_csv
+from shoal.release.source_counts import SourceEngine
 from shoal.schema import Role, Schema
-from shoal.sources.base import Recoding, Source
-from shoal.sources.duck import DuckSource
-from shoal.sources.postgres import PostgresSource
-from shoal.sources.url import parse_url
-from shoal.table import from_frame, read_csv
+from shoal.tables.csv import read_csv
+from shoal.tables.formats import blocks, columnar
+from shoal.tables.sources.base import Recoding, Source
+from shoal.tables.sources.duckdb import DuckSource
+from shoal.tables.sources.postgres import PostgresSource
+from shoal.tables.sources.url import parse_url
+from shoal.tables.table import from_frame
 from tests.postgres import Server
 
 ODD = [

@@ -19,9 +19,9 @@ import pytest
 
 import shoal
 from shoal.errors import FileError, InputError, UsageError, VerificationError
-from shoal.formats import columnar, output
-from shoal.release import Release, Request
-from shoal.target import Stream, Target
+from shoal.release.release import Release, Request
+from shoal.tables.formats import columnar, writers
+from shoal.tables.targets.file import Stream, Target
 
 INPUTS = ("in.csv", "in.csv.gz", "in.csv.zst", "in.parquet", "in.feather", "in.arrow", "in.xlsx")
 OUTPUTS = ("out.csv", "out.csv.gz", "out.parquet", "out.xlsx")
@@ -59,14 +59,14 @@ def store(frame: pl.DataFrame, path: Path) -> Path:
     elif path.suffix == ".arrow":
         frame.write_ipc_stream(path)
     else:
-        output.write_excel(frame, path)
+        writers.write_excel(frame, path)
     return path
 
 
 def release_of(path: Path, k: int = 3) -> Release:
     from shoal.methods import named
     from shoal.methods.base import Run
-    from shoal.pipeline import anonymize_table
+    from shoal.release.anonymize import anonymize_table
     from shoal.schema import Role, Schema
 
     table = shoal.read_table(path)
@@ -174,7 +174,7 @@ def test_the_gate_stops_faults_of_writing(
     tmp_path: Path, release: Release, monkeypatch: pytest.MonkeyPatch, name: str, fault: str
 ) -> None:
     """C02: in every format; the old file stays."""
-    place, function = (columnar, "write_parquet") if name == "out.parquet" else (output, "write_excel")
+    place, function = (columnar, "write_parquet") if name == "out.parquet" else (writers, "write_excel")
     whole = getattr(place, function)
     monkeypatch.setattr(place, function, lambda text, path: FAULTS[fault](whole, text, path))
     (tmp_path / name).write_bytes(b"old")
@@ -228,7 +228,11 @@ LEFTOVERS: dict[str, tuple[str, Callable[[pl.DataFrame, Path], None], str]] = {
         lambda t, p: by_xlsxwriter(t, p, lambda b, s: s.write_comment("A1", "made by")),
         "parts that",
     ),
-    "further part": ("out.xlsx", lambda t, p: (output.write_excel(t, p), add_parts(p, xl__notes="x"))[0], "parts that"),  # type: ignore[func-returns-value]
+    "further part": (
+        "out.xlsx",
+        lambda t, p: (writers.write_excel(t, p), add_parts(p, xl__notes="x"))[0],
+        "parts that",
+    ),  # type: ignore[func-returns-value]
 }
 
 
@@ -239,9 +243,9 @@ def test_the_gate_stops_leftovers(tmp_path: Path, release: Release, monkeypatch:
     if file == "out.parquet":
         monkeypatch.setattr(columnar, "write_parquet", write)
     else:
-        whole = output.write_excel
+        whole = writers.write_excel
         monkeypatch.setattr(
-            output, "write_excel", lambda t, p: (monkeypatch.setattr(output, "write_excel", whole), write(t, p))[1]
+            writers, "write_excel", lambda t, p: (monkeypatch.setattr(writers, "write_excel", whole), write(t, p))[1]
         )
     with pytest.raises(VerificationError, match=match):
         release.write(tmp_path / file)
@@ -255,7 +259,7 @@ def test_gzip_header_with_a_name_is_stopped(tmp_path: Path, release: Release, mo
         with gzip.open(path, "wb") as file:
             file.write(plain.read_bytes())
 
-    monkeypatch.setattr(output, "compress", compress)
+    monkeypatch.setattr(writers, "compress", compress)
     with pytest.raises(VerificationError, match="gzip header holds a name, a time"):
         release.write(tmp_path / "out.csv.gz")
 
@@ -264,11 +268,11 @@ def test_gzip_header_with_a_name_is_stopped(tmp_path: Path, release: Release, mo
 
 
 def test_a_sheet_that_is_too_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, release: Release) -> None:
-    monkeypatch.setattr(output, "MOST_ROWS", 50)
+    monkeypatch.setattr(writers, "MOST_ROWS", 50)
     with pytest.raises(UsageError, match=r"holds 49 rows, the release has 60\. Name an output that ends in \.csv"):
         release.write(tmp_path / "out.xlsx")
-    monkeypatch.setattr(output, "MOST_ROWS", 1000)
-    monkeypatch.setattr(output, "MOST_LETTERS", 5)
+    monkeypatch.setattr(writers, "MOST_ROWS", 1000)
+    monkeypatch.setattr(writers, "MOST_LETTERS", 5)
     with pytest.raises(UsageError, match="a cell of column 'age' has more"):
         release.write(tmp_path / "out.xlsx")
 
@@ -351,7 +355,7 @@ def test_stream_of_a_release_that_fails_the_gate_is_empty(release: Release, monk
     """O10: verified first."""
     import io
 
-    from shoal import release as module
+    from shoal.release import release as module
 
     whole = module.write_csv
     monkeypatch.setattr(module, "write_csv", lambda text, path: whole(text.slice(1), path))
@@ -366,7 +370,7 @@ def test_stream_whose_reader_goes_away_ends_quietly(tmp_path: Path) -> None:
     store(patients(20_000), tmp_path / "in.csv")
     code = (
         "import sys\nsys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path\nfrom shoal.target import Stream\n"
+        "from pathlib import Path\nfrom shoal.tables.targets.file import Stream\n"
         "from tests.contract.test_formats import release_of\n"
         "try:\n    with Stream() as target:\n        release_of(Path('in.csv')).write_to(target)\n"
         "except BrokenPipeError:\n    sys.exit(0)\n"

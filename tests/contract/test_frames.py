@@ -16,7 +16,7 @@ import pytest
 import shoal
 from shoal import Release
 from shoal.errors import InputError, UsageError
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 
 COLUMNS: dict[str, list[Any]] = {
     "age": [31, 33, 35, 47, 47, None, 52, 58],

@@ -10,8 +10,8 @@ import pytest
 
 from shoal import hierarchy as h
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.span import is_true_of
-from shoal.table import from_frame
+from shoal.hierarchy.range_label import is_true_of
+from shoal.tables.table import from_frame
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hierarchies"
 AGES = [str(n) for n in range(100)]

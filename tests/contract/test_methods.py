@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.encoding import Encoded, decode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import decode
+from shoal.encoding.partition import Partition
 from shoal.errors import InfeasibleError
 from shoal.methods import Method, Run
 from shoal.models import Groups, KAnonymity
-from shoal.partition import Partition
 from tests.contract.subjects import (
     FULL_DOMAIN,
     MAY_SUPPRESS,

@@ -16,6 +16,8 @@ import pytest
 
 import shoal
 from shoal import verification
+from shoal.encoding.sensitive import Sensitive
+from shoal.encoding.tree import plant
 from shoal.errors import UsageError
 from shoal.methods import Method
 from shoal.models import (
@@ -37,8 +39,6 @@ from shoal.models import (
     parse_model,
 )
 from shoal.schema import Kind
-from shoal.sensitive import Sensitive
-from shoal.tree import plant
 from tests.contract.subjects import every_method
 from tests.naive import models as naive
 

@@ -73,7 +73,7 @@ def test_documents_show_commands() -> None:
 
 
 def test_config_page_is_a_config(tmp_path: Path) -> None:
-    from shoal.config import read_config
+    from shoal.settings.settings import read_config
 
     (tmp_path / "shoal.toml").write_text(blocks(ROOT / "docs/reference/config.md", "toml")[0])
     settings = read_config(tmp_path / "shoal.toml")
@@ -164,13 +164,19 @@ def test_every_model_has_a_page() -> None:
 
 
 DOCTESTED = [
-    *(f"shoal.methods.{name.replace('-', '_')}" for name in CLUSTERING),
-    *("shoal.climbs", "shoal.rules"),
-    *(f"shoal.models.{name}" for name in ("closeness", "diversity", "naming", "presence", "size")),
-    *("shoal.pipeline", "shoal.risks.estimate", "shoal.methods.base", "shoal.layout", "shoal.snap"),
-    *(f"shoal.evaluate.{name}" for name in ("advise", "compare", "transformer", "uses")),
-    *(f"shoal.hierarchy.{name}" for name in ("base", "span", "interval", "prefix", "mapping", "propose")),
-    *(f"shoal.evaluate.{name}" for name in ("feasibility", "urn")),
+    *(f"shoal.methods.clustering.{name.replace('-', '_')}" for name in CLUSTERING),
+    *("shoal.hierarchy.level_weights", "shoal.rules"),
+    *(f"shoal.models.{name}" for name in ("closeness", "diversity", "registry", "presence", "size")),
+    *(
+        "shoal.release.anonymize",
+        "shoal.risks.estimate",
+        "shoal.methods.base",
+        "shoal.release.file_layout",
+        "shoal.encoding.grid",
+    ),
+    *(f"shoal.evaluate.{name}" for name in ("comparison.advise", "comparison.compare", "transformer", "assessment")),
+    *(f"shoal.hierarchy.{name}" for name in ("base", "range_label", "interval", "prefix", "mapping", "propose")),
+    *(f"shoal.evaluate.{name}" for name in ("feasibility.simulation", "feasibility.urn")),
 ]
 
 

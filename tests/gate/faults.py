@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal import encoding, pipeline, release
-from shoal.encoding import Released
+from shoal.encoding.decode import Released
+from shoal.encoding.partition import Partition, tight_partition
 from shoal.methods import mondrian
 from shoal.metrics import Measures
-from shoal.partition import Partition, tight_partition
-from shoal.table import Table
+from shoal.release import anonymize, preconditions, release
+from shoal.tables.table import Table
 
 Patch = pytest.MonkeyPatch
 Fault = Callable[[Patch], None]
@@ -48,8 +48,8 @@ def spoil_released(
     patch: Patch, spoil: Callable[[pl.DataFrame, np.ndarray, Table], tuple[pl.DataFrame, np.ndarray]]
 ) -> None:
     """Let a function change the released cells and their source rows."""
-    whole, seen = encoding.decode, {}
-    encode = encoding.encode
+    whole, seen = anonymize.decode, {}
+    encode = anonymize.encode
 
     def remember(table: Table, *words: Any, **options: Any) -> Any:
         seen["table"] = table
@@ -60,8 +60,9 @@ def spoil_released(
         frame, rows = spoil(made.table.frame, made.source_rows, seen["table"])
         return Released(Table(frame), rows)
 
-    patch.setattr(encoding, "encode", remember)
-    patch.setattr(encoding, "decode", decode)
+    for module in (anonymize, preconditions):
+        patch.setattr(module, "encode", remember)
+    patch.setattr(anonymize, "decode", decode)
 
 
 def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
@@ -77,8 +78,8 @@ def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
 
 def spoil_measures(patch: Patch, spoil: Callable[[Measures], Measures]) -> None:
     """Let a function change what is claimed."""
-    whole = pipeline.metrics.measure_tables
-    patch.setattr(pipeline.metrics, "measure_tables", lambda *words, **options: spoil(whole(*words, **options)))
+    whole = anonymize.metrics.measure_tables
+    patch.setattr(anonymize.metrics, "measure_tables", lambda *words, **options: spoil(whole(*words, **options)))
 
 
 def set_cell(frame: pl.DataFrame, column: str, row: int, text: str) -> pl.DataFrame:

@@ -19,9 +19,9 @@ import pytest
 
 import shoal as package
 from shoal.errors import FileError, UsageError, VerificationError
-from shoal.sources.postgres import PostgresSource
-from shoal.sources.session import connect
-from shoal.sources.url import parse_url
+from shoal.tables.sources.postgres import PostgresSource
+from shoal.tables.sources.session import connect
+from shoal.tables.sources.url import parse_url
 from tests.command import Outcome, Shoal
 from tests.postgres import PASSWORD, Server
 
@@ -80,8 +80,8 @@ def rules(tmp_path: Path) -> tuple[str, ...]:
 
 def file_of(tmp_path: Path) -> Path:
     """The same patients as a file, with the cells that the reader of a frame gives."""
-    from shoal.release import write_csv
-    from shoal.table import from_frame
+    from shoal.release.release import write_csv
+    from shoal.tables.table import from_frame
 
     path = tmp_path / "patients.csv"
     path.unlink(missing_ok=True)
@@ -518,7 +518,7 @@ def test_a_dropped_connection(
     shoal: Shoal, server: Server, table: str, rules: tuple[str, ...], tmp_path: Path, target: str, monkeypatch: Any
 ) -> None:
     """The server ends the sessions while the release is made: exit 6, nothing is left."""
-    from shoal.sources import postgres
+    from shoal.tables.sources import postgres
 
     made = postgres.select_recoded
 
@@ -529,8 +529,8 @@ def test_a_dropped_connection(
         )
         return made(*arguments, **named)
 
-    monkeypatch.setattr("shoal.sources.postgres.select_recoded", cut)
-    monkeypatch.setattr("shoal.target_table.select_recoded", cut)
+    monkeypatch.setattr("shoal.tables.sources.postgres.select_recoded", cut)
+    monkeypatch.setattr("shoal.tables.targets.database.select_recoded", cut)
     before = tables(server)
     output = tmp_path / "out.csv" if target == "file" else server.url("released")
     ended = shoal("anonymize", table, "-o", output, *WORDS, *rules)
@@ -559,7 +559,7 @@ def test_the_gate_in_the_database_stops_a_broken_release(
     shoal: Shoal, server: Server, table: str, rules: tuple[str, ...], fault: str, method: str, monkeypatch: Any
 ) -> None:
     """C02: made in the database or loaded into it, a staging table that is not true is exit 5 and gone."""
-    from shoal.target_table import TableTarget
+    from shoal.tables.targets.database import TableTarget
 
     for name in ("stage_recoded", "stage_file"):
         stage = getattr(TableTarget, name)
@@ -579,7 +579,7 @@ def test_the_gate_in_the_database_stops_a_broken_release(
 
 def test_two_runs_do_not_write_the_same_table(shoal: Shoal, server: Server, table: str, rules: tuple[str, ...]) -> None:
     """O07: the second run ends with exit 6."""
-    from shoal.target_table import TableTarget
+    from shoal.tables.targets.database import TableTarget
 
     with TableTarget(parse_url(server.url("released"))):
         ended = shoal("anonymize", table, "-o", server.url("public.released"), *WORDS, *rules)
@@ -627,7 +627,7 @@ def test_an_interrupted_run_leaves_the_target_as_it_was(
 
 
 LONG = """
-from shoal.sources.duck import DuckSource
+from shoal.tables.sources.duckdb import DuckSource
 def count(self, names):
     print("counting", flush=True)
     return self._ask("select count(*) from range(1000000000000) as a(n) where hash(n) = 1")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.config import read_config
 from shoal.datasets import adult, patients_path
 from shoal.profile import survey
+from shoal.settings.settings import read_config
 from tests.command import Shoal, folder_of
 
 ROOT = Path(__file__).parents[2]

@@ -100,7 +100,7 @@ def test_method_that_leaves_out_too_many_rows_is_stopped(
     shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """C02, C30."""
-    from shoal.partition import tight_partition
+    from shoal.encoding.partition import tight_partition
 
     whole = mondrian.Mondrian.partition
 

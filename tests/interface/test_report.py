@@ -313,7 +313,7 @@ def test_starred_rows_are_in_no_group(tmp_path: Path) -> None:
     stars = release.text.with_columns(a=pl.when(pl.col("a") == "").then(pl.lit("*")).otherwise("a"))
     from dataclasses import replace
 
-    from shoal.findings import Written, gather, public_part
+    from shoal.report import Written, gather, public_part
 
     starred = replace(release, text=stars)
     found = public_part(gather(starred, Written("o", "0", "m", 26, 3, 6)))

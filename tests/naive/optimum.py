@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
 
 # For each attribute: the values of all rows as numbers (missing: nan), or None; and the codes of a category, or None.
 Columns = Sequence[tuple[NDArray[np.float64] | None, NDArray[np.int64] | None, float]]

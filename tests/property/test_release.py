@@ -9,11 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.encoding import decode, encode
+from shoal.encoding.decode import decode
+from shoal.encoding.encode import encode
+from shoal.encoding.partition import tight_partition
 from shoal.errors import InputError
 from shoal.methods import Mondrian
-from shoal.partition import tight_partition
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 from tests.naive.cover import covers
 from tests.strategies import Sheet, odd_sheets
 

@@ -52,7 +52,9 @@ def environment(folder: Path, *, compiler: bool) -> dict[str, str]:
 
 
 def kernels(tree: Path) -> list[str]:
-    return sorted(path.stem for path in tree.glob("src/shoal/kernels/*.pyx"))
+    """Return the compiled modules by their path below `kernels`, without suffix."""
+    folder = tree / "src/shoal/kernels"
+    return sorted(str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.pyx"))
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,7 @@ def test_wheel_holds_the_package_and_nothing_else(built: Built, tree: Path) -> N
     expected = {str(path.relative_to(source)) for path in source.rglob("*.py")}
     expected |= {f"shoal/kernels/{name}.abi3.so" for name in ("_cyutility", *kernels(tree))}
     expected |= {str(path.relative_to(source)) for path in source.glob("shoal/datasets/*.csv")}
-    expected |= {str(path.relative_to(source)) for path in source.glob("shoal/report/templates/*")}
+    expected |= {str(path.relative_to(source)) for path in source.glob("shoal/*/templates/*")}
     expected |= {"shoal/py.typed"}
     assert {name for name in built.names() if ".dist-info/" not in name} == expected
 
@@ -141,7 +143,8 @@ def test_wheel_built_without_a_compiler_is_importable_without_one(
     pip = [sys.executable, "-m", "pip", "--python", bare_python]
     installed = run(*pip, "install", "--no-deps", "--no-index", built.wheel, cwd=tmp_path, env=env)
     assert installed.returncode == 0, installed.stderr
-    code = f"from shoal.kernels import {', '.join(kernels(tree))}; print(build_info.COMPILER, build_info.CHECKED)"
+    imports = "".join(f"import shoal.kernels.{name.replace('/', '.')}; " for name in kernels(tree))
+    code = f"{imports}from shoal.kernels import build_info; print(build_info.COMPILER, build_info.CHECKED)"
     imported = run(bare_python, "-c", code, cwd=tmp_path, env=env)
     assert imported.returncode == 0, imported.stderr
     # zig is clang; what it leaves in the module is the proof that no other compiler was found.

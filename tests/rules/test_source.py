@@ -13,98 +13,128 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "shoal"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 
-# Each layer may import itself and what stands before it. What is not listed here fails, so that new rooms get a place.
-LAYERS = (
-    {"errors"},
-    {"schema"},
-    {"climbs", "dialect", "kernels", "texts", "toml", "tree", "values", "writing"},
-    {"snap"},
-    {"table", "datasets"},
-    {"formats"},
-    {"sources"},
-    {"hierarchy"},
-    {"partition", "sensitive"},
-    {"population"},
-    {"encoding"},
-    {"pairs"},
-    {"frequency", "rules"},
-    {"models"},
-    {"metrics"},
-    {"risks"},
-    {"numeric"},
-    {"methods"},
-    {"bound", "profile"},
-    {"config", "dictionary", "frames", "layout", "rare", "report", "target"},
-    {"target_table"},
-    {"findings"},
-    {"publication"},
-    {"drift", "release"},
-    {"goals", "remarks"},
-    {"pipeline"},
-    {"evaluate"},
-    {"counted"},
-    {"engines"},
-    {"cli"},
+# The floors of the house, lowest first. A room imports from the floors below, and on its own floor from the rooms that
+# stand before it. `verification` stands beside the house: it imports errors and schema alone.
+FLOORS = (
+    ("errors", "schema"),
+    ("kernels", "tables", "datasets"),
+    ("hierarchy", "encoding", "rules"),
+    ("models", "metrics", "risks", "profile"),
+    ("methods",),
+    ("settings", "charts", "report"),
+    ("release",),
+    ("evaluate", "cli"),
 )
-# The verifier stands apart: of shoal it knows errors and schema alone.
-APART = {"verification": {"errors", "schema"}}
-# What it reads with beside the standard library: DuckDB for Parquet, polars to decompress Zstandard.
-READERS = {"readers": {"duckdb", "polars"}}
-# Whoever needs the verifier: nobody before the release.
-MAY_IMPORT_VERIFICATION = {"publication", "release", "counted", "cli"}
-# The encoded table is described in terms of the partition and the other way round; only types cross back.
-FOR_TYPES_ALONE = {
-    ("partition", "encoding"),
-    ("population", "encoding"),
-    ("frames", "metrics"),
-    ("findings", "release"),
-    ("publication", "release"),
-}
+# The same inside the two largest rooms. What is not listed is a file that all rooms of the package may use.
+METHODS = ("clustering", "mondrian", "shoaling", "full_domain", "research_value")
+VERIFICATION = (
+    ("verdict", "cells", "reading"),
+    ("assignment", "model_judges", "population"),
+    ("models",),
+    ("verifier", "gate", "gate_streamed", "database"),
+)
+# Imported for annotations only, inside `if TYPE_CHECKING`.
+FOR_TYPES_ALONE = {("report", "release"), ("tables", "metrics")}
+MAY_IMPORT_VERIFICATION = {"release", "cli"}
+BESIDE_THE_HOUSE = {"errors", "schema"}
+# What the verifier reads with beside the standard library: DuckDB for Parquet, polars to decompress Zstandard.
+READERS = {"files": {"duckdb", "polars"}}
+MOST_ROOMS, MOST_FILES = 20, 13
 
 
 def room(path: Path) -> str:
     """Return the name of the room that a file belongs to: its module, or its package."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
-    return parts[0]
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """Return the rooms that a file imports from."""
-    rooms = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "shoal":
-            rooms |= {alias.name for alias in node.names if alias.name != "__version__"}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("shoal."):
-            rooms.add(node.module.split(".")[1])
+def imports_of(path: Path) -> list[tuple[str, bool]]:
+    """Return the dotted names in shoal that a file imports, and whether each is for annotations only."""
+    tree = ast.parse(path.read_text())
+    checked = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
+    annotations = {id(n) for block in checked for n in ast.walk(block)}
+    found = []
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "shoal":
+            names = [f"{node.module}.{alias.name}" for alias in node.names if alias.name != "__version__"]
         elif isinstance(node, ast.Import):
-            rooms |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("shoal.")}
-    return rooms - {room(path)}
+            names = [alias.name for alias in node.names if alias.name.startswith("shoal.")]
+        found += [(name, id(node) in annotations) for name in names]
+    return found
 
 
-def height(name: str) -> int:
-    return next(i for i, layer in enumerate(LAYERS) if name in layer)
+def place(name: str, floors: tuple[tuple[str, ...], ...]) -> tuple[int, int]:
+    """Return the floor of a room and its place there."""
+    return next((i, floor.index(name)) for i, floor in enumerate(floors) if name in floor)
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {path.stem for path in SOURCE.iterdir() if path.name not in ("__init__.py", "py.typed", "__pycache__")}
+    assert rooms == {name for floor in FLOORS for name in floor} | {"verification"}
+    assert len(rooms) <= MOST_ROOMS
+
+
+def test_rooms_are_small() -> None:
+    for folder in {path.parent for path in MODULES} - {SOURCE, SOURCE / "cli" / "commands"}:
+        suffixes = (".py", ".pyx", ".pxd")
+        files = [path for path in folder.iterdir() if path.suffix in suffixes and path.name != "__init__.py"]
+        folders = [path for path in folder.iterdir() if (path / "__init__.py").exists()]
+        assert len(files) + len(folders) <= MOST_FILES, f"{folder.relative_to(SOURCE)} has {len(files)} files"
 
 
 @pytest.mark.parametrize(
     "path", [p for p in MODULES if room(p) != "__init__"], ids=lambda p: str(p.relative_to(SOURCE))
 )
-def test_imports_point_one_way(path: Path) -> None:
-    own, others = room(path), imported_rooms(path)
-    if own in APART:
-        assert others <= APART[own]
-        return
-    if "verification" in others:
-        assert own in MAY_IMPORT_VERIFICATION
-    assert own in set().union(*LAYERS), f"{own} has no place in LAYERS"
-    for other in others - {"verification"}:
-        if (own, other) not in FOR_TYPES_ALONE:
-            assert height(other) <= height(own), f"{own} must not import {other}"
+def test_imports_point_down(path: Path) -> None:
+    own = room(path)
+    for name, for_types in imports_of(path):
+        other = name.split(".")[1]
+        if other == own:
+            continue
+        if own == "verification":
+            assert other in BESIDE_THE_HOUSE, f"verification must not import {name}"
+        elif other == "verification":
+            assert own in MAY_IMPORT_VERIFICATION, f"{own} must not import {name}"
+        elif not (for_types and (own, other) in FOR_TYPES_ALONE):
+            assert place(other, FLOORS) < place(own, FLOORS), f"{own} must not import {name}"
+
+
+def test_imports_point_down_inside_methods() -> None:
+    for path in (SOURCE / "methods").rglob("*.py"):
+        own = path.relative_to(SOURCE / "methods").with_suffix("").parts[0]
+        if own == "__init__":
+            continue
+        for name, _ in imports_of(path):
+            other = name.removeprefix("shoal.methods.").split(".")[0]
+            if name.startswith("shoal.methods.") and other in METHODS and other != own:
+                assert own in METHODS, f"methods/{own}.py serves all methods and must not import {name}"
+                assert METHODS.index(other) < METHODS.index(own), f"methods/{own} must not import {name}"
+
+
+def test_imports_point_down_inside_verification() -> None:
+    for path in (SOURCE / "verification").rglob("*.py"):
+        own = path.relative_to(SOURCE / "verification").with_suffix("").parts[0]
+        if own == "__init__":
+            continue
+        for name, _ in imports_of(path):
+            other = name.removeprefix("shoal.verification.").split(".")[0]
+            if name.startswith("shoal.verification.") and other != own:
+                assert place(other, VERIFICATION) < place(own, VERIFICATION), f"{own} must not import {name}"
+
+
+def test_map_of_the_house_lists_every_room_once() -> None:
+    """CONTRIBUTING has one line for every room, in the order of the data."""
+    text = (ROOT / "CONTRIBUTING.md").read_text().split("## Where things are")[1].split("\n## ")[0]
+    listed = re.findall(r"^([\w/]+?)(?:/|\.py) +\S", text, flags=re.MULTILINE)
+    rooms = {str(path.parent.relative_to(SOURCE)) for path in MODULES if path.parent != SOURCE}
+    rooms |= {path.stem for path in MODULES if path.parent == SOURCE and path.name != "__init__.py"}
+    assert sorted(listed) == sorted(rooms)
 
 
 def test_verification_imports_the_standard_library_alone() -> None:
     import sys
 
-    for path in (SOURCE / "verification").glob("*.py"):
+    for path in (SOURCE / "verification").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []

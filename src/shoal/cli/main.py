@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from shoal.errors import InternalError, ShoalError, UsageError, place_of
-from shoal.sources.url import hide, is_url
+from shoal.tables.sources.url import hide, is_url
 
 __all__ = ["COMMANDS", "make_app", "run"]
 
@@ -61,7 +61,7 @@ def make_app(loaded: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
         if name not in loaded:
             app.command(name, help=summary)(_unloaded)
             continue
-        module = importlib.import_module(f"shoal.cli.{name}")
+        module = importlib.import_module(f"shoal.cli.commands.{name}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:

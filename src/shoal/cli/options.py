@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.config import AUTO, Settings
 from shoal.errors import InputError, UsageError
+from shoal.settings.settings import AUTO, Settings
 
 if TYPE_CHECKING:
-    from shoal.table import Table
+    from shoal.tables.table import Table
 
 ROLES, KINDS, FILES, OUTPUT, RUN = "Columns", "Kinds", "Reading the file", "Output", "Running"
 MODELS = "What each group must pass"
@@ -239,7 +239,7 @@ def read_given(path: Path, encoding: str | None) -> Table:
 
     Of an original and its release often only one is in an encoding of its own.
     """
-    from shoal.formats import read_table
+    from shoal.tables.formats import read_table
 
     try:
         return read_table(path)

@@ -14,12 +14,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.evaluate.assessment import Utility, utility
     from shoal.evaluate.classify import LEARNERS, Accuracy, accuracy, learn, learn_from_files, learn_from_release
     from shoal.evaluate.moments import Moments, compare_moments
     from shoal.evaluate.queries import QueryErrors, ask_queries
     from shoal.evaluate.transformer import ReleaseEncoder
     from shoal.evaluate.trees import Tree, grow
-    from shoal.evaluate.uses import Utility, utility
 
 __all__ = [
     "LEARNERS",
@@ -46,7 +46,7 @@ _PLACES = {
     "QueryErrors": "queries",
     "ReleaseEncoder": "transformer",
     "Tree": "trees",
-    "Utility": "uses",
+    "Utility": "assessment",
     "accuracy": "classify",
     "ask_queries": "queries",
     "compare_moments": "moments",
@@ -54,7 +54,7 @@ _PLACES = {
     "learn": "classify",
     "learn_from_files": "classify",
     "learn_from_release": "classify",
-    "utility": "uses",
+    "utility": "assessment",
 }
 
 

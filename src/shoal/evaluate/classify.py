@@ -2,8 +2,8 @@
 
 Three ways through the same rows. original to original: the baseline. release to original: a model is made from the
 release and used on people as they are. original to release: a model of one's own is used on released rows. The features
-are the quasi-identifiers, unless others are named; shoal.numeric says how their cells become numbers. A released class
-that is not one value (where the target is recoded too) teaches nothing and is never told right.
+are the quasi-identifiers, unless others are named; shoal.metrics.features says how their cells become numbers. A
+released class that is not one value (where the target is recoded too) teaches nothing and is never told right.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, UsageError
-from shoal.evaluate import intervals
+from shoal.evaluate import confidence
 from shoal.evaluate.learners import LEARNERS, check_learners, fit_learner
-from shoal.formats import as_table
-from shoal.metrics.cells import SUPPRESSED
-from shoal.numeric import Labels, fill_kinds, fit_encoding
+from shoal.metrics.features import Labels, fill_kinds, fit_encoding
+from shoal.metrics.released_cells import SUPPRESSED
 from shoal.schema import Kind, Role, Schema
-from shoal.table import Table
+from shoal.tables.formats import as_table
+from shoal.tables.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.release import Release
+    from shoal.release.release import Release
 
 __all__ = [
     "LEARNERS",
@@ -296,7 +296,7 @@ def _run(
                 scores[name, *way].append(score)
         progress(done / (folds * repeats))
     return tuple(
-        Accuracy(*key, float(np.mean(each)), *intervals.of_folds(each, folds), tuple(each), held_out)
+        Accuracy(*key, float(np.mean(each)), *confidence.of_folds(each, folds), tuple(each), held_out)
         for key, each in scores.items()
     )
 
@@ -308,7 +308,7 @@ def _run_once(
     plan = ((original, kept), (released, kept), (kept, released))
     for done, (way, (train, test)) in enumerate(zip(WAYS, plan, strict=True), 1):
         for name, score in task.fit(train, labels)(test).items():
-            found.append(Accuracy(name, *way, score, *intervals.of_share(score, test.frame.height), (score,)))
+            found.append(Accuracy(name, *way, score, *confidence.of_share(score, test.frame.height), (score,)))
         progress(done / len(WAYS))
     return tuple(sorted(found, key=lambda each: task.learners.index(each.learner)))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
-from shoal.evaluate.needs import sklearn_module
+from shoal.evaluate.sklearn import sklearn_module
 
 __all__ = ["LEARNERS", "check_learners", "fit_learner"]
 

@@ -1,10 +1,10 @@
 """Plain statistics before and after: marginals, means, variances, and how columns go together.
 
-Every cell is read as in shoal.numeric, so a range counts in each bin with its share, and a set for each of its members.
-The mean is that of the middles. The variance is that of the middles plus what lies inside the ranges, as if their
-values were spread evenly. Rows that lack a number are left out of both, and have a bin of their own in the marginal.
-Association is |Pearson's r| of the middles of two columns of numbers, Cramer's V (corrected for bias) of two columns of
-categories, and the correlation ratio eta of one of each: all in [0, 1].
+Every cell is read as in shoal.metrics.features, so a range counts in each bin with its share, and a set for each of its
+members. The mean is that of the middles. The variance is that of the middles plus what lies inside the ranges, as if
+their values were spread evenly. Rows that lack a number are left out of both, and have a bin of their own in the
+marginal. Association is |Pearson's r| of the middles of two columns of numbers, Cramer's V (corrected for bias) of two
+columns of categories, and the correlation ratio eta of one of each: all in [0, 1].
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.formats import as_table
 from shoal.metrics.association import correlation_ratio, cramers_v, pearson
-from shoal.numeric import Categories, Labels, Numbers, fill_kinds, fit_scale
+from shoal.metrics.features import Categories, Labels, Numbers, fill_kinds, fit_scale
 from shoal.schema import Schema
-from shoal.table import Table
+from shoal.tables.formats import as_table
+from shoal.tables.table import Table
 
 __all__ = ["Association", "Bin", "ColumnMoments", "Moments", "associate", "compare_moments"]
 

@@ -1,11 +1,11 @@
 """Random range queries: how many rows does a release say there are, and how many were there?
 
-A query names some of the quasi-identifiers, one or more. Of numbers and dates it takes a range between the values
-of two rows of the original drawn at random, of categories each value with chance 1/2 (at least one). The answer of the
+A query names some of the quasi-identifiers, one or more. Of numbers and dates it takes a range between the values of
+two rows of the original drawn at random, of categories each value with chance 1/2 (at least one). The answer of the
 original is a count. That of the release is a sum of shares: a released row counts with the share of its cells that lies
-inside, as if every value that a cell stands for were as likely as another (shoal.numeric) and columns were independent
-inside a row. The relative error is |release - original| / max(original, 0.1 % of the rows): without that floor a query
-which meets one row would outweigh all others.
+inside, as if every value that a cell stands for were as likely as another (shoal.metrics.features) and columns were
+independent inside a row. The relative error is |release - original| / max(original, 0.1 % of the rows): without that
+floor a query which meets one row would outweigh all others.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
-from shoal.evaluate import intervals
-from shoal.formats import as_table
-from shoal.numeric import Categories, CategoryScale, Labels, Numbers, Scale, fill_kinds, fit_scale
+from shoal.evaluate import confidence
+from shoal.metrics.features import Categories, CategoryScale, Labels, Numbers, Scale, fill_kinds, fit_scale
 from shoal.schema import Schema
-from shoal.table import Table
+from shoal.tables.formats import as_table
+from shoal.tables.table import Table
 
 __all__ = ["FLOOR", "Queries", "QueryErrors", "ask_queries", "draw_queries"]
 
@@ -149,7 +149,7 @@ def ask_queries(
     truth = asked.answer(before, lambda share: progress(share / 2))
     answers = asked.answer(after, lambda share: progress(0.5 + share / 2))
     errors = np.abs(answers - truth) / np.maximum(truth, FLOOR * before.n_rows)
-    low, high = intervals.of_mean(errors.tolist())
+    low, high = confidence.of_mean(errors.tolist())
     return QueryErrors(
         queries=n_queries,
         mean=float(errors.mean()),

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.evaluate.needs import sklearn_module
-from shoal.numeric import Labels, NumericEncoding, fill_kinds, fit_encoding
+from shoal.evaluate.sklearn import sklearn_module
+from shoal.metrics.features import Labels, NumericEncoding, fill_kinds, fit_encoding
 from shoal.schema import Kind, Role, Schema
-from shoal.table import Table, from_frame
-from shoal.texts import cell_text
+from shoal.tables.table import Table, from_frame
+from shoal.tables.typed_text import cell_text
 
 __all__ = ["ReleaseEncoder"]
 
@@ -20,7 +20,7 @@ _base = sklearn_module("base")
 
 
 class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc, name-defined]
-    """Turns a frame of cells, released or original, into numbers: shoal.numeric says how.
+    """Turns a frame of cells, released or original, into numbers: shoal.metrics.features says how.
 
     fit takes the values and kinds of the columns from a frame (pandas, polars, pyarrow, or an array whose columns are
     called x0, x1 ...); transform gives an array of the same features for any frame with these columns. numeric,

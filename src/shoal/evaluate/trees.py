@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.evaluate.classify import make_task
-from shoal.evaluate.needs import sklearn_module
-from shoal.formats import as_table
-from shoal.numeric import Labels, NumericEncoding, fit_encoding
+from shoal.evaluate.sklearn import sklearn_module
+from shoal.metrics.features import Labels, NumericEncoding, fit_encoding
 from shoal.schema import Schema
+from shoal.tables.formats import as_table
 
 __all__ = ["Bucket", "Held", "Tree", "grow"]
 

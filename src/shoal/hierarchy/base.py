@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
 from shoal.errors import InputError, UsageError, join_problems
-from shoal.values import NUMBER
+from shoal.tables.values import NUMBER
 
 __all__ = ["TOP", "Hierarchy", "Rule", "for_columns", "over_values"]
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from shoal.errors import InputError, join_problems
 from shoal.hierarchy.base import TOP, Hierarchy
-from shoal.hierarchy.span import is_true_of
-from shoal.values import normalise
+from shoal.hierarchy.range_label import is_true_of
+from shoal.tables.values import normalise
 
 __all__ = ["Line", "build"]
 

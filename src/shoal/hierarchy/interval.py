@@ -13,7 +13,7 @@ from typing import Any
 from shoal.errors import InputError, UsageError, join_problems
 from shoal.hierarchy.base import TOP, Hierarchy, RowsOf, lacking_text, settle
 from shoal.hierarchy.scale import Scale, scale_of
-from shoal.values import PLAIN, Marks
+from shoal.tables.values import PLAIN, Marks
 
 __all__ = ["IntervalHierarchy", "intervals"]
 

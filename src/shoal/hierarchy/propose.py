@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
-from shoal.hierarchy.cooccurrence import merge_order, profiles_of
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
+from shoal.hierarchy.likeness import merge_order, profiles_of
 from shoal.hierarchy.prefix import prefixes
 from shoal.hierarchy.scale import Dates, Numbers, Scale
 from shoal.schema import Kind
-from shoal.values import guess_kind, normalise
+from shoal.tables.values import guess_kind, normalise
 
 if TYPE_CHECKING:
-    from shoal.table import Table
+    from shoal.tables.table import Table
 
 __all__ = ["propose", "propose_for"]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from shoal.errors import UsageError
-from shoal.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks
+from shoal.tables.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks
 
 __all__ = ["Dates", "Months", "Numbers", "Scale"]
 

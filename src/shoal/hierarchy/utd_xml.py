@@ -14,8 +14,8 @@ from shoal.errors import InputError, join_problems
 from shoal.hierarchy import files
 from shoal.hierarchy.base import TOP, Hierarchy, RowsOf, Rule, lacking_text, settle
 from shoal.hierarchy.check import Line, build
-from shoal.hierarchy.span import Span, parse_span
-from shoal.values import NUMBER
+from shoal.hierarchy.range_label import Span, parse_span
+from shoal.tables.values import NUMBER
 
 __all__ = ["IntervalTree", "read_utd_xml", "write_utd_xml"]
 

@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.block cimport draw
+from shoal.kernels.shoaling.block cimport draw
 
 
 cdef inline uint64_t draw_evenly(uint64_t* state, uint64_t bound) noexcept nogil:

@@ -1,19 +1,19 @@
 """Anonymisation methods, each a class with its options as fields; `methods.named("mondrian")` finds one by name."""
 
 from shoal.methods.base import Method, Run, infos, named
-from shoal.methods.bottom_up import BottomUp
-from shoal.methods.datafly import Datafly
-from shoal.methods.euclidean import Euclidean
-from shoal.methods.incognito import Incognito
-from shoal.methods.kaca import KACA
-from shoal.methods.mnqia import MNQIA
+from shoal.methods.clustering.bottom_up import BottomUp
+from shoal.methods.clustering.euclidean import Euclidean
+from shoal.methods.clustering.kaca import KACA
+from shoal.methods.clustering.mnqia import MNQIA
+from shoal.methods.clustering.sbca import SBCA
+from shoal.methods.clustering.top_down import TopDown
+from shoal.methods.clustering.utility_driven import UtilityDriven
+from shoal.methods.full_domain.datafly import Datafly
+from shoal.methods.full_domain.incognito import Incognito
+from shoal.methods.full_domain.optimal import Optimal
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.optimal import Optimal
-from shoal.methods.rv import RVGlobal, RVHybrid, RVLocal
-from shoal.methods.sbca import SBCA
-from shoal.methods.shoaling import Shoaling
-from shoal.methods.top_down import TopDown
-from shoal.methods.utility_driven import UtilityDriven
+from shoal.methods.research_value.methods import RVGlobal, RVHybrid, RVLocal
+from shoal.methods.shoaling.search import Shoaling
 
 __all__ = [
     "KACA",

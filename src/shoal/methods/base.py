@@ -11,10 +11,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import Partition
 from shoal.errors import InfeasibleError, UsageError, join_problems
 from shoal.models import Basis, Groups, PrivacyModel
-from shoal.partition import Partition
 from shoal.rules import Rule
 
 __all__ = [
@@ -97,7 +97,7 @@ METHODS = (
         "shoaling",
         "grows groups of the nearest rows, then lets rows move and change places as long as that pays",
         "shoal's own",
-        "shoal.methods.shoaling:Shoaling",
+        "shoal.methods.shoaling.search:Shoaling",
         honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
         takes=frozenset({"rules", "bans", "weights"}),
     ),
@@ -112,14 +112,14 @@ METHODS = (
         "datafly",
         "raises the attribute with most values level by level, and suppresses the few rows that are left",
         "Sweeney: Datafly, a system for providing anonymity in medical data, 1998",
-        "shoal.methods.datafly:Datafly",
+        "shoal.methods.full_domain.datafly:Datafly",
         honours=FULL_DOMAIN,
     ),
     Info(
         "incognito",
         "finds all minimal vectors of hierarchy levels that pass, and takes the lowest of them",
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
-        "shoal.methods.incognito:Incognito",
+        "shoal.methods.full_domain.incognito:Incognito",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights"}),
     ),
@@ -127,7 +127,7 @@ METHODS = (
         "optimal",
         "finds the vector of hierarchy levels that passes and loses least, by any of seven measures",
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
-        "shoal.methods.optimal:Optimal",
+        "shoal.methods.full_domain.optimal:Optimal",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights"}),
     ),
@@ -135,7 +135,7 @@ METHODS = (
         "rv-global",
         "halves the list of all vectors of levels in order of research value, for the highest that passes",
         RESEARCH_VALUE,
-        "shoal.methods.rv:RVGlobal",
+        "shoal.methods.research_value.methods:RVGlobal",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights"}),
     ),
@@ -143,7 +143,7 @@ METHODS = (
         "rv-local",
         "halves every attribute between its root and its values, all together: a dozen tests, no promise",
         RESEARCH_VALUE,
-        "shoal.methods.rv:RVLocal",
+        "shoal.methods.research_value.methods:RVLocal",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights"}),
     ),
@@ -151,7 +151,7 @@ METHODS = (
         "rv-hybrid",
         "the local search for research value first, then the global one on what is left",
         RESEARCH_VALUE,
-        "shoal.methods.rv:RVHybrid",
+        "shoal.methods.research_value.methods:RVHybrid",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights"}),
     ),
@@ -159,21 +159,21 @@ METHODS = (
         "sbca",
         "takes the first row that is left and the k-1 nearest to it; categories are near by how often they occur",
         "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
-        "shoal.methods.sbca:SBCA",
+        "shoal.methods.clustering.sbca:SBCA",
         honours=MERGEABLE,
     ),
     Info(
         "kaca",
         "merges classes of equal rows with the nearest class in the attributes' hierarchies",
         "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
-        "shoal.methods.kaca:KACA",
+        "shoal.methods.clustering.kaca:KACA",
         honours=MERGEABLE,
     ),
     Info(
         "bottom-up",
         "merges the smallest group with the one that makes the tightest union",
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
-        "shoal.methods.bottom_up:BottomUp",
+        "shoal.methods.clustering.bottom_up:BottomUp",
         honours=MERGEABLE,
         takes=frozenset({"weights"}),
     ),
@@ -181,7 +181,7 @@ METHODS = (
         "top-down",
         "splits groups in two around far rows, then mends those that became too small",
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
-        "shoal.methods.top_down:TopDown",
+        "shoal.methods.clustering.top_down:TopDown",
         honours=MERGEABLE,
         takes=frozenset({"weights"}),
     ),
@@ -189,14 +189,14 @@ METHODS = (
         "euclidean",
         "merges the smallest group with the one that makes the least sum of plain ranges: a baseline",
         "the baseline of utility-driven clustering; see there",
-        "shoal.methods.euclidean:Euclidean",
+        "shoal.methods.clustering.euclidean:Euclidean",
         honours=MERGEABLE,
     ),
     Info(
         "utility-driven",
         "merges the smallest group where most research value is left, under data constraint rules",
         "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis",
-        "shoal.methods.utility_driven:UtilityDriven",
+        "shoal.methods.clustering.utility_driven:UtilityDriven",
         honours=MERGEABLE,
         takes=frozenset({"rules", "weights"}),
     ),
@@ -204,7 +204,7 @@ METHODS = (
         "mnqia",
         "deals rows of unlike buckets to each group, by quasi-identifiers or by sensitive values",
         "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
-        "shoal.methods.mnqia:MNQIA",
+        "shoal.methods.clustering.mnqia:MNQIA",
         honours=MERGEABLE,
     ),
 )

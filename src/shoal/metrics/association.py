@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
 from shoal.schema import Kind
 
 __all__ = ["about_redundancy", "associations", "derive_weights"]

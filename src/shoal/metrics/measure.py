@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.climbs import Climb
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
-from shoal.metrics.cells import Domain
-from shoal.metrics.columns import ColumnLoss, column_loss
+from shoal.hierarchy.level_weights import Climb
+from shoal.metrics.column_loss import ColumnLoss, column_loss
+from shoal.metrics.released_cells import Domain
 from shoal.rules import CompiledRules
 from shoal.schema import Schema, check_k
-from shoal.table import Table
+from shoal.tables.table import Table
 
 __all__ = ["Measures", "check_rows", "classification_metric", "measure_tables", "starred_rows"]
 

@@ -3,8 +3,8 @@
 from shoal.models.base import Basis, Groups, Histogram, PrivacyModel
 from shoal.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from shoal.models.diversity import AlphaK, EntropyLDiversity, LDiversity, PSensitiveK, RecursiveLDiversity
-from shoal.models.naming import MODELS, model_from, parse_model
 from shoal.models.presence import DeltaPresence, KMap
+from shoal.models.registry import MODELS, model_from, parse_model
 from shoal.models.size import AverageRisk, KAnonymity, MaximalRisk, PersonalK
 
 __all__ = [

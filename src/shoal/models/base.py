@@ -11,9 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.sensitive import Sensitive
 from shoal.errors import InternalError
-from shoal.sensitive import Sensitive
 
 __all__ = ["Basis", "Groups", "Histogram", "PrivacyModel"]
 
@@ -81,7 +81,7 @@ class Groups:
     @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
         """Return groups of a table; labels: one for each canonical row."""
-        from shoal.population import covered_rows
+        from shoal.encoding.population import covered_rows
 
         return cls(
             labels,

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.sensitive import Sensitive
 from shoal.errors import UsageError
 from shoal.models.base import Groups
-from shoal.models.counting import ColumnModel, shown
-from shoal.models.exact import NEAR, above_limits, compare, exact_number, natural_log
+from shoal.models.model import ColumnModel, shown
+from shoal.models.thresholds import NEAR, above_limits, compare, exact_number, natural_log
 from shoal.schema import Kind
-from shoal.sensitive import Sensitive
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "TCloseness"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.models.base import Groups, Histogram
-from shoal.models.counting import ColumnModel, fold_missing, shown, too_few_rows
-from shoal.models.exact import NEAR, compare, entropy_falls_short, exact_number, round_up, whole_number
+from shoal.models.model import ColumnModel, fold_missing, shown, too_few_rows
+from shoal.models.thresholds import NEAR, compare, entropy_falls_short, exact_number, round_up, whole_number
 
 __all__ = ["AlphaK", "EntropyLDiversity", "LDiversity", "PSensitiveK", "RecursiveLDiversity"]
 
@@ -75,7 +75,7 @@ def _too_few(column: str, n_values: int, name: str, wanted: int) -> str:
 class EntropyLDiversity(ColumnModel):
     """The entropy of the column in every group is at least log l (Machanavajjhala et al. 2006).
 
-    l need not be whole. Exact up to 20,000 rows of a group; see shoal.models.exact.
+    l need not be whole. Exact up to 20,000 rows of a group; see shoal.models.thresholds.
 
     >>> EntropyLDiversity("disease", l=2.5).describe()
     'entropy l-diversity of disease with l = 2.5'

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.models.base import Basis, Groups
-from shoal.models.counting import Model, shown
-from shoal.models.exact import compare, exact_number, round_up, whole_number
+from shoal.models.model import Model, shown
+from shoal.models.thresholds import compare, exact_number, round_up, whole_number
 
 __all__ = ["DeltaPresence", "KMap"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.models.base import Basis, Groups
-from shoal.models.counting import Model, shown, too_few_rows
-from shoal.models.exact import compare, exact_number, round_up
+from shoal.models.model import Model, shown, too_few_rows
+from shoal.models.thresholds import compare, exact_number, round_up
 from shoal.schema import check_k
 
 __all__ = ["AverageRisk", "KAnonymity", "MaximalRisk", "PersonalK"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.profile.dates import find_date_format
 from shoal.schema import Column, Kind
-from shoal.values import NUMBER, PADDED
+from shoal.tables.values import NUMBER, PADDED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,7 +220,7 @@ def _sparkline(texts: pl.Series, counts: NDArray[np.int64], kind: Kind, date_for
 def _moments(texts: pl.Series, form: str) -> pl.Series:
     import polars as pl
 
-    from shoal.values import parse_dates
+    from shoal.tables.values import parse_dates
 
     if "%d" in form and len(texts) > SAMPLED:
         parsed = texts.str.to_datetime(form, strict=False)

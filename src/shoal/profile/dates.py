@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal.values import parse_dates
+from shoal.tables.values import parse_dates
 
 if TYPE_CHECKING:
     import polars as pl

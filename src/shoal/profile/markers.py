@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shoal.values import NUMBER
+from shoal.tables.values import NUMBER
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,12 +19,12 @@ from shoal.profile.columns import (
 from shoal.profile.detect import Proposal, propose
 from shoal.profile.markers import Markers, count_look_alikes, find_markers
 from shoal.profile.shapes import EMAIL
-from shoal.profile.singling import Singling, find_dependencies, find_singling
+from shoal.profile.singling_out import Singling, find_dependencies, find_singling
 from shoal.schema import RELEASED_ROLES, Dialect, Kind, Role
-from shoal.values import ISO_DATE, NUMBER
+from shoal.tables.values import ISO_DATE, NUMBER
 
 if TYPE_CHECKING:
-    from shoal.table import Table
+    from shoal.tables.table import Table
 
 __all__ = ["PROPOSED_K", "Profile", "ProfiledColumn", "Warned", "profile_table"]
 
@@ -103,7 +103,7 @@ def profile_table(table: Table) -> Profile:
     """Profile every column of a table and propose its role and kind; nothing in the answer but `texts` holds a cell.
 
     >>> from shoal.datasets import patients_path
-    >>> from shoal.table import read_csv
+    >>> from shoal.tables.csv import read_csv
     >>> profile_table(read_csv(patients_path())).names(Role.SENSITIVE)
     ('disease', 'cost')
     """

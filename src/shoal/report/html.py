@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shoal.report import charts
-from shoal.report.charts import Bar, Chart, Pair
-from shoal.report.drawing import plain
+from shoal.charts import charts
+from shoal.charts.charts import Bar, Chart, Pair
+from shoal.charts.pages import render
 
-if TYPE_CHECKING:
-    import jinja2
-
-__all__ = ["as_html", "render"]
+__all__ = ["as_html"]
 
 SIGNOFF_LINES = {
     "who": "Released by",
@@ -37,6 +33,7 @@ def as_html(content: Mapping[str, Any]) -> str:
     """Return the page of a report; content: as in its JSON twin."""
     return render(
         "release.html",
+        package="shoal.report",
         content=content,
         signoff=SIGNOFF_LINES,
         roles=ROLES,
@@ -45,33 +42,6 @@ def as_html(content: Mapping[str, Any]) -> str:
         cells=[_cells(each) for each in content["cells"]],
         spreads=[_spread(each) for each in content.get("before_after", ())],
     )
-
-
-def render(template: str, **values: Any) -> str:
-    """Return a page made from one of the templates; charts in it find their style sheet."""
-    return _environment().get_template(template).render(chart_style=charts.stylesheet(), **values)
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("shoal.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_shown,
-    )
-
-
-def _shown(value: Any) -> Any:
-    """Show all that a text holds, whatever its letters would do to the page; what is markup already stays as it is."""
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return plain(value)
-    return value
 
 
 def _loss(content: Mapping[str, Any]) -> Chart:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal import values
 from shoal.errors import InputError, UsageError
-from shoal.formats import as_table
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import starred_rows
-from shoal.models.exact import compare
-from shoal.risks.fitting import count_fitting
+from shoal.models.thresholds import compare
+from shoal.risks.population_fit import count_fitting
 from shoal.risks.uniques import Uniques, estimate_uniques
 from shoal.schema import Kind, Role, Schema, check_lists
-from shoal.table import Table
+from shoal.tables import values
+from shoal.tables.formats import as_table
+from shoal.tables.table import Table
 
 __all__ = ["CONVENTIONS", "DEFAULT_THRESHOLD", "Exposure", "Fitting", "Risk", "estimate", "read_threshold", "risk"]
 

@@ -7,11 +7,11 @@ dictionaries; row numbers count the data rows from 1; no text holds a cell of a 
 """
 
 from shoal.verification.database import check_copy, check_recoded, table_rows
-from shoal.verification.judging import check, verify
-from shoal.verification.recount import gate
-from shoal.verification.streamed import Claimed, gate_recoded, source_rows
-from shoal.verification.tables import can_read, read_original
+from shoal.verification.gate import gate
+from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
+from shoal.verification.reading.tables import can_read, read_original
 from shoal.verification.verdict import Verdict
+from shoal.verification.verifier import check, verify
 
 __all__ = [
     "Claimed",

@@ -16,11 +16,11 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.schema import Dialect, Schema, check_k
-from shoal.verification import readers
-from shoal.verification.promises import Promises
-from shoal.verification.recount import _share
-from shoal.verification.streamed import BAG, Claimed, bag_of, label_violations
-from shoal.verification.tables import PathName, chunks
+from shoal.verification.gate import _share
+from shoal.verification.gate_streamed import BAG, Claimed, bag_of, label_violations
+from shoal.verification.models import Promises
+from shoal.verification.reading import files
+from shoal.verification.reading.tables import PathName, chunks
 from shoal.verification.verdict import Verdict, judge
 
 __all__ = ["check_copy", "check_recoded", "table_rows"]
@@ -221,7 +221,7 @@ def _reader(type_code: int) -> Any:
 
 
 def _text(cell: Any) -> str:
-    return "" if isinstance(cell, Decimal) and cell.is_nan() else readers.cell_text(cell)
+    return "" if isinstance(cell, Decimal) and cell.is_nan() else files.cell_text(cell)
 
 
 def _quote(name: str) -> str:

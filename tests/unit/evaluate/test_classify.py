@@ -12,9 +12,9 @@ import pytest
 import shoal
 from shoal import Release, evaluate
 from shoal.errors import UsageError
-from shoal.evaluate import intervals
+from shoal.evaluate import confidence
 from shoal.schema import Kind, Role, Schema
-from shoal.table import Table
+from shoal.tables.table import Table
 
 QI = ["age", "town"]
 
@@ -109,7 +109,7 @@ def test_files_without_held_out_rows_say_so_and_with_them_have_wilson_intervals(
     assert means(apart).keys() == means(found).keys()
     plain = evaluate.accuracy(made, kept, make_schema(), "salary", ["tree"])["tree"]
     tree = next(each for each in apart if (each.learner, each.trained_on) == ("tree", "release"))
-    assert (tree.mean, (tree.low, tree.high)) == (plain, intervals.of_share(plain, 80))
+    assert (tree.mean, (tree.low, tree.high)) == (plain, confidence.of_share(plain, 80))
 
 
 def test_target_that_is_recoded_teaches_only_where_it_is_one_class() -> None:
@@ -187,7 +187,7 @@ def test_intervals_are_those_of_their_formulas() -> None:
 
     scores = [0.7, 0.8, 0.75, 0.72, 0.78]
     half = t.ppf(0.975, 4) * np.sqrt((1 / 5 + 1 / 4) * np.var(scores, ddof=1))
-    assert intervals.of_folds(scores, 5) == pytest.approx((0.75 - half, 0.75 + half))
-    assert intervals.of_share(0.5, 100) == pytest.approx((0.40383, 0.59617), abs=1e-5)
-    assert intervals.of_share(1.0, 10) == pytest.approx((0.72247, 1), abs=1e-5)
-    assert intervals.of_mean([1.0, 1.0]) == (1, 1)
+    assert confidence.of_folds(scores, 5) == pytest.approx((0.75 - half, 0.75 + half))
+    assert confidence.of_share(0.5, 100) == pytest.approx((0.40383, 0.59617), abs=1e-5)
+    assert confidence.of_share(1.0, 10) == pytest.approx((0.72247, 1), abs=1e-5)
+    assert confidence.of_mean([1.0, 1.0]) == (1, 1)

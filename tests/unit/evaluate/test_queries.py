@@ -12,9 +12,9 @@ import shoal
 from shoal.errors import UsageError
 from shoal.evaluate import ask_queries, queries
 from shoal.evaluate.queries import draw_queries
-from shoal.numeric import CategoryScale
+from shoal.metrics.features import CategoryScale
 from shoal.schema import Role, Schema
-from shoal.table import Table
+from shoal.tables.table import Table
 from tests.naive import queries as plain
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy import intervals
-from shoal.hierarchy.span import parse_span
-from shoal.values import Marks
+from shoal.hierarchy.range_label import parse_span
+from shoal.tables.values import Marks
 
 
 @pytest.mark.parametrize(

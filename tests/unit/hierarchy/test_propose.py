@@ -7,8 +7,8 @@ import pytest
 
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy import Hierarchy, propose, propose_for
-from shoal.hierarchy.cooccurrence import merge_order
-from shoal.table import from_frame
+from shoal.hierarchy.likeness import merge_order
+from shoal.tables.table import from_frame
 
 
 def n_labels(hierarchy: Hierarchy) -> list[int]:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shoal.bound import kernel_order, prepare
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
+from shoal.metrics.lower_bound import kernel_order, prepare
 from tests.naive import bound as naive
 from tests.strategies import Sheet
 

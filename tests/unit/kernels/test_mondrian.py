@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.encoding import Encoded, decode
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import decode
 from shoal.methods import Mondrian, Run
 from shoal.methods.mondrian import prepare
 from shoal.models import KAnonymity

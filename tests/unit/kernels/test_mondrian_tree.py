@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encoding import Encoded
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.tree import plant
 from shoal.methods import Mondrian, Run
 from shoal.models import KAnonymity
-from shoal.tree import plant
 from tests.naive import mondrian_tree as naive
 from tests.strategies import Sheet
 from tests.unit.kernels.test_mondrian import as_groups, sheets_and_k, twin_input

@@ -9,10 +9,11 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shoal.encoding import Attribute, Encoded, encode
+from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.encode import encode
 from shoal.hierarchy import Hierarchy
 from shoal.schema import Kind
-from shoal.table import from_frame
+from shoal.tables.table import from_frame
 from tests.naive import leftovers
 from tests.strategies import Sheet, sheets
 

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.encoding.sensitive import encode_sensitive
 from shoal.errors import InfeasibleError, UsageError
 from shoal.models import Groups, PrivacyModel, model_from, parse_model
-from shoal.models.exact import entropy_falls_short
+from shoal.models.thresholds import entropy_falls_short
 from shoal.schema import Column, Kind, Role
-from shoal.sensitive import encode_sensitive
-from shoal.table import factorize
+from shoal.tables.table import factorize
 
 Rows = Sequence[Sequence[str]]
 

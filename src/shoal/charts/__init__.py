@@ -1,0 +1,1 @@
+"""Self-contained SVG charts and HTML pages."""

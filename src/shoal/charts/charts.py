@@ -1,0 +1,279 @@
+"""The charts of reports as SVG text: one look, light and dark, each with its figures as a table and in words.
+
+`lines` over k, `bars` by name, `pairs` of before and after, `histogram` of sizes, `scatter` for maps. Drawings hold
+classes alone. Their colours are those of Okabe and Ito, which no common colour blindness confuses; they stand in
+`templates/charts.css`, for light and dark, and every series has a mark and a dash of its own. The same figures give the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from shoal.charts.svg import LETTER, WIDTH, Scale, decimals, element, marker, plain, spoken, spread, text, widest
+
+__all__ = ["Bar", "Chart", "Pair", "Point", "Series", "bars", "histogram", "lines", "pairs", "scatter", "stylesheet"]
+
+HEIGHT = 300  # of charts with two axes
+LEFT, RIGHT, FOOT = 62, 16, 46  # room for numbers and the name of the axis, and beside the last mark
+ROW, PAIR_ROW = 26, 34  # heights of rows of bars
+MOST_TICKS = 9
+
+
+@dataclass(frozen=True)
+class Series:
+    """A named curve."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A named length; words: what stands beside it."""
+
+    name: str
+    value: float
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A named length before and after."""
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """A named place on a map; points of one series look alike."""
+
+    name: str
+    x: float
+    y: float
+    series: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its drawing, what it shows in a sentence, and its figures as a table (a head and rows of texts)."""
+
+    title: str
+    summary: str
+    svg: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def standalone(self) -> str:
+        """Return the drawing as a file of its own, with its colours."""
+        style = element("style", stylesheet())
+        return self.svg.replace("><title", f">{style}<title", 1) + "\n"
+
+
+@cache
+def stylesheet() -> str:
+    """Return the colours and letters of charts, for a page that holds some."""
+    return files("shoal.charts").joinpath("templates/charts.css").read_text(encoding="utf-8")
+
+
+def lines(
+    title: str,
+    summary: str,
+    series: Sequence[Series],
+    *,
+    x: str,
+    y: str,
+    log_x: bool = False,
+    zero: bool = True,
+) -> Chart:
+    """Draw curves over a common axis, such as the loss of several methods over k.
+
+    x, y: names of the axes. log_x: equal steps for equal ratios, for k. zero: the upright axis begins at 0.
+    """
+    places = sorted({place for one in series for place, _ in one.points})
+    heights = [height for one in series for _, height in one.points]
+    names = [one.name for one in series]
+    legend, top = _legend(names)
+    across, up, axes = _axes(places, heights, top, x, y, log_x=log_x, zero=zero)
+    curves = []
+    for i, one in enumerate(series):
+        path = " ".join(f"{decimals(across(a))},{decimals(up(b))}" for a, b in one.points)
+        curves.append(element("polyline", points=path, class_=f"curve line-{i % 6 + 1}"))
+        curves += [marker(i, across(a), up(b)) for a, b in one.points]
+    found = [dict(one.points) for one in series]
+    rows = tuple((spoken(place), *(spoken(one[place]) if place in one else "" for one in found)) for place in places)
+    return _chart(title, summary, HEIGHT + top, [legend, axes, *curves], (x, *names), rows)
+
+
+def scatter(
+    title: str, summary: str, points: Sequence[Point], *, x: str, y: str, log_x: bool = False, zero: bool = True
+) -> Chart:
+    """Draw a map of named points, such as risk against loss; points of one series share mark and colour."""
+    names = list(dict.fromkeys(point.series for point in points))
+    legend, top = _legend([name for name in names if name])
+    across, up, axes = _axes(
+        sorted({point.x for point in points}), [point.y for point in points], top, x, y, log_x=log_x, zero=zero
+    )
+    marks = []
+    for point in points:
+        place, height = across(point.x), up(point.y)
+        marks.append(marker(names.index(point.series), place, height))
+        left = place > WIDTH * 0.7
+        at = place - 8 if left else place + 8
+        marks.append(text(point.name, at, height + 4, "small", room=130, anchor="end" if left else "start"))
+    rows = tuple((point.name, point.series, spoken(point.x), spoken(point.y)) for point in points)
+    return _chart(title, summary, HEIGHT + top, [legend, axes, *marks], ("point", "series", x, y), rows)
+
+
+def bars(
+    title: str, summary: str, rows: Sequence[Bar], *, head: tuple[str, str] = ("", ""), longest: float | None = None
+) -> Chart:
+    """Draw one bar a name, level, in the order given; longest: what the whole width stands for."""
+    side = widest([row.name for row in rows], 200) + 6
+    reach = WIDTH - side - 110
+    most = longest if longest is not None else max((row.value for row in rows), default=0)
+    drawn = []
+    for i, row in enumerate(rows):
+        y, length = i * ROW + 4, reach * row.value / most if most > 0 else 0.0
+        drawn.append(text(row.name, side - 6, y + 13, room=side - 6, anchor="end"))
+        drawn.append(element("rect", x=side, y=y, width=max(length, 1.0), height=ROW - 8, class_="fill-1"))
+        drawn.append(text(row.words or spoken(row.value), side + max(length, 1) + 6, y + 13, "small", room=104))
+    drawn.append(element("path", d=f"M{decimals(side)} 0V{len(rows) * ROW + 2}", class_="axis"))
+    table = tuple((row.name, row.words or spoken(row.value)) for row in rows)
+    return _chart(title, summary, len(rows) * ROW + 6, drawn, head, table)
+
+
+def pairs(
+    title: str,
+    summary: str,
+    rows: Sequence[Pair],
+    *,
+    head: tuple[str, str, str] = ("", "before", "after"),
+) -> Chart:
+    """Draw two bars a name, before and after, in the order given."""
+    legend, top = _legend(list(head[1:]), squares=True)
+    side = widest([row.name for row in rows], 200) + 6
+    reach = WIDTH - side - 80
+    most = max((max(row.before, row.after) for row in rows), default=0) or 1
+    drawn = [legend]
+    for i, row in enumerate(rows):
+        y = top + i * PAIR_ROW
+        drawn.append(text(row.name, side - 6, y + 18, room=side - 6, anchor="end"))
+        for j, value in enumerate((row.before, row.after)):
+            length, at = max(reach * value / most, 1.0), y + 2 + j * 13
+            drawn.append(element("rect", x=side, y=at, width=length, height=12, class_=f"fill-{j + 1}"))
+            drawn.append(text(spoken(round(value)), side + length + 5, at + 10, "tiny"))
+    drawn.append(element("path", d=f"M{decimals(side)} {top}V{top + len(rows) * PAIR_ROW}", class_="axis"))
+    table = tuple((row.name, spoken(round(row.before)), spoken(round(row.after))) for row in rows)
+    return _chart(title, summary, top + len(rows) * PAIR_ROW + 4, drawn, head, table)
+
+
+def histogram(title: str, summary: str, columns: Sequence[Bar], *, x: str, y: str, marked: str | None = None) -> Chart:
+    """Draw upright bars side by side, such as the rows in groups of each size; marked: what the first edge means."""
+    ticks = spread(0, max((column.value for column in columns), default=1) or 1, 5)
+    top, floor = 22, HEIGHT - FOOT
+    up = Scale(0, ticks[-1], floor, top)
+    drawn = [_upright(ticks, up, y)]
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(columns))
+    for i, column in enumerate(columns):
+        place, height = LEFT + i * step, up(column.value)
+        gap = min(4.0, step * 0.15)
+        size = {"width": step - 2 * gap, "height": max(floor - height, 0.8)}
+        drawn.append(element("rect", x=place + gap, y=min(height, floor - 0.8), class_="fill-1", **size))
+        if column.value:
+            drawn.append(text(column.words, place + step / 2, height - 5, "tiny", room=step + 6, anchor="middle"))
+        drawn.append(text(column.name, place + step / 2, floor + 16, "small", room=step + 4, anchor="middle"))
+    if marked:
+        drawn.append(element("path", d=f"M{LEFT} {top}V{floor}", class_="limit"))
+        drawn.append(text(marked, LEFT + 5, top - 6, "small"))
+    drawn.append(element("path", d=f"M{LEFT} {floor}H{WIDTH - RIGHT}", class_="axis"))
+    drawn.append(text(x, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "name", anchor="middle"))
+    rows = tuple((column.name, column.words or spoken(column.value)) for column in columns)
+    return _chart(title, summary, HEIGHT, drawn, (x, y), rows)
+
+
+def _chart(
+    title: str,
+    summary: str,
+    height: float,
+    drawn: Sequence[str],
+    head: tuple[str, ...],
+    rows: tuple[tuple[str, ...], ...],
+) -> Chart:
+    """Put a drawing together; its names for screen readers come from what it shows, so no two charts share them."""
+    body = "".join(drawn)
+    key = hashlib.sha256(f"{title}\0{summary}\0{body}".encode()).hexdigest()[:10]
+    told = element("title", html.escape(plain(title)), id=f"t{key}")
+    told += element("desc", html.escape(plain(summary)), id=f"d{key}")
+    svg = element(
+        "svg",
+        told + body,
+        xmlns="http://www.w3.org/2000/svg",
+        class_="chart",
+        viewBox=f"0 0 {WIDTH} {decimals(height)}",
+        role="img",
+        aria_labelledby=f"t{key} d{key}",
+    )
+    return Chart(title, summary, svg, head, rows)
+
+
+def _legend(names: Sequence[str], *, squares: bool = False) -> tuple[str, int]:
+    """Return the legend of series, in as many lines as it takes, and the height below it."""
+    if not names or (len(names) == 1 and not squares):
+        return "", 16
+    drawn, x, y = [], 6.0 if squares else float(LEFT), 12
+    for i, name in enumerate(names):
+        room = min(220.0, len(plain(name)) * LETTER) + 44
+        if x + room > WIDTH:
+            x, y = LEFT, y + 18
+        if squares:
+            drawn.append(element("rect", x=x, y=y - 6, width=12, height=12, class_=f"fill-{i + 1}"))
+        else:
+            drawn.append(element("path", d=f"M{decimals(x - 2)} {y}h22", class_=f"curve line-{i % 6 + 1}"))
+            drawn.append(marker(i, x + 9, y))
+        drawn.append(text(name, x + (18 if squares else 26), y + 4, room=220))
+        x += room
+    return "".join(drawn), y + 18
+
+
+def _axes(
+    places: Sequence[float], heights: Sequence[float], top: int, x: str, y: str, *, log_x: bool, zero: bool
+) -> tuple[Scale, Scale, str]:
+    """Return the scales of a chart with two axes, and their drawing; top: where it begins."""
+    floor = HEIGHT + top - FOOT
+    steps = spread(min([0.0, *heights] if zero else heights, default=0), max(heights, default=1), 5)
+    up = Scale(steps[0], steps[-1], floor, top + 8)
+    few = log_x or (len(places) <= MOST_TICKS and all(place == int(place) for place in places))
+    shown = list(places) if few else spread(places[0], places[-1])
+    ends = (places[0], places[-1]) if few else (shown[0], shown[-1])
+    across = Scale(*ends, LEFT + 14, WIDTH - RIGHT - 14, log_x)
+    drawn, last = [_upright(steps, up, y)], float("-inf")
+    for place in shown:
+        at = across(place)
+        drawn.append(element("path", d=f"M{decimals(at)} {floor}v4", class_="axis"))
+        if at - last > 7 * len(spoken(place)) + 4:
+            drawn.append(text(spoken(place), at, floor + 17, "small", anchor="middle"))
+            last = at
+    drawn.append(element("path", d=f"M{LEFT} {floor}H{WIDTH - RIGHT}", class_="axis"))
+    drawn.append(text(x, (LEFT + WIDTH - RIGHT) / 2, floor + 38, "name", anchor="middle"))
+    return across, up, "".join(drawn)
+
+
+def _upright(ticks: Sequence[float], up: Scale, name: str) -> str:
+    """Return the grid of an upright axis with its numbers and its name."""
+    drawn = []
+    for tick in ticks:
+        y = decimals(up(tick))
+        drawn.append(element("path", d=f"M{LEFT} {y}H{WIDTH - RIGHT}", class_="grid"))
+        drawn.append(text(spoken(tick), LEFT - 7, up(tick) + 4, "small", anchor="end"))
+    middle = (up(ticks[0]) + up(ticks[-1])) / 2
+    shown = html.escape(plain(name))
+    turned = f"translate(14 {decimals(middle)}) rotate(-90)"
+    return "".join(drawn) + element("text", shown, transform=turned, class_="name", text_anchor="middle")

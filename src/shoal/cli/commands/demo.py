@@ -1,0 +1,63 @@
+"""`shoal demo`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import terminal
+from shoal.errors import FileError
+from shoal.settings.settings import Settings
+from shoal.tables.targets.file import Beside, Target
+
+# What a hospital would say of the built-in table.
+SETTINGS = Settings(
+    k=5,
+    qi=("birth_date", "sex", "zip", "nationality", "education"),
+    sensitive=("disease", "cost"),
+    drop=("name", "patient_id", "visit_date"),
+)
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the release goes; made if it is not there.")] = Path("shoal-demo"),
+    k: opt.K = SETTINGS.k,
+    threads: opt.Threads = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Anonymise the built-in table of 5,000 invented hospital patients and show what came out."""
+    began = time.perf_counter()
+    n_threads = opt.use_threads(threads)
+    from shoal.datasets import patients_path
+    from shoal.methods import Run
+    from shoal.release.anonymize import anonymize_table, choose_method, make_request
+    from shoal.tables.csv import read_csv
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
+    with (
+        Target(folder / "patients-released.csv", force=True, committing=opt.finish_undisturbed) as target,
+        Beside(folder / "report.html", force=True) as report,
+        terminal.progress() as (stage, progress),
+    ):
+        table = read_csv(patients_path())
+        run = Run(threads=n_threads, stage=stage, progress=progress)
+        request = make_request(replace(SETTINGS, k=k), keep_order=False)
+        release = anonymize_table(table, SETTINGS.schema(table.names), request, choose_method(SETTINGS), (), run)
+        release = replace(release, settings=replace(SETTINGS, k=k))
+        stage("writing and verifying")
+        manifest = release.write_to(target, report=report)
+    seconds = time.perf_counter() - began
+    terminal.print_release(release, target.place, manifest, seconds, as_json=as_json, report=report)
+    if not as_json:
+        named = (
+            f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"
+        )
+        typer.echo(f"The same by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")

@@ -1,0 +1,240 @@
+"""`shoal hierarchy show`, `propose` and `convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import terminal
+from shoal.errors import FileError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from shoal.hierarchy import Hierarchy
+
+app = typer.Typer(help="Look at hierarchies, have one proposed, convert them.", no_args_is_help=True)
+
+SHOWN_CHILDREN = 12
+Trust = Annotated[
+    bool,
+    typer.Option("--trust-hierarchies", help="Take labels that are not true of their values.", rich_help_panel=opt.RUN),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.", rich_help_panel=opt.OUTPUT)]
+
+KindName = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", help="numeric, categorical or date; told from the cells if left out.", rich_help_panel=opt.KINDS
+    ),
+]
+By = Annotated[
+    str | None,
+    typer.Option("--by", help="widths or quantiles (numbers, dates), prefix (codes), cooccurrence (categories)."),
+]
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", help="Columns to compare categories by, comma separated; all others if left out."),
+]
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="A hierarchy: ARX CSV, or a UTD job file (.xml).")],
+    whole: Annotated[
+        bool, typer.Option("--all", help="Show every label and value, however many.", rich_help_panel=opt.OUTPUT)
+    ] = False,
+    trust: Trust = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Check a hierarchy and show it as a tree.
+
+    Example: shoal hierarchy show zip.csv
+    """
+    found = _load(file, trust)
+    if as_json:
+        terminal.print_json({"file": str(file), "hierarchies": {name: _facts(h) for name, h in found.items()}})
+        return
+    for name, hierarchy in found.items():
+        terminal.say_notes(hierarchy.notes)
+        _print_tree(name, hierarchy, whole)
+
+
+@app.command()
+def propose(
+    data: Annotated[Path, typer.Argument(help="The table: a CSV file.")],
+    column: Annotated[str, typer.Option(help="The column to make a hierarchy for.")],
+    kind: KindName = None,
+    by: By = None,
+    others: With = None,
+    date_format: Annotated[str, typer.Option(help="Format of dates.", rich_help_panel=opt.KINDS)] = "%Y-%m-%d",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where it goes: an ARX CSV file.")] = None,
+    force: Force = False,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    header: opt.Header = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Propose a hierarchy for a column, to be looked at and edited.
+
+    The file lists the values of the column: keep it as private as the table.
+
+    Example: shoal hierarchy propose data.csv --column zip -o zip.csv
+    """
+    if output is not None:
+        _check_output(output, force, data)
+    opt.use_threads(None)
+    from shoal import hierarchy as hierarchies
+    from shoal.tables.formats import read_table
+
+    settings = opt.file_settings(delimiter, encoding, header)
+    table = read_table(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+    proposed = hierarchies.propose_for(
+        table,
+        column,
+        kind=kind,
+        by=by,
+        others=None if others is None else opt.split_names(others),
+        missing=opt.split_names(missing),
+        date_format=date_format,
+    )
+    if output is not None:
+        hierarchies.write_arx_csv(proposed, output)
+    if as_json:
+        terminal.print_json({"column": column, "output": output and str(output), **_facts(proposed)})
+        return
+    terminal.say_notes((*table.notes, *proposed.notes))
+    _print_tree(column, proposed, whole=False)
+    if output is not None:
+        typer.echo(f"written: {output}. Look at it, edit it, check it: shoal hierarchy show {output}")
+
+
+@app.command()
+def convert(
+    files: Annotated[list[Path], typer.Argument(help="One UTD job file (.xml), or ARX CSV files.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A folder for the CSV files, one .csv file, or one .xml job file.")
+    ],
+    force: Force = False,
+    trust: Trust = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Convert hierarchies: a UTD job file to ARX CSV files, ARX CSV files to a UTD job file, or CSV to tidy CSV.
+
+    An attribute of numbers is written for every whole number that its intervals cover. The job file keeps trees, but
+    has no place for the names of labels.
+
+    Example: shoal hierarchy convert job.xml -o hierarchies
+    """
+    from shoal import hierarchy as hierarchies
+
+    found: dict[str, Hierarchy] = {}
+    for file in files:
+        for name, hierarchy in _load(file, trust).items():
+            if name in found:
+                raise UsageError(f"{file}: a hierarchy for {name!r} was given before. Give one for each attribute.")
+            found[name] = hierarchy
+            terminal.say_notes(() if as_json else hierarchy.notes)
+    suffix = output.suffix.lower()
+    if suffix == ".csv" and len(found) > 1:
+        raise UsageError(f"{output}: {len(found)} hierarchies do not fit into one CSV file. Name a folder.")
+    places = {name: output if suffix in (".csv", ".xml") else output / _file_name(name) for name in found}
+    if suffix not in (".csv", ".xml"):
+        _make_folder(output)
+    for place in dict.fromkeys(places.values()):
+        _check_output(place, force, *files)
+    if suffix == ".xml":
+        hierarchies.write_utd_xml(found, output)
+    else:
+        for name, place in places.items():
+            hierarchies.write_arx_csv(found[name], place)
+    if as_json:
+        terminal.print_json({"written": {name: str(place) for name, place in places.items()}})
+    else:
+        terminal.print_table("shoal: written", [(name, str(place)) for name, place in places.items()])
+
+
+def _load(file: Path, trust: bool) -> dict[str, Hierarchy]:
+    """Read a file of either form; intervals of numbers are spelled out for the whole numbers that they cover."""
+    from shoal import hierarchy as hierarchies
+
+    if file.suffix.lower() != ".xml":
+        return {file.stem: hierarchies.read_arx_csv(file, trust=trust)}
+    found = {}
+    for name, rule in hierarchies.read_utd_xml(file).items():
+        listed = rule.whole_numbers() if isinstance(rule, hierarchies.IntervalTree) else None
+        found[name] = rule if isinstance(rule, hierarchies.Hierarchy) else rule.over(listed or [], column=name)
+    return found
+
+
+def _file_name(name: str) -> str:
+    if "/" in name or "\0" in name or name.startswith("."):
+        raise InputError(f"attribute {name!r} cannot name a file. Rename it in the job file.")
+    return f"{name}.csv"
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
+
+
+def _check_output(output: Path, force: bool, *sources: Path) -> None:
+    """Refuse to write over a source, a folder, or a file that is there without --force."""
+    for source in sources:
+        if output.exists() and source.exists() and output.samefile(source):
+            raise InputError(f"{output}: input and output are the same file. Name another output with -o.")
+    if output.is_dir():
+        raise FileError(f"{output}: is a folder. Name a file in it.")
+    if not output.parent.is_dir():
+        raise FileError(f"{output.parent}: no such folder. Make it first.")
+    if output.exists() and not force:
+        raise FileError(f"{output}: exists already. Name another output, or say --force to replace it.")
+
+
+def _facts(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Return what --json says of a hierarchy."""
+    return {
+        "values": len(hierarchy.rows),
+        "height": hierarchy.height,
+        "labels": [len(hierarchy.labels(level)) for level in range(hierarchy.height + 1)],
+        "trusted": hierarchy.trusted,
+        "notes": list(hierarchy.notes),
+    }
+
+
+def _print_tree(name: str, hierarchy: Hierarchy, whole: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+    from rich.tree import Tree
+
+    counts = [f"level {level}: {len(hierarchy.labels(level)):,}" for level in range(hierarchy.height + 1)]
+    typer.echo(f"{name}: {len(hierarchy.rows):,} values, {hierarchy.height} levels above them ({', '.join(counts)})")
+    tree = Tree(Text(f"* ({len(hierarchy.rows):,})"))
+    _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if whole else SHOWN_CHILDREN)
+    Console().print(tree)
+
+
+def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most: int | None) -> None:
+    """Add what is below a label; a label that repeats the one above it, or the value, is shown once."""
+    from rich.text import Text
+
+    below: dict[str, list[str]] = {}
+    for value in values:
+        below.setdefault(hierarchy.label(value, level), []).append(value)
+    if level > 0 and len(below) == 1 and next(iter(below)) == hierarchy.label(values[0], level + 1):
+        _grow(tree, hierarchy, values, level - 1, most)
+        return
+    for i, (label, members) in enumerate(below.items()):
+        if i == most:
+            tree.add(Text(f"... and {len(below) - i:,} more (--all shows them)"))
+            break
+        alone = level == 0 or members == [label]
+        branch = tree.add(Text(label if alone else f"{label} ({len(members):,})"))
+        if not alone:
+            _grow(branch, hierarchy, members, level - 1, most)

@@ -1,0 +1,83 @@
+"""`shoal init`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import terminal
+
+if TYPE_CHECKING:
+    from shoal.profile import Profile
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or Excel.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the proposal goes.")] = Path("shoal.toml"),
+    delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    header: opt.Header = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a proposal that exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
+    threads: opt.Threads = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.
+
+    Example: shoal init data.csv
+    """
+    opt.use_threads(threads)
+    from shoal.profile import profile_table
+    from shoal.settings.proposal import check_target, write_document
+    from shoal.tables.formats import read_table
+
+    given = opt.file_settings(delimiter, encoding, header)
+    check_target(output, data, force=force)
+    table = read_table(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header)
+    profile = profile_table(table)
+    write_document(profile, output, data, force=force)
+    if as_json:
+        terminal.print_json(profile.as_dict() | {"output": str(output)})
+        return
+    terminal.say_notes(table.notes)
+    print_profile(profile)
+    typer.echo(f"Written: {output}. Read it, change what you know better, then:")
+    released = data.with_name(f"{data.stem}-released.csv").name
+    typer.echo(f"  shoal anonymize {shlex.quote(str(data))} -o {released} --config {shlex.quote(str(output))}")
+
+
+def print_profile(profile: Profile) -> None:
+    """Print the columns, what singles people out, and the warnings."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"shoal: {profile.n_rows:,} rows", title_justify="left")
+    for heading in ("column", "role", "kind", "distinct", "missing", "unique", "distribution", "why"):
+        table.add_column(heading, justify="right" if heading in ("distinct", "missing", "unique") else "left")
+    for column in profile.columns:
+        facts, proposal = column.facts, column.proposal
+        kind = f"{proposal.kind} {facts.date_format}" if facts.date_format else str(proposal.kind)
+        shares = (f"{facts.missing_share:.1%}", f"{facts.unique_share:.1%}")
+        cells = (_plain(column.name), str(proposal.role), kind, f"{facts.distinct:,}", *shares, facts.sparkline)
+        table.add_row(*map(Text, cells), Text(proposal.reason))
+    console = Console()
+    console.print(table)
+    if profile.singling.combinations:
+        facts_shown = [
+            (" + ".join(map(_plain, one.columns)), f"{one.share:.1%} of the rows")
+            for one in profile.singling.combinations
+        ]
+        terminal.print_table("alone with their values in", facts_shown)
+    for warning in profile.warnings:
+        typer.echo(f"CHECK: {warning.text}")
+
+
+def _plain(name: str) -> str:
+    """Return a column's name without signs that a terminal would act on."""
+    return name if name.isprintable() else repr(name)

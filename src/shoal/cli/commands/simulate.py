@@ -1,0 +1,184 @@
+"""`shoal simulate`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import terminal
+from shoal.errors import UsageError
+
+if TYPE_CHECKING:
+    from shoal.evaluate.feasibility.simulation import Feasibility, Urn
+    from shoal.tables.table import Table
+
+URN = "What rows are drawn from"
+FIGURE_23 = (3, 7, 12, 15, 18)  # numbers of attributes whose curves stand beside the one asked for
+MOST_CURVES = 6
+NEVER = 0.001
+WORDS = {
+    "binary": "of two values, each as likely as the other",
+    "uniform": "whose values are equally likely",
+    "independent": "each drawn from its own column of the table",
+    "joint": "drawn together, row by row of the table",
+}
+
+
+def simulate(
+    data: Annotated[
+        Path | None, typer.Argument(help="A table whose own values are drawn; name its columns with --qi.")
+    ] = None,
+    attributes: Annotated[
+        int | None, typer.Option(help="So many attributes of two values, half and half.", rich_help_panel=URN)
+    ] = None,
+    cardinalities: Annotated[
+        str | None,
+        typer.Option(help="Numbers of values of the attributes, all equally likely: 2,5,80.", rich_help_panel=URN),
+    ] = None,
+    qi: Annotated[
+        list[str] | None, typer.Option("--qi", help="Columns of the table, comma separated.", rich_help_panel=URN)
+    ] = None,
+    joint: Annotated[
+        bool,
+        typer.Option(
+            "--joint",
+            help="Draw whole rows of the table. Without it each column is drawn by itself, which is the safe side.",
+            rich_help_panel=URN,
+        ),
+    ] = False,
+    k: Annotated[int | None, typer.Option("-k", "--k", help="Rows that every combination present must have.")] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Rows of each table; those of the given table if left out.", min=1)
+    ] = None,
+    repetitions: Annotated[int, typer.Option(help="How many tables are drawn.", min=1)] = 500,
+    success: Annotated[float, typer.Option(help="The chance that the rows needed are told for.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.", rich_help_panel=opt.RUN)] = 0,
+    threads: opt.Threads = None,
+    delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    header: opt.Header = None,
+    sheet: opt.Sheet = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the chance over rows as an .svg file.", rich_help_panel=opt.OUTPUT),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a drawing that exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Say before anything is recoded whether k is within reach: draw random tables and count their groups.
+
+    Example: shoal simulate --attributes 7 --k 5 --rows 7500
+    """
+    began = time.perf_counter()
+    if k is None:
+        raise UsageError("k is not given. Say how many rows each combination must have: --k 5 is common.")
+    if sum(given is not None for given in (data, attributes, cardinalities)) != 1:
+        raise UsageError("say what rows are drawn from: a table with --qi, or --attributes, or --cardinalities.")
+    if data is None and (qi or joint):
+        raise UsageError("--qi and --joint speak of a table, and none is given. Name its file, or leave them out.")
+    n_threads = opt.use_threads(threads)
+    from shoal.evaluate.feasibility.chart import chart_success
+    from shoal.evaluate.feasibility.simulation import simulate
+    from shoal.tables.formats import read_table
+    from shoal.tables.targets.text_file import check_text_target, write_text
+
+    if plot is not None:
+        check_text_target(plot, suffix=".svg", what="the drawing is an SVG file", source=data, force=force)
+    if data is not None:
+        given = opt.file_settings(delimiter, encoding, header)
+        table = read_table(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header, sheet=sheet)
+        terminal.say_notes(table.notes)
+        rows = rows or table.n_rows
+        choice = _of_table(table, opt.split_names(qi), joint=joint)
+    else:
+        choice = _binary(attributes) if attributes is not None else _uniform(cardinalities or "")
+    with terminal.progress(("drawing tables",)) as (_, progress):
+        answer = simulate(
+            choice.urn(choice.n),
+            k=k,
+            rows=rows,
+            repetitions=repetitions,
+            wanted_success=success,
+            seed=seed,
+            threads=n_threads,
+            progress=progress,
+        )
+    if plot is not None:
+        drawn = [(choice.names[n], choice.urn(n)) for n in sorted(choice.names)[-MOST_CURVES:]]
+        write_text(plot, chart_success(drawn, k, answer).standalone())
+    if as_json:
+        seconds = round(time.perf_counter() - began, 3)
+        terminal.print_json(answer.as_dict() | {"seconds": seconds, "plot": plot and str(plot)})
+    else:
+        terminal.print_table(f"shoal: {_verdict(answer)}", _facts(answer, plot))
+
+
+class Choice(NamedTuple):
+    """The first n attributes as an urn, for any n up to all of them, and the names of those that a drawing shows."""
+
+    urn: Callable[[int], Urn]
+    n: int
+    names: dict[int, str]
+
+
+def _of_table(table: Table, columns: tuple[str, ...], *, joint: bool) -> Choice:
+    from shoal.evaluate.feasibility.simulation import Urn
+
+    names = {n: f"+ {name}" if n > 1 else name for n, name in enumerate(columns, 1)}
+    return Choice(lambda n: Urn.of_table(table, columns[:n], joint=joint), len(columns), names)
+
+
+def _binary(attributes: int) -> Choice:
+    from shoal.evaluate.feasibility.simulation import Urn
+
+    shown = {*(n for n in FIGURE_23 if n < attributes), attributes}
+    return Choice(Urn.binary, attributes, {n: f"{n} attribute{'s' * (n > 1)}" for n in shown})
+
+
+def _uniform(text: str) -> Choice:
+    from shoal.evaluate.feasibility.simulation import Urn
+
+    try:
+        cards = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--cardinalities {text!r} is not a list of whole numbers. Write 2,5,80.") from None
+    names = {n: f"+ {card} values" if n > 1 else f"{card} values" for n, card in enumerate(cards, 1)}
+    return Choice(lambda n: Urn.uniform(cards[:n]), len(cards), names)
+
+
+def _verdict(answer: Feasibility) -> str:
+    """Say in a sentence whether k is within reach."""
+    if answer.rows is None:
+        return f"rows needed for k = {answer.k}"
+    chance = answer.poisson if answer.exact is None else answer.exact
+    assert chance is not None
+    if chance >= answer.wanted_success:
+        return f"{answer.rows:,} rows are enough for k = {answer.k} without recoding"
+    if chance < NEVER:
+        return f"{answer.rows:,} rows never have k = {answer.k} everywhere; values must be recoded"
+    return f"{answer.rows:,} rows may or may not have k = {answer.k} everywhere"
+
+
+def _facts(answer: Feasibility, plot: Path | None) -> list[tuple[str, str]]:
+    many = "s" * (answer.attributes > 1)
+    facts = [("rows drawn from", f"{answer.attributes} attribute{many} {WORDS[answer.distribution]}")]
+    facts.append(("combinations", f"{answer.cells:,}" if answer.cells < 10**18 else f"{float(answer.cells):.3g}"))
+    if answer.success_rate is not None and answer.interval is not None:
+        low, high = answer.interval
+        rate = f"{answer.success_rate:.4f}: {answer.successes:,} of {answer.repetitions:,} tables had every"
+        facts.append(("success rate", f"{rate} combination {answer.k} times or more"))
+        facts.append((f"{answer.confidence:.0%} interval", f"{low:.4f} to {high:.4f} (Wilson)"))
+        facts.append(("exact chance", "not computed" if answer.exact is None else f"{answer.exact:.4f}"))
+        facts.append(("Poisson chance", f"{answer.poisson:.4f}, as if combinations filled independently"))
+        facts.append(("rows below k", f"{answer.small_share:.2%} of the rows are expected in groups below k"))
+    needed = "more than were looked at" if answer.rows_needed is None else f"{answer.rows_needed:,}"
+    by = f" ({'exact' if answer.rows_needed_by == 'exact' else 'Poisson'})" if answer.rows_needed_by else ""
+    facts.append(("rows needed", f"{needed} for a chance of {answer.wanted_success:g}{by}"))
+    return [*facts, ("drawing", str(plot))] if plot else facts

@@ -1,0 +1,1 @@
+"""Text to integer codes and back, and what a method returns: the partition."""

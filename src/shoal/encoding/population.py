@@ -1,0 +1,186 @@
+"""The people that a table was drawn from: how many of them the cells of a group fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, Cells, tight_partition
+from shoal.errors import InputError, UsageError, join_problems
+from shoal.hierarchy.base import Rule, over_values
+from shoal.schema import Column, Kind, Schema
+from shoal.tables import values
+from shoal.tables.table import Table
+
+if TYPE_CHECKING:
+    from shoal.encoding.attributes import Attribute, Encoded
+
+__all__ = ["Population", "count_strangers", "covered_rows", "encode_population"]
+
+
+@dataclass(frozen=True)
+class Population:
+    """The distinct rows of a population table over the quasi-identifiers of a table, and how often each occurs.
+
+    places: where each row stands in each attribute. For numbers and dates twice the code of an equal value, or the odd
+    number between its neighbours; for categories the code, those that the table lacks from the number of codes on.
+    nodes: by attribute with a tree, the node of each place on each level, -1 where the tree has none.
+    """
+
+    places: NDArray[np.int64]  # rows x attributes
+    counts: NDArray[np.int64]
+    nodes: Mapping[int, NDArray[np.int32]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.counts.sum())
+
+
+def encode_population(
+    table: Table, schema: Schema, attributes: tuple[Attribute, ...], hierarchies: Mapping[str, Rule]
+) -> Population:
+    """Return a population table over the attributes of an encoded table."""
+    names = [attribute.name for attribute in attributes]
+    lacking = [name for name in names if name not in table.names]
+    if lacking:
+        raise UsageError(join_problems([f"the population has no column {name!r}. Add it." for name in lacking]))
+    columns = {column.name: column for column in schema.qi}
+    places: list[NDArray[np.int64]] = []
+    nodes: dict[int, NDArray[np.int32]] = {}
+    for i, attribute in enumerate(attributes):
+        raw, texts = table.factor(attribute.name)
+        normal = ["" if text in schema.missing else text for text in map(values.normalise, texts.to_list())]
+        if attribute.ordered:
+            by_text = _ordered_places(attribute, columns[attribute.name], normal, raw)
+        else:
+            by_text, strangers = _coded_places(attribute, normal, schema)
+            if attribute.tree is not None:
+                nodes[i] = _nodes(attribute, strangers, hierarchies[attribute.name])
+        places.append(by_text[raw])
+    distinct, counts = np.unique(np.column_stack(places), axis=0, return_counts=True)
+    return Population(distinct, counts.astype(np.int64), nodes)
+
+
+def _ordered_places(
+    attribute: Attribute, column: Column, normal: list[str], raw: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    known = [i for i, text in enumerate(normal) if text]
+    given = [normal[i] for i in known]
+    if attribute.kind is Kind.NUMERIC:
+        parsed, misfits = values.parse_numbers(given, values.Marks(column.decimal, column.thousands))
+    else:
+        parsed, misfits = values.parse_dates(given, column.date_format)
+    if misfits:
+        row = int(np.argmax(raw == known[misfits[0]])) + 1
+        raise InputError(
+            f"the population, column {column.name!r}: {len(misfits)} distinct values are not of kind {attribute.kind} "
+            f"(first at row {row}). Mend them, or name markers with --missing."
+        )
+    numbers = np.array([float(number) for number in parsed])
+    card = len(attribute.texts)
+    own = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
+    after = np.searchsorted(own, numbers, side="right")
+    before = np.searchsorted(own, numbers, side="left")
+    by_text = np.full(len(normal), 2 * (attribute.missing if attribute.missing >= 0 else card + 1), dtype=np.int64)
+    by_text[known] = np.where(after > before, 2 * before, 2 * before - 1)
+    return by_text
+
+
+def _coded_places(attribute: Attribute, normal: list[str], schema: Schema) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the place of each text, and the texts that the table lacks, in the order of their places."""
+    code_of = {"" if text in schema.missing else text: code for code, text in enumerate(attribute.texts)}
+    if attribute.kind is Kind.NUMERIC:
+        code_of = {_number(text): code for text, code in code_of.items()}
+        normal = [_number(text) for text in normal]
+    strangers = sorted({text for text in normal if text not in code_of}, key=str)
+    code_of |= {text: len(attribute.texts) + i for i, text in enumerate(strangers)}
+    return np.array([code_of[text] for text in normal], dtype=np.int64), strangers
+
+
+def _number(text: str) -> Any:
+    numbers, misfits = values.parse_numbers([text])
+    return text if misfits else float(numbers[0])
+
+
+def _nodes(attribute: Attribute, strangers: list[str], rule: Rule) -> NDArray[np.int32]:
+    """Return the node of each place on each level; a value that the table lacks has those of its labels."""
+    tree = attribute.tree
+    assert tree is not None
+    texts = [text if isinstance(text, str) else f"{text:g}" for text in strangers]
+    levels = [tree.nodes]
+    if texts:
+        numeric = attribute.kind is Kind.NUMERIC
+        bound = over_values(rule, texts, numbers=numeric, column=attribute.name, unknown="top", missing=("",))
+        more = np.full((len(tree.nodes), len(texts)), -1, dtype=np.int32)
+        for level in range(1, len(tree.nodes)):
+            known = {tree.labels[node]: node for node in set(tree.nodes[level].tolist())}
+            more[level] = [known.get(bound.rows[text][level - 1], -1) for text in texts]
+        levels.append(more)
+    return np.hstack(levels)
+
+
+def count_strangers(encoded: Encoded) -> int:
+    """Return how many rows of the table are not in the population, equal rows counted as often as they occur."""
+    population = encoded.population
+    assert population is not None
+    scale = np.array([2 if attribute.ordered else 1 for attribute in encoded.attributes], dtype=np.int64)
+    both = np.vstack([population.places, encoded.tuples * scale])
+    _, number = np.unique(both, axis=0, return_inverse=True)
+    amounts = np.concatenate([population.counts, -encoded.counts])
+    balance = np.bincount(number.ravel(), weights=amounts)
+    return int(-balance[balance < 0].sum())
+
+
+def covered_rows(encoded: Encoded, labels: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the rows of the population that the cells of each group cover; labels: one for each canonical row.
+
+    Cost: the number of groups times the distinct rows of the population that fit its first attributes.
+    """
+    population = encoded.population
+    assert population is not None
+    if labels.max(initial=-1) < 0:
+        return np.zeros(0, dtype=np.int64)
+    cells = tight_partition(encoded, labels).cells
+    fits = [_fits(encoded, population, i, cells[i]) for i in range(len(cells))]
+    narrowest = sorted(range(len(cells)), key=lambda i: -len(fits[i]))
+    counted = np.zeros(len(cells[0].index), dtype=np.int64)
+    for group in range(len(counted)):
+        inside: Any = slice(None)
+        for i in narrowest:
+            fit = fits[i][cells[i].index[group]]
+            at = population.places[inside, i] - fit[0]
+            good = np.zeros(len(at), dtype=bool)
+            known = (at >= 0) & (at < len(fit[1]))
+            good[known] = fit[1][at[known]]
+            inside = np.flatnonzero(good) if isinstance(inside, slice) else inside[good]
+        counted[group] = population.counts[inside].sum()
+    return counted
+
+
+def _fits(encoded: Encoded, population: Population, i: int, cells: Cells) -> list[tuple[int, NDArray[np.bool_]]]:
+    """Return for each distinct cell of an attribute the first place of a stretch, and which of its places it covers."""
+    attribute = encoded.attributes[i]
+    low, high = int(population.places[:, i].min()), int(population.places[:, i].max())
+    scale = 2 if attribute.ordered else 1
+    found = []
+    for cell in range(len(cells.form)):
+        form, first, last = cells.form[cell], int(cells.low[cell]), int(cells.high[cell])
+        if form == SUPPRESSED:
+            found.append((low, np.ones(high - low + 1, dtype=bool)))
+        elif form == RANGE:
+            found.append((scale * first, np.ones(scale * (last - first) + 1, dtype=bool)))
+        elif form == SET:
+            members = cells.members[cells.starts[cell] : cells.starts[cell + 1]]
+            fits = np.zeros(int(members[-1]) + 1, dtype=bool)
+            fits[members] = True
+            found.append((0, fits))
+        elif form == NODE:
+            found.append((0, (population.nodes[i] == first).any(axis=0)))
+        else:
+            found.append((scale * first, np.ones(1, dtype=bool)))
+    return found

@@ -1,0 +1,1 @@
+"""Methods, k and seeds side by side, and advice on which k to choose."""

@@ -1,0 +1,68 @@
+# distutils: language = c++
+"""Rows of no group join the group to which they add least loss. Twin: tests/naive/leftovers.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.vector cimport vector
+
+from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, unite, union_price, write_tuple
+
+
+def join_groups(
+    const int32_t[:, ::1] codes,        # IN  one row a tuple
+    const int32_t[::1] row_tuple,       # IN  tuple of each row
+    const uint8_t[::1] kinds,           # IN  this and the next ten: the attributes, see lay_forms
+    const int64_t[::1] cards,
+    const int64_t[::1] units,
+    const int64_t[::1] firsts,
+    const int64_t[::1] fulls,
+    const int64_t[::1] places,
+    const int64_t[::1] starts,
+    const int32_t[::1] nodes,
+    const int64_t[::1] node_starts,
+    const int32_t[::1] leaves,
+    const int64_t[::1] leaf_starts,
+    const int64_t[::1] rest,            # IN  rows that look for a group, in the order in which they may choose
+    int64_t n_groups,                   # IN  groups that there are
+    int32_t[::1] labels,                # IN and OUT  group of each row, below 0 where it has none
+) -> None:
+    """Let each row of the rest join the group that it costs least beyond what it cost; of equals the first.
+
+    Cost: O(q) for each pair of such a row and a group.
+    """
+    cdef Forms forms
+    cdef vector[uint64_t] words, one
+    cdef vector[int64_t] sizes, prices
+    cdef Py_ssize_t i, g, best
+    cdef int64_t price, least, added
+    with nogil:
+        lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, forms)
+        words.resize(n_groups * forms.width)
+        one.resize(forms.width)
+        sizes.assign(n_groups, 0)
+        for i in range(labels.shape[0]):
+            g = labels[i]
+            if g < 0:
+                continue
+            write_tuple(forms, &codes[row_tuple[i], 0], one.data())
+            if sizes[g] == 0:
+                write_tuple(forms, &codes[row_tuple[i], 0], words.data() + g * forms.width)
+            else:
+                unite(forms, words.data() + g * forms.width, one.data())
+            sizes[g] += 1
+        for g in range(n_groups):
+            one.assign(words.begin() + g * forms.width, words.begin() + (g + 1) * forms.width)
+            prices.push_back(union_price(forms, one.data(), one.data(), NO_LIMIT))
+        for i in range(rest.shape[0]):
+            write_tuple(forms, &codes[row_tuple[rest[i]], 0], one.data())
+            best, least = -1, 0
+            for g in range(n_groups):
+                price = union_price(forms, words.data() + g * forms.width, one.data(), NO_LIMIT)
+                added = (sizes[g] + 1) * price - sizes[g] * prices[g]
+                if best < 0 or added < least:
+                    best, least = g, added
+            unite(forms, words.data() + best * forms.width, one.data())
+            sizes[best] += 1
+            prices[best] = union_price(
+                forms, words.data() + best * forms.width, words.data() + best * forms.width, NO_LIMIT
+            )
+            labels[rest[i]] = <int32_t>best

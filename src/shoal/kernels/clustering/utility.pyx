@@ -1,0 +1,547 @@
+# More than 400 lines: one class, whose steps share all of its state.
+# distutils: language = c++
+"""Utility-driven clustering: merges that leave most research value. Twin: tests/naive/utility.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.algorithm cimport sort as cpp_sort
+from libcpp.pair cimport pair
+from libcpp.queue cimport priority_queue
+from libcpp.vector cimport vector
+
+from shoal.kernels.clustering.fractions cimport compare_sums
+from shoal.kernels.clustering.union_price cimport A_NODE, A_RANGE, Form, Forms, form_price, lay_forms, unite, write_tuple
+
+cdef extern from *:
+    """
+    typedef __int128 Wide;
+    """
+    ctypedef long long Wide
+
+ctypedef pair[int32_t, int64_t] Piece           # a tuple, and how many of its rows
+ctypedef pair[int32_t, int32_t] Named           # the lowest tuple of a group, and its number
+ctypedef pair[int64_t, Named] Small             # its rows, negated throughout, so that the smallest is on top
+
+cdef enum:
+    NOTHING = 0     # what may be suppressed
+    ATTRIBUTES = 1
+    ROWS = 2
+    MOST_FOR_SUBSETS = 12   # attributes up to which several may be suppressed at once
+
+# Two losses nearer than this to each other, beside their size, are told apart by whole numbers.
+cdef double TOO_NEAR = 1e-13
+
+
+cdef struct Offer:
+    double loss         # of research value, if this merge is made
+    double slack        # how far it may be off by rounding
+    Py_ssize_t place    # of the other group
+
+
+cdef class Utility:
+    """Groups with the value sets, spans and sides of rules that they hold; numbers of groups are never used again."""
+
+    cdef Forms forms
+    cdef const int32_t[:, ::1] codes
+    cdef object kept                            # what the forms point into
+    cdef Py_ssize_t width, q, n_words
+    cdef int64_t k, n_small, room_for_rows
+    cdef int32_t may_suppress
+    cdef bint nested                            # ranges of an attribute may not overlap in part
+    cdef vector[int64_t] ones                   # span of a single value of each attribute
+    cdef vector[int64_t] sums                   # over all rows, of the span of their group
+    cdef vector[int64_t] worth                  # of each attribute, with the rules that are kept
+    cdef vector[int64_t] bases, rule_worth
+    cdef vector[int32_t] pair_rule, rule_attribute, breaks  # breaks: groups that break each pair
+    cdef vector[uint64_t] unbroken              # a bit for each pair whose rule no group breaks
+    cdef vector[uint64_t] settled               # and for each that some group breaks whatever two groups do
+    cdef vector[uint8_t] is_special              # of the living groups: whether an attribute is suppressed, a rule broken
+    cdef vector[int64_t] lost, plain, without, hidden, worth_after, sums_after   # room to work in
+    cdef vector[uint8_t] stars_after, broken
+    cdef vector[uint64_t] union_sides
+    cdef vector[uint64_t] tuple_sides           # of each tuple: words of one side, then of the other
+    cdef vector[uint64_t] words, sides          # of the living groups, one after the other
+    cdef vector[int64_t] spans
+    cdef vector[uint8_t] starred                # whether an attribute of a group is suppressed
+    cdef vector[int64_t] rows
+    cdef vector[int32_t] lowest, number
+    cdef vector[int32_t] place                  # of each group, -1 where it is gone
+    cdef vector[vector[Piece]] members
+    cdef vector[Piece] dropped                  # rows suppressed
+    cdef priority_queue[Small] queue
+
+    def __init__(
+        self,
+        const int32_t[:, ::1] codes,        # IN  one row a tuple
+        const int64_t[::1] counts,          # IN  rows of each tuple
+        object forms,                       # IN  the attributes: the arguments of lay_forms
+        const int64_t[::1] ones,            # IN  span of a single value of each attribute
+        const int64_t[::1] bases,           # IN  worth of each attribute without its rules
+        const int64_t[::1] rule_worth,      # IN  what each rule adds
+        const int32_t[::1] rule_attribute,  # IN  whose rule it is
+        const int32_t[::1] pair_rule,       # IN  the rule that each pair of sides belongs to
+        const uint64_t[:, ::1] one_side,    # IN  of each tuple a bit for each pair: whether it stands on that side
+        const uint64_t[:, ::1] other_side,  # IN  the same for the other side
+        int64_t k,                          # IN  rows that a group needs
+        int32_t may_suppress,               # IN  0 nothing, 1 attributes of groups, 2 rows
+        int64_t room_for_rows,              # IN  how many rows may be suppressed
+        bint nested,                        # IN  whether ranges of an attribute must not overlap in part
+    ):
+        cdef Py_ssize_t i, w
+        cdef vector[Piece] alone
+        cdef vector[uint8_t] none
+        cdef const uint8_t[::1] kinds = forms[0]
+        cdef const int64_t[::1] cards = forms[1], units = forms[2], firsts = forms[3], fulls = forms[4]
+        cdef const int64_t[::1] places = forms[5], starts = forms[6], node_starts = forms[8], leaf_starts = forms[10]
+        cdef const int32_t[::1] nodes = forms[7], leaves = forms[9]
+        lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, self.forms)
+        self.codes, self.kept, self.k, self.may_suppress, self.nested = codes, forms, k, may_suppress, nested
+        self.width, self.q, self.n_words = self.forms.width, codes.shape[1], one_side.shape[1]
+        self.room_for_rows, self.n_small = room_for_rows, 0
+        for i in range(self.q):
+            self.ones.push_back(ones[i])
+            self.bases.push_back(bases[i])
+        self.sums.assign(self.q, 0)
+        for i in range(rule_worth.shape[0]):
+            self.rule_worth.push_back(rule_worth[i])
+            self.rule_attribute.push_back(rule_attribute[i])
+        for i in range(pair_rule.shape[0]):
+            self.pair_rule.push_back(pair_rule[i])
+        self.breaks.assign(pair_rule.shape[0], 0)
+        for i in range(codes.shape[0]):
+            for w in range(self.n_words):
+                self.tuple_sides.push_back(one_side[i, w])
+            for w in range(self.n_words):
+                self.tuple_sides.push_back(other_side[i, w])
+        none.assign(self.q, 0)
+        for i in range(codes.shape[0]):
+            alone.assign(1, Piece(<int32_t>i, counts[i]))
+            self.open(alone, none)
+        self.take_stock()
+
+    def merge(self, int64_t n_steps) -> int:
+        """Merge so many small groups; return how many there are still. Cost of a step: O(q) for each group."""
+        with nogil:
+            while n_steps > 0 and self.n_small > 0:
+                self.step()
+                n_steps -= 1
+        return self.n_small
+
+    def pieces(self, int32_t[::1] tuples, int64_t[::1] rows, int32_t[::1] groups, uint8_t[:, ::1] starred) -> int:
+        """Write the pieces of all groups, numbered anew, and those suppressed (-1), if there is room; return how many.
+
+        starred: of each group, which attributes are suppressed.
+        """
+        cdef Py_ssize_t i, j, n = 0
+        cdef vector[int32_t] numbers = self.number
+        cpp_sort(numbers.begin(), numbers.end())
+        for i in range(<Py_ssize_t>numbers.size()):
+            for j in range(<Py_ssize_t>self.members[numbers[i]].size()):
+                if n < tuples.shape[0]:
+                    tuples[n] = self.members[numbers[i]][j].first
+                    rows[n] = self.members[numbers[i]][j].second
+                    groups[n] = <int32_t>i
+                n += 1
+            if i < starred.shape[0]:
+                for j in range(self.q):
+                    starred[i, j] = self.starred[self.place[numbers[i]] * self.q + j]
+        for j in range(<Py_ssize_t>self.dropped.size()):
+            if n < tuples.shape[0]:
+                tuples[n], rows[n], groups[n] = self.dropped[j].first, self.dropped[j].second, -1
+            n += 1
+        return n
+
+    def count(self) -> int:
+        """Return how many groups there are."""
+        return <int64_t>self.number.size()
+
+    cdef void step(self) noexcept nogil:
+        """Merge the group of fewest rows, then of the lowest tuple, where that leaves most research value."""
+        cdef int32_t one = -1, other
+        cdef Py_ssize_t own, best
+        cdef vector[Piece] members
+        cdef vector[uint8_t] starred
+        while one < 0 or self.place[one] < 0:
+            one = -self.queue.top().second.second
+            self.queue.pop()
+        own = self.place[one]
+        best = self.find_best(own)
+        if best < 0 or self.better_dropped(own, best):
+            self.drop(one)
+        else:
+            self.choose_stars(own, best, starred)
+            other = self.number[best]
+            join(self.members[one], self.members[other], members)
+            self.close(one)
+            self.close(other)
+            if self.nested:
+                self.take_in_overlaps(members, starred)
+            self.open(members, starred)
+        self.take_stock()
+
+    cdef void take_stock(self) noexcept nogil:
+        """Bring the worth of the attributes and the rules that are kept up to date."""
+        cdef Py_ssize_t p
+        self.weigh(self.worth, NULL, NULL, NULL)
+        self.unbroken.assign(self.n_words, 0)
+        self.settled.assign(self.n_words, 0)
+        for p in range(<Py_ssize_t>self.pair_rule.size()):
+            if self.breaks[p] > 2:
+                self.settled[p // 64] |= <uint64_t>1 << (p % 64)
+            if not self.broken[self.pair_rule[p]]:
+                self.unbroken[p // 64] |= <uint64_t>1 << (p % 64)
+
+    cdef Py_ssize_t find_best(self, Py_ssize_t own) noexcept nogil:
+        """Return the place of the group whose merge loses least, that of the lowest tuple among equals."""
+        cdef Py_ssize_t i
+        cdef Offer best, offer
+        cdef int sign
+        best.place = -1
+        for i in range(<Py_ssize_t>self.number.size()):
+            if i == own:
+                continue
+            offer = self.weigh_offer(own, i, best)
+            if best.place < 0 or offer.loss < best.loss - offer.slack - best.slack:
+                best = offer
+            elif offer.loss <= best.loss + offer.slack + best.slack:
+                sign = self.compare_offers(own, i, best.place)
+                if sign > 0 or (sign == 0 and self.lower(i, best.place)):
+                    best = offer
+        return best.place
+
+    cdef bint lower(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        if self.lowest[i] != self.lowest[j]:
+            return self.lowest[i] < self.lowest[j]
+        return self.number[i] < self.number[j]
+
+    cdef Offer weigh_offer(self, Py_ssize_t own, Py_ssize_t i, Offer best) noexcept nogil:
+        """Tell what a merge loses; once that is more than the best one loses, some loss beyond it."""
+        cdef Py_ssize_t a
+        cdef Offer offer
+        cdef int64_t added
+        cdef double value, left
+        cdef bint breaks, hides = False
+        cdef const uint64_t* x = self.words.data() + own * self.width
+        cdef const uint64_t* y = self.words.data() + i * self.width
+        if self.may_suppress == ATTRIBUTES and self.stars_may_pay(own, i):
+            if self.q > MOST_FOR_SUBSETS or self.is_special[own] or self.is_special[i]:
+                return self.weigh_stars(own, i)
+            hides = True
+        breaks = self.find_lost(own, i)
+        offer.loss, offer.slack, offer.place = 0, 0, i
+        for a in range(self.q):
+            added = self.added(a, own, i, form_price(&self.forms.each[a], x, y) + self.ones[a])
+            value = <double>self.worth[a] / <double>self.sums[a]
+            if breaks and self.lost[a] > 0:
+                left = <double>(self.worth[a] - self.lost[a]) / <double>(self.sums[a] + added)
+                if hides:
+                    added = self.added(a, own, i, self.forms.each[a].full + self.ones[a])
+                    left = max(left, <double>self.worth[a] / <double>(self.sums[a] + added))
+                offer.loss += value - left
+                offer.slack += TOO_NEAR * value
+            else:
+                offer.loss += value * <double>added / <double>(self.sums[a] + added)
+            if best.place >= 0 and offer.loss > best.loss * (1 + 4 * TOO_NEAR) + best.slack + 2 * offer.slack:
+                break
+        offer.slack += TOO_NEAR * offer.loss
+        return offer
+
+    cdef bint stars_may_pay(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
+        """Say whether suppression could pay: it could where it saves a rule, or where a part is suppressed already."""
+        cdef Py_ssize_t w
+        cdef const uint64_t* x = self.sides.data() + own * 2 * self.n_words
+        cdef const uint64_t* y = self.sides.data() + i * 2 * self.n_words
+        if self.is_special[own] or self.is_special[i]:
+            return True
+        for w in range(self.n_words):
+            if (x[w] | y[w]) & (x[self.n_words + w] | y[self.n_words + w]) & ~self.settled[w]:
+                return True
+        return False
+
+    cdef Offer weigh_stars(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
+        """The same where attributes may be suppressed."""
+        cdef Py_ssize_t a
+        cdef Offer offer
+        cdef double value
+        self.outcome(own, i, self.worth_after, self.sums_after, self.stars_after)
+        offer.loss, offer.slack, offer.place = 0, 0, i
+        for a in range(self.q):
+            value = <double>self.worth[a] / <double>self.sums[a]
+            offer.loss += value - <double>self.worth_after[a] / <double>self.sums_after[a]
+            offer.slack += TOO_NEAR * value
+        return offer
+
+    cdef bint find_lost(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
+        """Add up, by attribute, the worth of the rules that a union is the first to break; say whether there are any."""
+        cdef Py_ssize_t w, p
+        cdef uint64_t bits, fresh = 0
+        cdef const uint64_t* x = self.sides.data() + own * 2 * self.n_words
+        cdef const uint64_t* y = self.sides.data() + i * 2 * self.n_words
+        for w in range(self.n_words):
+            fresh |= (x[w] | y[w]) & (x[self.n_words + w] | y[self.n_words + w]) & self.unbroken[w]
+        if fresh == 0:
+            return False
+        self.lost.assign(self.q, 0)
+        self.broken.assign(self.rule_worth.size(), 0)
+        for p in range(<Py_ssize_t>self.pair_rule.size()):
+            w = p // 64
+            bits = (x[w] | y[w]) & (x[self.n_words + w] | y[self.n_words + w]) & self.unbroken[w]
+            if is_set(&bits, p % 64) and not self.broken[self.pair_rule[p]]:
+                self.broken[self.pair_rule[p]] = 1
+                self.lost[self.rule_attribute[self.pair_rule[p]]] += self.rule_worth[self.pair_rule[p]]
+        return True
+
+    cdef int64_t added(self, Py_ssize_t a, Py_ssize_t own, Py_ssize_t i, int64_t span) noexcept nogil:
+        """By how much a merge to this span raises the sum of spans of an attribute."""
+        return (
+            span * (self.rows[own] + self.rows[i])
+            - self.spans[own * self.q + a] * self.rows[own] - self.spans[i * self.q + a] * self.rows[i]
+        )
+
+    cdef void outcome(
+        self, Py_ssize_t own, Py_ssize_t i, vector[int64_t]& worth, vector[int64_t]& sums, vector[uint8_t]& starred,
+    ) noexcept nogil:
+        """Work out the worth and the sum of spans of each attribute after a merge, and what it pays to suppress."""
+        cdef Py_ssize_t a, best = -1
+        cdef int64_t span, full
+        cdef double gain, most = 0
+        cdef const uint64_t* x = self.words.data() + own * self.width
+        cdef const uint64_t* y = self.words.data() + i * self.width
+        starred.assign(self.q, 0)
+        self.union_of_sides(own, i, self.union_sides)
+        self.weigh(self.plain, &self.union_sides, self.number.data() + own, self.number.data() + i)
+        worth = self.plain
+        sums = self.sums
+        for a in range(self.q):
+            span = form_price(&self.forms.each[a], x, y) + self.ones[a]
+            sums[a] += self.added(a, own, i, span)
+        if self.may_suppress != ATTRIBUTES:
+            return
+        self.weigh(self.without, NULL, self.number.data() + own, self.number.data() + i)
+        self.hidden.resize(self.q)
+        for a in range(self.q):
+            full = self.forms.each[a].full + self.ones[a]
+            self.hidden[a] = self.sums[a] + self.added(a, own, i, full)
+            if <Wide>self.without[a] * sums[a] > <Wide>self.plain[a] * self.hidden[a]:
+                starred[a] = 1
+                gain = <double>self.without[a] / <double>self.hidden[a] - <double>self.plain[a] / <double>sums[a]
+                if best < 0 or gain > most:
+                    best, most = a, gain
+        for a in range(self.q):
+            if self.q > MOST_FOR_SUBSETS and a != best:
+                starred[a] = 0
+            if starred[a]:
+                worth[a], sums[a] = self.without[a], self.hidden[a]
+
+    cdef int compare_offers(self, Py_ssize_t own, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Compare what two merges leave, exactly; of equals the one that suppresses less is more."""
+        cdef vector[int64_t] worth, sums, other_worth, other_sums
+        cdef vector[uint8_t] starred, other_starred
+        cdef Py_ssize_t a
+        cdef int sign
+        self.outcome(own, i, worth, sums, starred)
+        self.outcome(own, j, other_worth, other_sums, other_starred)
+        sign = 0 if worth == other_worth and sums == other_sums else compare_sums(worth, sums, other_worth, other_sums)
+        if sign == 0:
+            for a in range(self.q):
+                sign += other_starred[a] - starred[a]
+        return sign
+
+    cdef void choose_stars(self, Py_ssize_t own, Py_ssize_t i, vector[uint8_t]& starred) noexcept nogil:
+        cdef vector[int64_t] worth, sums
+        self.outcome(own, i, worth, sums, starred)
+
+    cdef bint better_dropped(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
+        """Say whether suppressing the rows of a group leaves more than its best merge, and is allowed."""
+        cdef vector[int64_t] worth, sums, dropped_worth, dropped_sums
+        cdef vector[uint8_t] starred
+        cdef Py_ssize_t a
+        if self.may_suppress != ROWS or self.rows[own] > self.room_for_rows:
+            return False
+        self.outcome(own, i, worth, sums, starred)
+        self.weigh(dropped_worth, NULL, self.number.data() + own, NULL)
+        for a in range(self.q):
+            dropped_sums.push_back(
+                self.sums[a] + (self.forms.each[a].full + self.ones[a] - self.spans[own * self.q + a]) * self.rows[own]
+            )
+        return compare_sums(dropped_worth, dropped_sums, worth, sums) > 0
+
+    cdef void drop(self, int32_t number) noexcept nogil:
+        """Suppress the rows of a group: from now on they span everything."""
+        cdef Py_ssize_t a, at = self.place[number]
+        cdef int64_t rows = self.rows[at]
+        self.dropped.insert(self.dropped.end(), self.members[number].begin(), self.members[number].end())
+        self.room_for_rows -= rows
+        self.close(number)
+        for a in range(self.q):
+            self.sums[a] += (self.forms.each[a].full + self.ones[a]) * rows
+
+    cdef void union_of_sides(self, Py_ssize_t own, Py_ssize_t i, vector[uint64_t]& out) noexcept nogil:
+        cdef Py_ssize_t w
+        out.clear()
+        for w in range(2 * self.n_words):
+            out.push_back(self.sides[own * 2 * self.n_words + w] | self.sides[i * 2 * self.n_words + w])
+
+    cdef void weigh(
+        self, vector[int64_t]& worth, const vector[uint64_t]* sides, const int32_t* gone, const int32_t* also_gone,
+    ) noexcept nogil:
+        """Tell the worth of each attribute, with a group of these sides added and two groups taken away."""
+        cdef Py_ssize_t p
+        cdef int32_t n
+        worth = self.bases
+        self.broken.assign(self.rule_worth.size(), 0)
+        for p in range(<Py_ssize_t>self.pair_rule.size()):
+            n = self.breaks[p]
+            if gone != NULL:
+                n -= self.group_breaks(self.place[gone[0]], p)
+            if also_gone != NULL:
+                n -= self.group_breaks(self.place[also_gone[0]], p)
+            if sides != NULL:
+                n += is_set(sides.data(), p) and is_set(sides.data() + self.n_words, p)
+            if n > 0:
+                self.broken[self.pair_rule[p]] = 1
+        for p in range(<Py_ssize_t>self.broken.size()):
+            if not self.broken[p]:
+                worth[self.rule_attribute[p]] += self.rule_worth[p]
+
+    cdef int32_t group_breaks(self, Py_ssize_t at, Py_ssize_t p) noexcept nogil:
+        cdef const uint64_t* sides = self.sides.data() + at * 2 * self.n_words
+        if self.starred[at * self.q + self.rule_attribute[self.pair_rule[p]]]:
+            return 0
+        return is_set(sides, p) and is_set(sides + self.n_words, p)
+
+    cdef void open(self, const vector[Piece]& members, const vector[uint8_t]& starred) noexcept nogil:
+        """Make a group of these members, which are sorted."""
+        cdef Py_ssize_t i, a, w, at = <Py_ssize_t>self.number.size()
+        cdef int32_t number = <int32_t>self.place.size()
+        cdef int64_t rows = 0, span
+        cdef vector[uint64_t] one
+        one.resize(self.width)
+        self.words.resize((at + 1) * self.width)
+        self.sides.resize((at + 1) * 2 * self.n_words, 0)
+        for i in range(<Py_ssize_t>members.size()):
+            rows += members[i].second
+            write_tuple(self.forms, &self.codes[members[i].first, 0], one.data())
+            if i == 0:
+                write_tuple(self.forms, &self.codes[members[i].first, 0], self.words.data() + at * self.width)
+            else:
+                unite(self.forms, self.words.data() + at * self.width, one.data())
+            for w in range(2 * self.n_words):
+                self.sides[at * 2 * self.n_words + w] |= self.tuple_sides[members[i].first * 2 * self.n_words + w]
+        self.place.push_back(<int32_t>at)
+        self.number.push_back(number)
+        self.rows.push_back(rows)
+        self.lowest.push_back(members[0].first)
+        self.members.push_back(members)
+        self.starred.insert(self.starred.end(), starred.begin(), starred.end())
+        self.is_special.push_back(0)
+        for a in range(self.q):
+            self.is_special[at] |= starred[a]
+            span = self.forms.each[a].full
+            if not starred[a]:
+                span = form_price(
+                    &self.forms.each[a], self.words.data() + at * self.width, self.words.data() + at * self.width
+                )
+            self.spans.push_back(span + self.ones[a])
+            self.sums[a] += (span + self.ones[a]) * rows
+        for i in range(<Py_ssize_t>self.breaks.size()):
+            self.breaks[i] += self.group_breaks(at, i)
+            self.is_special[at] |= self.group_breaks(at, i)
+        if rows < self.k:
+            self.n_small += 1
+            self.queue.push(Small(-rows, Named(-members[0].first, -number)))
+
+    cdef void close(self, int32_t number) noexcept nogil:
+        """Drop a group; the last one takes its place."""
+        cdef Py_ssize_t i, at = self.place[number], last = <Py_ssize_t>self.number.size() - 1, two = 2 * self.n_words
+        self.n_small -= self.rows[at] < self.k
+        for i in range(<Py_ssize_t>self.breaks.size()):
+            self.breaks[i] -= self.group_breaks(at, i)
+        for i in range(self.q):
+            self.sums[i] -= self.spans[at * self.q + i] * self.rows[at]
+            self.spans[at * self.q + i] = self.spans[last * self.q + i]
+            self.starred[at * self.q + i] = self.starred[last * self.q + i]
+        for i in range(self.width):
+            self.words[at * self.width + i] = self.words[last * self.width + i]
+        for i in range(two):
+            self.sides[at * two + i] = self.sides[last * two + i]
+        self.number[at] = self.number[last]
+        self.rows[at] = self.rows[last]
+        self.lowest[at] = self.lowest[last]
+        self.is_special[at] = self.is_special[last]
+        self.place[self.number[at]] = <int32_t>at
+        self.place[number] = -1
+        self.members[number].clear()
+        self.number.pop_back()
+        self.rows.pop_back()
+        self.lowest.pop_back()
+        self.is_special.pop_back()
+        self.words.resize(last * self.width)
+        self.sides.resize(last * two)
+        self.spans.resize(last * self.q)
+        self.starred.resize(last * self.q)
+
+    cdef void take_in_overlaps(self, vector[Piece]& members, const vector[uint8_t]& starred) noexcept nogil:
+        """Let members take in the groups with which they overlap in part, that of the lowest tuple first."""
+        cdef Py_ssize_t i, found
+        cdef int32_t lowest = 0
+        cdef vector[uint64_t] whole, one
+        cdef vector[Piece] more
+        whole.resize(self.width)
+        one.resize(self.width)
+        write_tuple(self.forms, &self.codes[members[0].first, 0], whole.data())
+        for i in range(<Py_ssize_t>members.size()):
+            write_tuple(self.forms, &self.codes[members[i].first, 0], one.data())
+            unite(self.forms, whole.data(), one.data())
+        while True:
+            found = -1
+            for i in range(<Py_ssize_t>self.number.size()):
+                if found >= 0 and self.members[self.number[i]][0].first > lowest:
+                    continue
+                if self.overlaps(whole.data(), starred, i):
+                    found, lowest = i, self.members[self.number[i]][0].first
+            if found < 0:
+                break
+            unite(self.forms, whole.data(), self.words.data() + found * self.width)
+            more.clear()
+            join(members, self.members[self.number[found]], more)
+            members.swap(more)
+            self.close(self.number[found])
+
+    cdef bint overlaps(self, const uint64_t* x, const vector[uint8_t]& starred, Py_ssize_t i) noexcept nogil:
+        """Say whether a set and a group share values of an attribute, and each has some of its own."""
+        cdef Py_ssize_t a
+        cdef int32_t w
+        cdef bint shared, own, others
+        cdef const Form* form
+        cdef const uint64_t* y = self.words.data() + i * self.width
+        for a in range(self.q):
+            form = &self.forms.each[a]
+            w = form.word
+            if starred[a] or self.starred[i * self.q + a] or form.kind == A_NODE:
+                continue
+            if form.kind == A_RANGE:
+                if <int64_t>x[w] < 0 or <int64_t>y[w] < 0:  # missing values: shown as they are, or as *
+                    continue
+                shared = max(<int64_t>x[w], <int64_t>y[w]) <= min(<int64_t>x[w + 1], <int64_t>y[w + 1])
+                own = <int64_t>x[w] < <int64_t>y[w] or <int64_t>x[w + 1] > <int64_t>y[w + 1]
+                others = <int64_t>y[w] < <int64_t>x[w] or <int64_t>y[w + 1] > <int64_t>x[w + 1]
+            else:
+                shared = own = others = False
+                for w in range(form.word, form.end):
+                    shared = shared or (x[w] & y[w]) != 0
+                    own = own or (x[w] & ~y[w]) != 0
+                    others = others or (y[w] & ~x[w]) != 0
+            if shared and own and others:
+                return True
+        return False
+
+
+cdef inline int32_t is_set(const uint64_t* words, Py_ssize_t bit) noexcept nogil:
+    return <int32_t>(words[bit // 64] >> (bit % 64) & 1)
+
+
+cdef void join(const vector[Piece]& one, const vector[Piece]& other, vector[Piece]& out) noexcept nogil:
+    """Put the members of two groups together, sorted; no tuple is in both."""
+    out = one
+    out.insert(out.end(), other.begin(), other.end())
+    cpp_sort(out.begin(), out.end())

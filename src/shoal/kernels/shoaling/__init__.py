@@ -1,0 +1,1 @@
+"""Kernels of the flagship method, one step each."""

@@ -1,0 +1,279 @@
+# What the kernels of shoaling share: a block of entries, and the price of a set of them.
+#
+# An entry is a tuple of codes with some of its rows. Prices are whole numbers: the NCP of a row that lost everything is
+# about 2^29, so that a price fits 32 bits and a price times rows fits 64, and no sum depends on its order.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique
+from libcpp.vector cimport vector
+
+from shoal.kernels.shoaling.requirement cimport Need, Summary, load_need
+
+
+cdef extern from *:
+    """
+    #include <cstdint>
+    #include <vector>
+    namespace shoaling {
+    // The entries of a block under local codes: only the values that occur in the block, and only the attributes that
+    // are not the same everywhere in it.
+    struct Block {
+        int32_t n = 0, q = 0;
+        Need need;
+        std::vector<int32_t> codes;     // n x q
+        std::vector<Summary> entries;   // n
+        std::vector<int32_t> classes;   // n: what the models know of the rows of an entry
+        std::vector<uint8_t> kinds;     // q: how an attribute is recoded
+        std::vector<int32_t> unit;      // q: price of a value of a set; price of the whole of a range or tree
+        std::vector<int32_t> base;      // q + 1: where the local codes of an attribute begin among all
+        std::vector<int32_t> place;     // of each local code of a range: where it lies; of a tree: price with the next
+        std::vector<int64_t> climb_base;    // q: where the climbs of a tree begin
+        std::vector<int32_t> climbs;    // of each tree: price of two codes, or greatest price of 1, 2, 4 ... steps from each
+    };
+    }
+    """
+    cppclass Block "shoaling::Block":
+        int32_t n
+        int32_t q
+        Need need
+        vector[int32_t] codes
+        vector[Summary] entries
+        vector[int32_t] classes
+        vector[uint8_t] kinds
+        vector[int32_t] unit
+        vector[int32_t] base
+        vector[int32_t] place
+        vector[int64_t] climb_base
+        vector[int32_t] climbs
+
+
+# How an attribute is recoded: to the set of its values, to the range of its numbers or dates, or to a node of a
+# hierarchy. A rule is an attribute, too: it costs its unit where a group has both codes 0 and 1, its sides. The codes of a tree stand in the order of its leaves, so that the lowest node above some codes is that above
+# the least and the greatest, and its price the greatest price of two neighbours between them.
+cdef enum:
+    SET = 0
+    RANGE = 1
+    TREE = 2
+    RULE = 3
+    FEW_CODES = 64  # up to here the price of any two codes of a tree is written down
+
+
+# --- randomness: the n-th number of a stream is a hash of the stream's key and n ---
+
+cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
+    """SplitMix64 (Steele, Lea, Flood 2014)."""
+    cdef uint64_t z
+    state[0] += <uint64_t>0x9E3779B97F4A7C15
+    z = state[0]
+    z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
+    return z ^ (z >> 31)
+
+
+cdef inline int32_t draw_below(uint64_t* state, int32_t bound) noexcept nogil:
+    return <int32_t>(((draw(state) >> 32) * <uint64_t>bound) >> 32)
+
+
+# --- the block ---
+
+cdef inline void load_block(
+    const int32_t[:, ::1] codes, const int32_t[::1] picks, const int64_t[::1] rows, const int32_t[::1] places,
+    const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units, int64_t k, const int32_t[::1] classes,
+    const int32_t[:, ::1] positions, const double[:, ::1] terms, const double[:, ::1] facts, Block& block,
+) noexcept nogil:
+    """Make a block of the picked tuples."""
+    cdef Py_ssize_t i, a, n = picks.shape[0]
+    cdef vector[int32_t] column, columns
+    cdef Summary summary
+    load_need(k, positions, terms, facts, block.need)
+    start_block(block, <int32_t>n)
+    for i in range(n):
+        summary.rows = rows[i]
+        block.entries.push_back(summary)
+        block.classes.push_back(classes[picks[i]])
+    column.resize(n)
+    for a in range(codes.shape[1]):
+        for i in range(n):
+            column[i] = codes[picks[i], a]
+        add_attribute(block, column, offsets[a + 1] - offsets[a], kinds[a], units[a], &places[offsets[a]], columns)
+    finish_block(block, columns)
+
+
+cdef inline void start_block(Block& block, int32_t n) noexcept nogil:
+    block.n = n
+    block.q = 0
+    block.entries.clear()
+    block.classes.clear()
+    block.kinds.clear()
+    block.unit.clear()
+    block.place.clear()
+    block.climb_base.clear()
+    block.climbs.clear()
+    block.base.assign(1, 0)
+
+
+cdef inline void add_attribute(
+    Block& block,
+    vector[int32_t]& column,        # IN  code of each entry; left in any state
+    int64_t n_values,               # IN  codes that there can be
+    uint8_t kind, int32_t unit,
+    const int32_t* places,          # IN  of each code
+    vector[int32_t]& columns,       # OUT local codes, attribute by attribute
+) noexcept nogil:
+    """Give the values of an attribute local codes in the same order; one that is the same everywhere is left out."""
+    cdef Py_ssize_t i, n = <Py_ssize_t>column.size()
+    cdef vector[int32_t] known, local
+    cdef int64_t c
+    cdef int32_t place
+    if n_values <= 4 * n:
+        local.assign(n_values, -1)
+        for i in range(n):
+            local[column[i]] = 0
+        for c in range(n_values):
+            if local[c] == 0:
+                local[c] = <int32_t>known.size()
+                known.push_back(<int32_t>c)
+        for i in range(n):
+            column[i] = local[column[i]]
+    else:
+        known = column
+        cpp_sort(known.begin(), known.end())
+        known.erase(cpp_unique(known.begin(), known.end()), known.end())
+        for i in range(n):
+            column[i] = <int32_t>(lower_bound(known.begin(), known.end(), column[i]) - known.begin())
+    if known.size() < 2 or (kind == RULE and known[1] != 1):  # no two of its sides meet here
+        return
+    block.q += 1
+    block.kinds.push_back(kind)
+    block.unit.push_back(unit)
+    for i in range(<Py_ssize_t>known.size()):
+        place = places[known[i]] if kind == RANGE or kind == TREE else 0
+        if kind == TREE:
+            for c in range(known[i] + 1, known[i + 1] if i + 1 < <Py_ssize_t>known.size() else 0):
+                place = max(place, places[c])
+        block.place.push_back(place)
+    block.base.push_back(<int32_t>block.place.size())
+    columns.insert(columns.end(), column.begin(), column.end())
+    block.climb_base.push_back(<int64_t>block.climbs.size())
+    if kind == TREE:
+        add_climbs(block, <Py_ssize_t>known.size())
+
+
+cdef inline void add_climbs(Block& block, Py_ssize_t n) noexcept nogil:
+    """Write, for the n codes of the last attribute, the price of any two or, of many, of 1, 2, 4 ... steps from each."""
+    cdef Py_ssize_t i, j, step = 1, row = <Py_ssize_t>block.climbs.size()
+    cdef int32_t climb
+    if n <= FEW_CODES:
+        for i in range(n):
+            climb = 0
+            for j in range(n):
+                climb = max(climb, block.place[block.place.size() - n + j - 1]) if j > i else 0
+                block.climbs.push_back(climb)
+        return
+    block.climbs.insert(block.climbs.end(), block.place.end() - n, block.place.end())
+    while 2 * step < n:
+        for i in range(n):
+            climb = block.climbs[row + i]
+            if i + step < n:
+                climb = max(climb, block.climbs[row + i + step])
+            block.climbs.push_back(climb)
+        row += n
+        step *= 2
+
+
+cdef inline void finish_block(Block& block, const vector[int32_t]& columns) noexcept nogil:
+    cdef Py_ssize_t i, a, n = block.n, q = block.q
+    block.codes.resize(n * q)
+    for a in range(q):
+        for i in range(n):
+            block.codes[i * q + a] = columns[a * n + i]
+
+
+# --- prices of a set of values ---
+
+cdef inline int32_t set_price(int32_t unit, int32_t n_values) noexcept nogil:
+    return unit * n_values if n_values > 1 else 0
+
+
+cdef inline int32_t rule_price(int32_t unit, bint one, bint other) noexcept nogil:
+    return unit if one and other else 0
+
+
+cdef inline int32_t range_price(int32_t unit, int32_t low, int32_t high) noexcept nogil:
+    """Price of a range between two places; a missing value lies so far out that a range to it is the whole range."""
+    return high - low if high - low < unit else unit
+
+
+cdef inline int32_t climb_price(const int32_t* climbs, int32_t n, int32_t low, int32_t high) noexcept nogil:
+    """Price of the lowest node of a tree above two codes; n: codes of the tree."""
+    cdef int32_t steps = high - low, step = 1
+    if n <= FEW_CODES:
+        return climbs[low * n + high]
+    if steps == 0:
+        return 0
+    while 2 * step <= steps:
+        step *= 2
+        climbs += n
+    return max(climbs[low], climbs[high - step])
+
+
+cdef inline int32_t span_price(const Block& block, int32_t a, int32_t low, int32_t high) noexcept nogil:
+    """Price of all between two codes of a range or tree."""
+    cdef int32_t b = block.base[a]
+    if block.kinds[a] == RANGE:
+        return range_price(block.unit[a], block.place[b + low], block.place[b + high])
+    return climb_price(block.climbs.data() + block.climb_base[a], block.base[a + 1] - b, low, high)
+
+
+# --- distances of entries: plain loops over columns, which compilers turn into vector code ---
+
+cdef inline void lay_columns(const Block& block, vector[int32_t]& columns) noexcept nogil:
+    """Write, attribute by attribute, the code (of a range: the place) of each entry."""
+    cdef int32_t a, e, c
+    columns.resize(<size_t>block.n * block.q)
+    for e in range(block.n):
+        for a in range(block.q):
+            c = block.codes[e * block.q + a]
+            columns[<Py_ssize_t>a * block.n + e] = block.place[block.base[a] + c] if block.kinds[a] == RANGE else c
+
+
+cdef inline void measure_entries(
+    const Block& block, const vector[int32_t]& columns, int32_t e,
+    vector[int32_t]& distances,     # OUT price of a row of each entry together with e
+) noexcept nogil:
+    cdef int32_t a, j, own, unit, gap, n = <int32_t>distances.size()
+    cdef const int32_t* column
+    cdef vector[int32_t] reach
+    cdef int32_t* distance = distances.data()
+    for j in range(n):
+        distance[j] = 0
+    for a in range(block.q):
+        column = columns.data() + <Py_ssize_t>a * n
+        own = column[e]
+        unit = block.unit[a]
+        if block.kinds[a] == RANGE:
+            for j in range(n):
+                gap = column[j] - own
+                gap = gap if gap >= 0 else -gap
+                distance[j] += gap if gap < unit else unit
+        elif block.kinds[a] == TREE:
+            reach_codes(block, a, own, reach)
+            for j in range(n):
+                distance[j] += reach[column[j]]
+        elif block.kinds[a] == RULE:
+            for j in range(n):
+                distance[j] += unit if own + column[j] == 1 else 0
+        else:
+            unit *= 2
+            for j in range(n):
+                distance[j] += unit if column[j] != own else 0
+
+
+cdef inline void reach_codes(const Block& block, int32_t a, int32_t own, vector[int32_t]& reach) noexcept nogil:
+    """Write the price of a code of a tree together with each of its codes."""
+    cdef int32_t b = block.base[a], n = block.base[a + 1] - b, c
+    reach.assign(n, 0)
+    for c in range(own + 1, n):
+        reach[c] = max(reach[c - 1], block.place[b + c - 1])
+    for c in range(own - 1, -1, -1):
+        reach[c] = max(reach[c + 1], block.place[b + c])

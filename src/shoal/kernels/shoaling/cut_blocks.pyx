@@ -1,0 +1,212 @@
+# distutils: language = c++
+"""Top-down cuts of a table into blocks of like tuples. Twin: tests/naive/blocks.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.algorithm cimport sort as cpp_sort
+from libcpp.pair cimport pair
+from libcpp.vector cimport vector
+
+from shoal.kernels.shoaling.block cimport RANGE, RULE, TREE
+
+
+cdef struct Segment:
+    int32_t start
+    int32_t stop
+
+
+cdef struct Cut:
+    double gain                     # what the pairs that it separates would have cost; 0 where there is no cut
+    Py_ssize_t attribute
+
+
+ctypedef pair[int64_t, int32_t] Weighed
+
+
+def cut_blocks(
+    const int32_t[:, ::1] codes,    # IN  one row an item
+    const int64_t[::1] weights,     # IN  of each item, what the limit counts
+    const int64_t[::1] rows,        # IN  of each item
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
+    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
+    const double[::1] factors,      # IN  one for each attribute: how gladly it is cut
+    int64_t limit,                  # IN  greatest weight of a block
+    int64_t least,                  # IN  fewest rows on a side of a cut
+    int32_t[::1] order,             # IN and OUT  items, permuted so that each block is one run
+    uint8_t[::1] marks,             # OUT 1 where a block begins
+) -> None:
+    """Cut as long as a block weighs more than the limit: each time where the separated pairs would have cost most."""
+    cdef vector[Segment] stack
+    cdef vector[int64_t] histogram
+    cdef vector[uint8_t] goes_left
+    cdef vector[int32_t] keep
+    cdef Segment segment
+    cdef Cut best, cut
+    cdef Py_ssize_t a, i
+    cdef int64_t largest = 1, weight
+    cdef int32_t write
+    for a in range(codes.shape[1]):
+        largest = max(largest, offsets[a + 1] - offsets[a])
+    with nogil:
+        histogram.assign(largest, 0)
+        goes_left.assign(largest, 0)
+        if order.shape[0] > 0:
+            stack.push_back(Segment(0, <int32_t>order.shape[0]))
+        while not stack.empty():
+            segment = stack.back()
+            stack.pop_back()
+            weight = 0
+            for i in range(segment.start, segment.stop):
+                weight += weights[order[i]]
+            best.gain = 0
+            if weight > limit:
+                for a in range(codes.shape[1]):
+                    cut.attribute = a
+                    cut.gain = factors[a] * deal(codes, rows, places, offsets, kinds, units, a, least, order, segment,
+                                                 histogram, goes_left)
+                    if cut.gain > best.gain:
+                        best = cut
+            if best.gain <= 0:
+                marks[segment.start] = 1
+                continue
+            deal(codes, rows, places, offsets, kinds, units, best.attribute, least, order, segment, histogram,
+                 goes_left)
+            keep.clear()
+            write = segment.start
+            for i in range(segment.start, segment.stop):
+                if goes_left[codes[order[i], best.attribute]]:
+                    order[write] = order[i]
+                    write += 1
+                else:
+                    keep.push_back(order[i])
+            for i in range(<Py_ssize_t>keep.size()):
+                order[write + i] = keep[i]
+            stack.push_back(Segment(write, segment.stop))
+            stack.push_back(Segment(segment.start, write))
+
+
+cdef double deal(
+    const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t[::1] places, const int64_t[::1] offsets,
+    const uint8_t[::1] kinds, const int32_t[::1] units, Py_ssize_t a, int64_t least, const int32_t[::1] order,
+    Segment segment,
+    vector[int64_t]& histogram,     # all zero, given back all zero
+    vector[uint8_t]& goes_left,     # OUT for each code of the segment, 1 where it goes left
+) noexcept nogil:
+    """Part the values of an attribute in two; return by how much that lowers the mean price of a pair, 0 without a cut."""
+    cdef vector[Weighed] present    # (-rows, code) of a set; else (code, code)
+    cdef Py_ssize_t i, middle
+    cdef int32_t code
+    cdef int64_t total = 0
+    cdef double gain
+    for i in range(segment.start, segment.stop):
+        code = codes[order[i], a]
+        if histogram[code] == 0:
+            present.push_back(Weighed(0, code))
+        histogram[code] += rows[order[i]]
+        total += rows[order[i]]
+    for i in range(<Py_ssize_t>present.size()):
+        code = present[i].second
+        present[i].first = code if kinds[a] == RANGE or kinds[a] == TREE else -histogram[code]
+    cpp_sort(present.begin(), present.end())
+    if kinds[a] == TREE:
+        gain = part_branches(places, offsets[a], histogram, present, total, least, goes_left)
+    elif kinds[a] == RANGE:
+        gain = halve(places, offsets[a], units[a], histogram, present, total, least, &middle)
+    else:
+        gain = (1.0 if kinds[a] == RULE else 2.0) * units[a] * part_values(present, total, least, &middle)
+    for i in range(<Py_ssize_t>present.size()):
+        code = present[i].second
+        if kinds[a] != TREE:
+            goes_left[code] = i < middle
+        histogram[code] = 0
+    return gain
+
+
+cdef double part_branches(
+    const int32_t[::1] places, int64_t offset, const vector[int64_t]& histogram, const vector[Weighed]& present,
+    int64_t total, int64_t least,
+    vector[uint8_t]& goes_left,     # OUT for each code that is present, 1 where it goes left
+) noexcept nogil:
+    """Part what lies below the lowest node above all values; return by how much the mean price falls, were it all there."""
+    cdef vector[Weighed] branches   # (-rows, number)
+    cdef vector[int32_t] climbs     # price of each value with the one before it
+    cdef vector[uint8_t] is_left
+    cdef Py_ssize_t i, middle
+    cdef int32_t code, top = 0, n = 0, climb
+    cdef double gain
+    for i in range(<Py_ssize_t>present.size()):
+        climb = 0
+        for code in range(present[i - 1].second if i > 0 else present[i].second, present[i].second):
+            climb = max(climb, places[offset + code])
+        climbs.push_back(climb)
+        top = max(top, climb)
+    for i in range(<Py_ssize_t>present.size()):
+        if i == 0 or climbs[i] == top:
+            branches.push_back(Weighed(0, <int32_t>branches.size()))
+        branches[branches.size() - 1].first -= histogram[present[i].second]
+    cpp_sort(branches.begin(), branches.end())
+    gain = top * part_values(branches, total, least, &middle)
+    is_left.assign(branches.size(), 0)
+    for i in range(middle):
+        is_left[branches[i].second] = 1
+    for i in range(<Py_ssize_t>present.size()):
+        n += i > 0 and climbs[i] == top
+        goes_left[present[i].second] = is_left[n]
+    return gain
+
+
+cdef double part_values(
+    const vector[Weighed]& present, int64_t total, int64_t least,
+    Py_ssize_t* middle,             # OUT how many of the values, from the most frequent on, go left
+) noexcept nogil:
+    """Return by how much the Gini index falls at best."""
+    cdef Py_ssize_t i
+    cdef double squares = 0, left_squares = 0, gain, best = 0, left = 0, right, rows
+    middle[0] = 0
+    for i in range(<Py_ssize_t>present.size()):
+        rows = <double>-present[i].first
+        squares += rows * rows
+    for i in range(<Py_ssize_t>present.size() - 1):
+        rows = <double>-present[i].first
+        left += rows
+        right = total - left
+        left_squares += rows * rows
+        if left < least or right < least:
+            continue
+        gain = (left_squares * right / left + (squares - left_squares) * left / right) / total / total
+        if gain > best:
+            best = gain
+            middle[0] = i + 1
+    return best
+
+
+cdef double halve(
+    const int32_t[::1] places, int64_t offset, int32_t unit, const vector[int64_t]& histogram,
+    const vector[Weighed]& present, int64_t total, int64_t least,
+    Py_ssize_t* middle,             # OUT how many of the values, from the least on, go left
+) noexcept nogil:
+    """Cut at the median; return by how much the mean distance of two rows falls."""
+    cdef Py_ssize_t i
+    cdef double below = 0, rows, gap, spread = 0, left_spread = 0, right_spread = 0, left = 0, right
+    cdef int32_t place, last = 0
+    middle[0] = 0
+    for i in range(<Py_ssize_t>present.size()):
+        rows = <double>histogram[present[i].second]
+        if middle[0] == i and (i == 0 or 2 * left + rows <= total):
+            middle[0] = i + 1
+            left += rows
+    right = total - left
+    if left < least or right < least:
+        return 0
+    for i in range(<Py_ssize_t>present.size()):
+        place = places[offset + present[i].second]
+        gap = min(place - last, unit) if i > 0 else 0
+        spread += gap * below * (total - below)
+        if i < middle[0]:
+            left_spread += gap * below * (left - below)
+        elif i > middle[0]:
+            right_spread += gap * (below - left) * (total - below)
+        below += <double>histogram[present[i].second]
+        last = place
+    return 2 * (spread / total - left_spread / left - right_spread / right) / total

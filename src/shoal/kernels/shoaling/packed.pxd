@@ -1,0 +1,149 @@
+# How a cluster is written in words of 64 bits, so that the price of two together is soon told.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from shoal.kernels.shoaling.block cimport RANGE, RULE, SET, Block, climb_price, range_price, rule_price, set_price
+
+
+cdef extern from *:
+    """
+    namespace shoaling {
+    // A stretch of the words of a cluster, and how its price is found: by table (bit masks of few values in all, of one
+    // or more sets), as a range (both places), as a tree (both codes; the unit is their number, the table their
+    // climbs), or by counting bits (a set of many values).
+    struct Piece { int32_t kind, word, end, unit; int64_t table; };
+    struct Layout {
+        std::vector<Piece> pieces;              // the cheapest to price first
+        std::vector<int32_t> tables;            // price of every bit mask of a piece with a table
+        std::vector<int32_t> first_word;        // of each attribute
+        std::vector<int32_t> first_bit;         // of each set in its words
+        int32_t width;                          // words of a slot
+    };
+    }
+    """
+    cppclass Piece "shoaling::Piece":
+        int32_t kind
+        int32_t word
+        int32_t end
+        int32_t unit
+        int64_t table
+
+    cppclass Layout "shoaling::Layout":
+        vector[Piece] pieces
+        vector[int32_t] tables
+        vector[int32_t] first_word
+        vector[int32_t] first_bit
+        int32_t width
+
+
+cdef enum:
+    BY_TABLE = 0
+    BY_RANGE = 1
+    BY_TREE = 2
+    BY_BITS = 3
+
+
+cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
+    word -= (word >> 1) & <uint64_t>0x5555555555555555
+    word = (word & <uint64_t>0x3333333333333333) + ((word >> 2) & <uint64_t>0x3333333333333333)
+    word = (word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
+    return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
+
+
+cdef inline void lay_pieces(const Block& block, Layout& layout) noexcept nogil:
+    """Lay out the words of a cluster. Tables stay small beside the block, so that making them pays."""
+    cdef int32_t a, n_values, kind
+    cdef bint is_open = False       # the last piece has a table and may take in another set
+    layout.first_word.assign(block.q, 0)
+    layout.first_bit.assign(block.q, 0)
+    layout.width = 0
+    for kind in range(4):
+        for a in range(block.q):
+            n_values = block.base[a + 1] - block.base[a]
+            if kind_of(block, a) != kind:
+                continue
+            if kind == BY_TABLE and is_open and table_fits(block, layout.pieces.back().end + n_values):
+                widen_table(layout, n_values, block.unit[a], block.kinds[a] == RULE)
+                layout.first_word[a] = layout.pieces.back().word
+                layout.first_bit[a] = layout.pieces.back().end - n_values
+                continue
+            layout.first_word[a] = layout.width
+            add_piece(layout, kind, n_values, n_values if kind == BY_TREE else block.unit[a], block.kinds[a] == RULE)
+            if kind == BY_TREE:
+                layout.pieces.back().table = block.climb_base[a]
+            is_open = kind == BY_TABLE
+
+
+cdef inline int32_t kind_of(const Block& block, int32_t a) noexcept nogil:
+    if block.kinds[a] == RULE:
+        return BY_TABLE
+    if block.kinds[a] != SET:
+        return BY_RANGE if block.kinds[a] == RANGE else BY_TREE
+    return BY_TABLE if table_fits(block, block.base[a + 1] - block.base[a]) else BY_BITS
+
+
+cdef inline bint table_fits(const Block& block, int32_t n_bits) noexcept nogil:
+    return n_bits <= 12 and 1 << n_bits <= 4 * block.n
+
+
+cdef inline void add_piece(
+    Layout& layout, int32_t kind, int32_t n_values, int32_t unit, bint is_rule,
+) noexcept nogil:
+    """Add words for an attribute; of a table, `end` tells how many bits are in use."""
+    cdef Piece piece
+    piece.kind = kind
+    piece.word = layout.width
+    piece.unit = unit
+    piece.table = <int64_t>layout.tables.size()
+    layout.width += (n_values + 63) // 64 if kind == BY_BITS else 1
+    piece.end = layout.width if kind == BY_BITS else 0
+    layout.pieces.push_back(piece)
+    if kind == BY_TABLE:
+        layout.tables.push_back(0)
+        widen_table(layout, n_values, unit, is_rule)
+
+
+cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit, bint is_rule) noexcept nogil:
+    """Let the last table tell the price of another set too, whose bits stand above the others."""
+    cdef Piece* piece = &layout.pieces.back()
+    cdef int32_t mask, i, size = 1 << piece.end, price
+    for mask in range(1, 1 << n_values):
+        price = rule_price(unit, mask & 1, mask & 2) if is_rule else set_price(unit, count_bits(<uint64_t>mask))
+        for i in range(size):
+            layout.tables.push_back(layout.tables[piece.table + i] + price)
+    piece.end += n_values
+
+
+cdef inline int32_t union_price(
+    const Block& block, const Layout& layout, const uint64_t* x, const uint64_t* y, int32_t limit,
+) noexcept nogil:
+    """Price of a row of two clusters together, or, once it is past the limit, some price past it."""
+    cdef const Piece* piece = layout.pieces.data()
+    cdef const Piece* end = piece + layout.pieces.size()
+    cdef const int32_t* tables = layout.tables.data()
+    cdef int32_t w, n, price = 0
+    while piece != end:
+        w = piece.word
+        if piece.kind == BY_TABLE:
+            price += tables[piece.table + <int64_t>(x[w] | y[w])]
+        elif piece.kind == BY_RANGE:
+            price += range_price(
+                piece.unit, min(<int32_t>(x[w] >> 32), <int32_t>(y[w] >> 32)), max(<int32_t>x[w], <int32_t>y[w])
+            )
+        elif piece.kind == BY_TREE:
+            price += climb_price(
+                block.climbs.data() + piece.table, piece.unit,
+                min(<int32_t>(x[w] >> 32), <int32_t>(y[w] >> 32)), max(<int32_t>x[w], <int32_t>y[w]),
+            )
+        else:
+            n = count_bits(x[w] | y[w])
+            w += 1
+            while w < piece.end:
+                n += count_bits(x[w] | y[w])
+                w += 1
+            price += set_price(piece.unit, n)
+        if price > limit:
+            break
+        piece += 1
+    return price

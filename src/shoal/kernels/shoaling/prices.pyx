@@ -1,0 +1,49 @@
+# distutils: language = c++
+"""Prices of the groups of a whole table. Twin: tests/naive/shoaling.py."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.vector cimport vector
+
+from shoal.kernels.shoaling.block cimport RANGE, RULE, TREE, range_price, rule_price, set_price
+
+
+def price_groups(
+    const int32_t[:, ::1] codes,    # IN  one row a tuple
+    const int32_t[::1] tuples,      # IN  the tuple of each entry, group after group
+    const int64_t[::1] starts,      # IN  where the entries of a group begin, one more at the end; no group is empty
+    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
+    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
+    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
+    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
+    int64_t[::1] prices,            # OUT price of a row of each group
+) -> None:
+    """Add up what a row of each group costs."""
+    cdef vector[int32_t] last
+    cdef Py_ssize_t a, g, i
+    cdef int32_t code, low, high, n_values, climb
+    with nogil:
+        last.assign(offsets[codes.shape[1]], -1)
+        for g in range(prices.shape[0]):
+            prices[g] = 0
+            for a in range(codes.shape[1]):
+                low = codes[tuples[starts[g]], a]
+                high = low
+                n_values = 0
+                for i in range(starts[g], starts[g + 1]):
+                    code = codes[tuples[i], a]
+                    if kinds[a] == RANGE or kinds[a] == TREE:
+                        low, high = min(low, code), max(high, code)
+                    elif last[offsets[a] + code] != g:
+                        last[offsets[a] + code] = <int32_t>g
+                        n_values += 1
+                if kinds[a] == RANGE:
+                    prices[g] += range_price(units[a], places[offsets[a] + low], places[offsets[a] + high])
+                elif kinds[a] == TREE:
+                    climb = 0
+                    for code in range(low, high):
+                        climb = max(climb, places[offsets[a] + code])
+                    prices[g] += climb
+                elif kinds[a] == RULE:
+                    prices[g] += rule_price(units[a], last[offsets[a]] == g, last[offsets[a] + 1] == g)
+                else:
+                    prices[g] += set_price(units[a], n_values)

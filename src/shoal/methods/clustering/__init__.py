@@ -1,0 +1,1 @@
+"""Published clustering methods with local recoding, one file each."""

@@ -1,0 +1,219 @@
+"""The frequency set: distinct rows of codes with their counts, and what brings the finest one.
+
+The protocol, in five rules that hold for every engine (memory, DuckDB, PostgreSQL, Spark):
+
+1. One query brings the finest set: `select <columns>, count(*) ... group by <columns>`. The data is asked nothing else.
+2. The columns are the quasi-identifiers in the order of the schema, then what the models count: sensitive columns in
+   the order in which they are asked for, then each row's own k, then the person.
+3. Codes are those of `Encoded`: of a quasi-identifier the place among `Attribute.texts` (order of value; of categories,
+   order of text; a missing number or date last), of a sensitive column the code of `Sensitive`, which is made in the
+   same way. Of a row's own k the code is that k, 0 where it asks for none; of a person the place among all people.
+4. Rows are distinct and sorted by code, first column first; counts are 64-bit. So two engines give equal arrays.
+5. Coarser sets come from `rolled`, never from the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.sensitive import Sensitive
+
+__all__ = ["NOTHING", "Counted", "FrequencyEngine", "FrequencySet", "LevelMap", "MemoryEngine"]
+
+# The new code of each code of a column; None leaves the column as it is.
+LevelMap = NDArray[np.int32] | None
+# Keys below this are exact in 64 bits with a sign.
+KEY_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class FrequencySet:
+    """Distinct rows of codes, sorted, with the number of table rows that show each.
+
+    columns: names; the first n_qi are quasi-identifiers, the rest is what models count. cards: the codes of column i
+    are 0 .. cards[i] - 1.
+    """
+
+    columns: tuple[str, ...]
+    n_qi: int
+    cards: tuple[int, ...]
+    codes: NDArray[np.int32]  # m x columns, C order
+    counts: NDArray[np.int64]  # m
+
+    @classmethod
+    def counted(
+        cls,
+        columns: Sequence[str],
+        n_qi: int,
+        cards: Sequence[int],
+        codes: NDArray[np.int32],
+        counts: NDArray[np.int64],
+    ) -> FrequencySet:
+        """Sort rows of codes that come in any order, and add up those that are equal."""
+        order, starts = sorted_runs([codes[:, i] for i in range(len(cards))], cards)
+        summed = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+        first = np.ascontiguousarray(codes[order[starts]])
+        return cls(tuple(columns), n_qi, tuple(cards), first, summed.astype(np.int64))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of table rows."""
+        return int(self.counts.sum())
+
+    def rolled(self, maps: Sequence[LevelMap], new_cards: Sequence[int] | None = None) -> FrequencySet:
+        """Return the coarser set in which each quasi-identifier code is replaced by what its map gives.
+
+        maps: one for each quasi-identifier; the other columns stay. new_cards: how many codes each of them then has,
+        where that is known. The cost is that of sorting the rows once.
+        """
+        if len(maps) != self.n_qi:
+            raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
+        steps = [*maps, *[None] * (len(self.columns) - self.n_qi)]
+        known = new_cards or [int(step.max(initial=-1)) + 1 if step is not None else 0 for step in maps]
+        cards = [card if step is None else new for card, step, new in zip(self.cards, maps, known, strict=False)]
+        cards += self.cards[self.n_qi :]
+        span = math.prod(cards)
+        if span < KEY_LIMIT:
+            return self._rolled_by_key(steps, cards, span)
+        given = [column if step is None else step[column] for column, step in zip(self.codes.T, steps, strict=True)]
+        return FrequencySet.counted(self.columns, self.n_qi, cards, np.column_stack(given), self.counts)
+
+    def _rolled_by_key(self, steps: Sequence[LevelMap], cards: Sequence[int], span: int) -> FrequencySet:
+        from shoal.kernels.frequency import roll_up
+
+        whole = [
+            np.arange(card, dtype=np.int32) if step is None else step
+            for card, step in zip(self.cards, steps, strict=True)
+        ]
+        weights = [math.prod(cards[i + 1 :]) if cards[i] > 1 else 0 for i in range(len(cards))]
+        codes, counts = np.empty_like(self.codes), np.empty_like(self.counts)
+        n = roll_up(
+            self.codes,
+            self.counts,
+            np.concatenate(whole),
+            np.cumsum([0, *self.cards], dtype=np.int64),
+            np.array(weights, dtype=np.uint64),
+            span,
+            codes,
+            counts,
+        )
+        return FrequencySet(self.columns, self.n_qi, tuple(cards), codes[:n].copy(), counts[:n].copy())
+
+    def kept(self, quasi_identifiers: Sequence[int]) -> FrequencySet:
+        """Return the set over some of the quasi-identifiers, by place; the other columns stay."""
+        places = [*quasi_identifiers, *range(self.n_qi, len(self.columns))]
+        columns, cards = [self.columns[i] for i in places], [self.cards[i] for i in places]
+        return FrequencySet.counted(columns, len(quasi_identifiers), cards, self.codes[:, places], self.counts)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each group, a distinct row of quasi-identifiers, begins; its rows stand together."""
+        if self.n_qi == len(self.columns):
+            return np.arange(len(self.counts), dtype=np.int64)
+        new = np.ones(len(self.counts), dtype=bool)
+        new[1:] = (self.codes[1:, : self.n_qi] != self.codes[:-1, : self.n_qi]).any(axis=1)
+        return np.flatnonzero(new).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of table rows of each group."""
+        if self.n_qi == len(self.columns) or not len(self.counts):
+            return self.counts
+        return np.add.reduceat(self.counts, self.starts)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.starts)
+
+
+def sorted_runs(
+    columns: Sequence[NDArray[np.int32]], cards: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order that sorts the rows of these columns, and where each run of equal rows begins.
+
+    A row becomes one key in mixed radix, first column first. Where the keys would outgrow 64 bits, those so far become
+    their ranks, which keep their order and are no more than the rows.
+    """
+    key = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
+    span = 1
+    for column, card in zip(columns, cards, strict=True):
+        if span * max(card, 1) >= KEY_LIMIT:
+            known, key = np.unique(key, return_inverse=True)
+            span = max(len(known), 1)
+        key = key * max(card, 1) + column
+        span *= max(card, 1)
+    order = np.argsort(key, kind="stable")
+    new = np.ones(len(key), dtype=bool)
+    new[1:] = np.diff(key[order]) != 0
+    return order, np.flatnonzero(new).astype(np.int64)
+
+
+class Counted(NamedTuple):
+    """What a set counts beside the quasi-identifiers: sensitive columns by name, each row's own k, people."""
+
+    sensitive: tuple[str, ...] = ()
+    personal_k: bool = False
+    people: bool = False
+
+
+NOTHING = Counted()
+
+
+class FrequencyEngine(Protocol):
+    """Whatever can count the rows of one table; the rules stand at the top of this module."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers in the order of the schema, with their hierarchies."""
+
+    def finest(self, counted: Counted = NOTHING) -> FrequencySet:
+        """Count the table by its quasi-identifiers and what the models need."""
+
+    def sensitive(self, name: str) -> Sensitive:
+        """Return what the codes of a sensitive column mean; its own codes say nothing here."""
+
+
+@dataclass(frozen=True)
+class MemoryEngine:
+    """Counts an encoded table."""
+
+    encoded: Encoded
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers in the order of the schema, with their hierarchies."""
+        return self.encoded.attributes
+
+    def finest(self, counted: Counted = NOTHING) -> FrequencySet:
+        """Count the table by its quasi-identifiers and what the models need."""
+        encoded = self.encoded
+        names = [attribute.name for attribute in encoded.attributes]
+        cards = [len(attribute.texts) for attribute in encoded.attributes]
+        if counted == NOTHING:  # the tuples are distinct and sorted as they are
+            return FrequencySet(tuple(names), len(names), tuple(cards), encoded.tuples, encoded.counts)
+        more: list[tuple[str, NDArray[Any], int]] = [
+            (name, self.sensitive(name).codes, len(self.sensitive(name).texts)) for name in counted.sensitive
+        ]
+        if counted.personal_k and encoded.personal_k is not None:
+            more.append(("k", encoded.personal_k, int(encoded.personal_k.max()) + 1))
+        if counted.people and encoded.people is not None:
+            more.append(("person", encoded.people, int(encoded.people.max()) + 1))
+        codes = np.column_stack([encoded.tuples[encoded.row_tuple], *(column for _, column, _ in more)])
+        rows = np.ones(len(codes), dtype=np.int64) if encoded.weights is None else encoded.weights
+        columns = [*names, *(name for name, _, _ in more)]
+        return FrequencySet.counted(
+            columns, len(names), [*cards, *(card for _, _, card in more)], codes.astype(np.int32), rows
+        )
+
+    def sensitive(self, name: str) -> Sensitive:
+        """Return what the codes of a sensitive column mean."""
+        return next(column for column in self.encoded.sensitive if column.name == name)

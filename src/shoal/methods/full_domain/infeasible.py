@@ -1,0 +1,87 @@
+"""What to say when no vector passes: the nearest one that does, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from shoal.errors import InfeasibleError
+from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.levels import Sets, Vector, ladders
+from shoal.methods.full_domain.objectives import ByLevels, by_vector, objective, vector_loss
+from shoal.methods.full_domain.search import find_best
+
+__all__ = ["refuse", "refuse_suppression"]
+
+
+def refuse(problem: Problem) -> InfeasibleError:
+    """Return the error of a goal that no allowed vector reaches; says which levels would, and what they lose."""
+    asked = " and ".join(model.describe() for model in problem.models)
+    judged = problem.judge(problem.top)
+    n_rows = problem.sets.n_rows
+    share = _share(judged.failing_rows, n_rows)
+    found = (
+        f"{asked} cannot be met: on the highest levels allowed, {judged.failing_rows:,} of {n_rows:,} rows are in "
+        f"groups that fail, and {problem.most_suppressed:,} may be suppressed."
+    )
+    wider = _unbounded(problem)
+    nearest = find_best(wider, _excess(problem, wider)) if wider.shape != problem.shape else None
+    cures = [f"a suppression limit of {share}"] if judged.kept_rows else []
+    if nearest is not None:
+        raised = {
+            ladder.name: level
+            for ladder, level in zip(problem.ladders, wider.levels(nearest).values(), strict=True)
+            if level >= ladder.first + ladder.n_levels
+        }
+        told = ", ".join(f"{name}={level}" for name, level in raised.items())
+        found += f" The nearest levels that pass: {_told(wider, nearest)}."
+        cures.insert(0, f"a maximum of {told}")
+    if not cures:
+        return InfeasibleError(f"{found} No level can mend that. Ask for less.")
+    return InfeasibleError(f"{found} Allow {', or '.join(cures)}.")
+
+
+def refuse_suppression(problem: Problem, method: str, rows: int) -> InfeasibleError:
+    """Return the error of a method that has to suppress more rows than the limit; says what needs no more."""
+    n_rows = problem.sets.n_rows
+    text = (
+        f"method {method!r} would suppress {rows:,} of {n_rows:,} rows, and {problem.most_suppressed:,} may be. Allow "
+        f"a suppression limit of {_share(rows, n_rows)}"
+    )
+    nearest = find_best(problem, objective("ncp", problem))
+    if nearest is None or rows >= n_rows:
+        return InfeasibleError(f"{text}.")
+    return InfeasibleError(f"{text}, or use optimal, which passes with the levels {_told(problem, nearest)}.")
+
+
+def _told(problem: Problem, vector: Vector) -> str:
+    levels = ", ".join(f"{name} {level}" for name, level in problem.levels(vector).items())
+    return f"{levels}; loss (NCP) {vector_loss(problem, vector):.4f}"
+
+
+def _share(rows: int, n_rows: int) -> str:
+    """Return the share of rows, rounded up to four digits."""
+    return f"{-(-rows * 10_000 // n_rows) / 10_000:g}"
+
+
+def _unbounded(problem: Problem) -> Problem:
+    """Return the problem without highest levels."""
+    attributes = [ladder.attribute for ladder in problem.ladders]
+    rungs = ladders(attributes, {ladder.name: ladder.first for ladder in problem.ladders})
+    bottom = problem.sets.at((0,) * len(rungs))
+    return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_last={})
+
+
+def _excess(problem: Problem, wider: Problem) -> ByLevels:
+    """Count the levels above those allowed, and then what is lost."""
+    losses = objective("ncp", wider)
+    assert isinstance(losses, ByLevels)
+    whole = losses.full * problem.sets.n_rows
+    values = [
+        [
+            Fraction(2 * max(0, place - ladder.n_levels + 1)) + Fraction(int(loss), whole)
+            for place, loss in enumerate(costs)
+        ]
+        for ladder, costs in zip(problem.ladders, losses.levels, strict=True)
+    ]
+    return by_vector(values)

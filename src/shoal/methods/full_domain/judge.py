@@ -1,0 +1,63 @@
+"""Which groups of a frequency set fail the models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.sensitive import Sensitive
+from shoal.methods.full_domain.frequency import NOTHING, Counted, FrequencyEngine, FrequencySet
+from shoal.models import Basis, Groups, PrivacyModel
+
+__all__ = ["Judge"]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The models, and what they have to know of the columns that they count.
+
+    counted: the columns of the sets beside the quasi-identifiers. sensitive: what their codes mean.
+    """
+
+    models: tuple[PrivacyModel, ...]
+    counted: Counted = NOTHING
+    sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, engine: FrequencyEngine, models: tuple[PrivacyModel, ...], *, people: bool = False) -> Judge:
+        """Ask an engine for what the models count; people: sizes count people."""
+        names = tuple(dict.fromkeys(name for model in models for name in model.columns))
+        personal = any(model.basis is Basis.PERSONAL_K for model in models)
+        return cls(models, Counted(names, personal, people), {name: engine.sensitive(name) for name in names})
+
+    def failing(self, found: FrequencySet) -> NDArray[np.bool_]:
+        """Say of each group whether it fails and would be suppressed.
+
+        A model may compare a group with all that is released, so where groups go, the rest is judged again.
+        """
+        if not self.counted.people and all(model.size_only for model in self.models):
+            return found.sizes < max((model.minimum_size for model in self.models), default=0)
+        labels = np.repeat(
+            np.arange(found.n_groups, dtype=np.int32), np.diff(np.append(found.starts, len(found.counts)))
+        )
+        groups = self._groups(found, labels)
+        failing = np.zeros(found.n_groups, dtype=bool)
+        while True:
+            newly = np.zeros(found.n_groups - int(failing.sum()), dtype=bool)
+            for model in self.models:
+                newly |= model.failing(groups)
+            failing[np.flatnonzero(~failing)[newly]] = True
+            if not newly.any() or failing.all() or all(model.monotone for model in self.models):
+                return failing
+            kept = np.where(failing, -1, np.cumsum(~failing) - 1).astype(np.int32)
+            groups = self._groups(found, kept[labels])
+
+    def _groups(self, found: FrequencySet, labels: NDArray[np.int32]) -> Groups:
+        n_qi, names = found.n_qi, self.counted.sensitive
+        columns = {name: replace(self.sensitive[name], codes=found.codes[:, n_qi + i]) for i, name in enumerate(names)}
+        rest = [found.codes[:, i] for i in range(n_qi + len(names), found.codes.shape[1])]
+        personal = rest.pop(0).astype(np.int64) if self.counted.personal_k else None
+        return Groups(labels, found.counts, columns, personal, rest.pop(0) if self.counted.people else None)

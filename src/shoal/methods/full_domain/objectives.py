@@ -1,0 +1,209 @@
+"""What a search makes as small as it can: the price of a vector, exact in integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InternalError, UsageError
+from shoal.methods.full_domain.base import Judged, Problem
+from shoal.methods.full_domain.frequency import FrequencySet
+from shoal.methods.full_domain.levels import Ladder, Vector
+from shoal.metrics.released_cells import reader
+
+__all__ = ["NAMES", "ByGroups", "ByLevels", "Objective", "objective", "vector_loss"]
+
+NAMES = ("height", "precision", "ncp", "aecs", "dm", "entropy", "rv")
+# Sums of prices over all rows and attributes stay below this.
+SUM_BITS = 62
+# Bits behind the point of a price; more would say nothing.
+PRICE_BITS = 40
+
+Price = int | Fraction
+
+
+class Objective(Protocol):
+    """Prices vectors; lower is better."""
+
+    def price(self, vector: Vector, judged: Judged) -> Price:
+        """Return the price of a vector, its failing groups suppressed."""
+
+    def floor(self, vector: Vector, judged: Judged) -> Price:
+        """Return what the vector and every more general one cost at least."""
+
+
+@dataclass(frozen=True)
+class ByLevels:
+    """A price for each cell, which depends on the attribute, its level and its group on that level alone.
+
+    cells: by attribute and level, the price of a cell of each group; levels: the same summed over all rows. full: the
+    price of a suppressed row. counts_rows: whether suppressed rows cost at all; where not, the price is that of the
+    levels. rising: no level is cheaper than the one below it.
+    """
+
+    cells: tuple[tuple[NDArray[np.int64], ...], ...]
+    levels: tuple[NDArray[np.int64], ...]
+    full: int
+    counts_rows: bool = True
+
+    @property
+    def rising(self) -> bool:
+        """Whether no level is cheaper than the one below it."""
+        return all((np.diff(costs) >= 0).all() for costs in self.levels)
+
+    def base(self, vector: Vector) -> int:
+        """Return the price with nothing suppressed, which is the least that the vector can cost."""
+        return sum(int(costs[place]) for costs, place in zip(self.levels, vector, strict=True))
+
+    def price(self, vector: Vector, judged: Judged) -> int:
+        """Return the price of a vector, its failing groups suppressed."""
+        base = self.base(vector)
+        if not self.counts_rows or not judged.failing_rows:
+            return base
+        found, gone = judged.found, judged.failing
+        first = found.codes[found.starts[gone]]
+        each = sum(prices[place][first[:, i]] for i, (prices, place) in enumerate(zip(self.cells, vector, strict=True)))
+        return base + self.full * judged.failing_rows - int((each * found.sizes[gone]).sum())
+
+    def floor(self, vector: Vector, judged: Judged) -> int:
+        """Return what the vector and every more general one cost at least."""
+        return self.base(vector)
+
+
+@dataclass(frozen=True)
+class ByGroups:
+    """A price that depends on the sizes of the groups: "dm" or "aecs".
+
+    Discernibility is the sum of squared sizes, n for each suppressed row; with all groups kept it is less and never
+    falls as levels rise. The average group has kept rows / kept groups; no more general vector has more groups.
+    """
+
+    measure: str
+    n_rows: int
+    most_suppressed: int
+
+    def price(self, vector: Vector, judged: Judged) -> Price:
+        """Return the price of a vector, its failing groups suppressed."""
+        kept = judged.found.sizes[~judged.failing]
+        if self.measure == "aecs":
+            return Fraction(int(kept.sum()), len(kept))
+        return int((kept * kept).sum()) + self.n_rows * judged.failing_rows
+
+    def floor(self, vector: Vector, judged: Judged) -> Price:
+        """Return what the vector and every more general one cost at least."""
+        sizes = judged.found.sizes
+        if self.measure == "aecs":
+            return Fraction(self.n_rows - self.most_suppressed, len(sizes))
+        return int((sizes * sizes).sum())
+
+
+def objective(name: str, problem: Problem, values: Sequence[Sequence[Fraction]] | None = None) -> Objective:
+    """Return the objective of a name; values: the research value of each level, for "rv"."""
+    n_rows, ladders = problem.sets.n_rows, problem.ladders
+    if name in ("dm", "aecs"):
+        return ByGroups(name, n_rows, problem.most_suppressed)
+    if name == "height":
+        return by_vector([[Fraction(ladder.first + i) for i in range(ladder.n_levels)] for ladder in ladders])
+    if name == "rv" and values is not None:
+        return by_vector([[-value for value in levels] for levels in values])
+    rows = row_counts(problem)
+    if name == "precision":
+        scale = math.lcm(*(ladder.height for ladder in ladders))
+        prices = [
+            [
+                np.full(len(nodes), (ladder.first + i) * scale // ladder.height, dtype=np.int64)
+                for i, nodes in enumerate(ladder.nodes)
+            ]
+            for ladder in ladders
+        ]
+        return _by_cells(prices, rows, scale * len(ladders))
+    if name == "ncp":
+        bits = min(PRICE_BITS, SUM_BITS - (n_rows * len(ladders)).bit_length())
+        losses = [[level_losses(ladder, i) for i in range(ladder.n_levels)] for ladder in ladders]
+        weights = _weights(ladders, problem.run.weights)
+        prices = [
+            [np.rint(np.ldexp(loss * weight, bits)).astype(np.int64) for loss in levels]
+            for levels, weight in zip(losses, weights, strict=True)
+        ]
+        return _by_cells(prices, rows, sum(round(math.ldexp(weight, bits)) for weight in weights))
+    if name == "entropy":
+        bits = min(PRICE_BITS, SUM_BITS - (n_rows * len(ladders)).bit_length() - n_rows.bit_length().bit_length())
+        logs = [[np.array([_log(n, bits) for n in level.tolist()]) for level in levels] for levels in rows]
+        return _by_cells(logs, rows, len(ladders) * _log(n_rows, bits))
+    raise UsageError(f"objective {name!r} is not known. Use {', '.join(NAMES)}.")
+
+
+def by_vector(values: Sequence[Sequence[Fraction]]) -> ByLevels:
+    """Return an objective that the levels alone decide, such as height; exact where the values have few digits."""
+    scale = math.lcm(*(value.denominator for levels in values for value in levels))
+    most = max((abs(value) for levels in values for value in levels), default=Fraction(1)) * max(len(values), 1)
+    if most * scale >= 1 << SUM_BITS:
+        scale = 1 << max(0, min(PRICE_BITS, SUM_BITS - math.ceil(most).bit_length()))
+    levels = tuple(np.array([round(value * scale) for value in levels], dtype=np.int64) for levels in values)
+    return ByLevels(tuple(() for _ in levels), levels, 0, counts_rows=False)
+
+
+def _weights(ladders: Sequence[Ladder], given: Mapping[str, Fraction]) -> list[float]:
+    """Return the weight of each attribute; they are 1 on average."""
+    chosen = [Fraction(given.get(ladder.name, 1)) for ladder in ladders]
+    return [float(weight * len(chosen) / sum(chosen)) for weight in chosen]
+
+
+def _by_cells(
+    prices: Sequence[Sequence[NDArray[np.int64]]], rows: Sequence[Sequence[NDArray[np.int64]]], full: int
+) -> ByLevels:
+    sums = [
+        np.array([int((p * n).sum()) for p, n in zip(levels, counts, strict=True)], dtype=np.int64)
+        for levels, counts in zip(prices, rows, strict=True)
+    ]
+    return ByLevels(tuple(map(tuple, prices)), tuple(sums), full)
+
+
+def _log(count: int, bits: int) -> int:
+    """Return the logarithm to base 2 with so many bits behind the point."""
+    return round(math.ldexp(math.log2(count), bits)) if count else 0
+
+
+def row_counts(problem: Problem) -> list[list[NDArray[np.int64]]]:
+    """Return the rows of each group on each level of each attribute."""
+    finest = problem.sets.at((0,) * len(problem.ladders))
+    return [
+        [_rows_at(ladder, place, finest, i) for place in range(ladder.n_levels)]
+        for i, ladder in enumerate(problem.ladders)
+    ]
+
+
+def _rows_at(ladder: Ladder, place: int, finest: FrequencySet, column: int) -> NDArray[np.int64]:
+    groups = ladder.step(0, place)[finest.codes[:, column]]
+    rows = np.zeros(len(ladder.nodes[place]), dtype=np.int64)
+    np.add.at(rows, groups, finest.counts)
+    return rows
+
+
+def level_losses(ladder: Ladder, place: int) -> NDArray[np.float64]:
+    """Return the loss (NCP) of the cells of a level: that of their text, as the measure reads it."""
+    attribute = ladder.attribute
+    nodes = ladder.nodes[place]
+    if ladder.first + place == 0:
+        return np.zeros(len(nodes))
+    if attribute.tree is None:
+        return np.ones(len(nodes))
+    if attribute.column is None:
+        raise InternalError(f"attribute {attribute.name!r} does not say how its cells are read.")
+    missing = (attribute.texts[attribute.missing],) if attribute.missing >= 0 else ()
+    cells = reader(attribute.column, dict.fromkeys(attribute.texts, 1), None, missing, attribute.hierarchy)
+    losses = [0.0 if (label := attribute.tree.labels[n]) in missing else cells.loss(label) for n in nodes.tolist()]
+    return np.array([1.0 if loss is None else loss for loss in losses])
+
+
+def vector_loss(problem: Problem, vector: Vector) -> float:
+    """Return the NCP of a vector, in [0, 1], its failing groups suppressed."""
+    by_cells = objective("ncp", replace(problem, run=replace(problem.run, weights={})))
+    assert isinstance(by_cells, ByLevels)
+    return by_cells.price(vector, problem.judge(vector)) / (by_cells.full * problem.sets.n_rows)

@@ -1,0 +1,162 @@
+"""The research value of each level of each attribute: computed, or given by the expert."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute
+from shoal.errors import UsageError
+from shoal.methods.full_domain.base import FullDomain, Problem
+from shoal.methods.full_domain.levels import Ladder
+from shoal.methods.full_domain.objectives import row_counts
+from shoal.methods.options import read_share
+from shoal.metrics.released_cells import OrderedReader, reader
+from shoal.rules import CompiledRules, compile_rules
+from shoal.schema import Kind
+
+__all__ = ["Researched", "Values", "rising_levels"]
+
+# By ladder, the research value of each of its levels.
+Values = list[list[Fraction]]
+
+
+@dataclass(frozen=True)
+class Researched(FullDomain):
+    """A full-domain method that knows research values.
+
+    values: by attribute, the research value of each level from the value up (the root may be left out: it is 0). For
+    the others it is computed: weight times granularity times the share of the run's rules that is kept. Weights are
+    the run's; alike and in sum 1 where it has none. alpha in [0, 1] balances granularity g against rules r:
+    g^(2 alpha) * r^(2 - 2 alpha), so that 0.5 is the plain product.
+    """
+
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
+
+    def research_values(self, problem: Problem) -> Values:
+        """Return the research value of each level of each attribute; the root has none."""
+        names = [ladder.name for ladder in problem.ladders]
+        strange = sorted(set(self.values) - set(names))
+        if strange:
+            raise UsageError(
+                f"research values of {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}."
+            )
+        rules = compile_rules(problem.run.rules, [ladder.attribute for ladder in problem.ladders])
+        weights = problem.run.weights or dict.fromkeys(names, Fraction(1, len(names)))
+        found: Values = []
+        for i, (ladder, rows) in enumerate(zip(problem.ladders, row_counts(problem), strict=True)):
+            if ladder.name in self.values:
+                found.append(_given(ladder, self.values[ladder.name]))
+                continue
+            cells = _reader(ladder.attribute)
+            levels = []
+            for place in range(ladder.n_levels):
+                worth = Fraction(0)
+                if ladder.first + place < ladder.height:
+                    kept = rules.kept(_broken(rules, i, ladder, place), i)
+                    worth = _balanced(_granularity(ladder, place, cells, rows[place]), kept, self.alpha)
+                levels.append(Fraction(weights.get(ladder.name, 1)) * worth)
+            found.append(levels)
+        return found
+
+
+def _broken(rules: CompiledRules, attribute: int, ladder: Ladder, place: int) -> set[int]:
+    """Return the rules of an attribute that a group of a level breaks."""
+    broken = set()
+    for pair in rules.pairs:
+        if pair.attribute == attribute:
+            sides = np.zeros((2, len(ladder.nodes[place])), dtype=bool)
+            for side, mask in zip(sides, (pair.one, pair.other), strict=True):
+                side[ladder.maps[place][mask]] = True
+            if sides.all(axis=0).any():
+                broken.add(pair.rule)
+    return broken
+
+
+def _given(ladder: Ladder, values: Sequence[float]) -> list[Fraction]:
+    numbers = [_exact(value) for value in values]
+    if len(numbers) == ladder.height:
+        numbers.append(Fraction(0))
+    if len(numbers) != ladder.height + 1:
+        raise UsageError(
+            f"research values of {ladder.name!r}: {len(values)} are given, but it has {ladder.height + 1} levels. Give "
+            "one for each, from the value up; that of the root may be left out."
+        )
+    return numbers[ladder.first : ladder.first + ladder.n_levels]
+
+
+def _exact(number: Fraction | float) -> Fraction:
+    """Take a number as it is written, so that 0.1 + 0.2 is 0.3."""
+    return number if isinstance(number, Fraction) else Fraction(str(number))
+
+
+def _balanced(granularity: Fraction, kept: Fraction, alpha: float) -> Fraction:
+    if alpha == 0.5:
+        return granularity * kept
+    return _exact(float(granularity) ** (2 * alpha) * float(kept) ** (2 - 2 * alpha))
+
+
+def _granularity(ladder: Ladder, place: int, cells: OrderedReader | None, rows: NDArray[np.int64]) -> Fraction:
+    """Return how fine a level is: 1 at the value, less above; rows: of each group."""
+    attribute = ladder.attribute
+    if ladder.first + place == 0:
+        return Fraction(1)
+    if cells is None:
+        return Fraction(len(ladder.nodes[place]), len(attribute.texts))
+    resolution, whole = _resolution(attribute), Fraction(0)
+    for (low, high), count in zip(_spans(ladder, place, cells), rows.tolist(), strict=True):
+        whole += count * ((_exact(high) - _exact(low)) / resolution + 1)
+    return int(rows.sum()) / whole
+
+
+def _resolution(attribute: Attribute) -> Fraction:
+    """Return the step between neighbouring values: 1 of whole numbers, a day of dates, else the smallest gap."""
+    known = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
+    step = 1.0 if attribute.kind is Kind.NUMERIC else 86400.0
+    if len(known) < 2 or not np.mod(known, step).any():
+        return _exact(step)
+    return _exact(float(np.diff(known).min()))
+
+
+def _spans(ladder: Ladder, place: int, cells: OrderedReader) -> list[tuple[float, float]]:
+    """Return the least and the greatest number of each group of a level: as its label declares, else as it holds.
+
+    Missing values span a single one.
+    """
+    attribute = ladder.attribute
+    held: list[list[float]] = [[] for _ in ladder.nodes[place]]
+    for code, group in enumerate(ladder.maps[place].tolist()):
+        if code != attribute.missing:
+            held[group].append(float(attribute.values[code]))
+    labels = [attribute.tree.labels[node] if attribute.tree else "*" for node in ladder.nodes[place].tolist()]
+    own = [(min(numbers), max(numbers)) if numbers else (0.0, 0.0) for numbers in held]
+    return [
+        (cells.bounds(label) or has) if numbers else has for label, numbers, has in zip(labels, held, own, strict=True)
+    ]
+
+
+def _reader(attribute: Attribute) -> OrderedReader | None:
+    if attribute.kind is Kind.CATEGORICAL or attribute.column is None:
+        return None
+    missing = (attribute.texts[attribute.missing],) if attribute.missing >= 0 else ()
+    found = reader(attribute.column, dict.fromkeys(attribute.texts, 1), None, missing, attribute.hierarchy)
+    return found if isinstance(found, OrderedReader) else None
+
+
+def rising_levels(problem: Problem, values: Values) -> list[str]:
+    """Name the attributes whose research value rises with a level: a search that trusts it to fall may err."""
+    return [
+        ladder.name
+        for ladder, levels in zip(problem.ladders, values, strict=True)
+        if any(above > below for below, above in pairwise(levels))
+    ]

@@ -1,0 +1,245 @@
+"""Mondrian: cut the table in two at the median of its widest attribute, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.partition import Cells, Partition, recode, tight_partition
+from shoal.errors import InfeasibleError, UsageError
+from shoal.methods.base import Run, check_models, failing_groups
+from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
+from shoal.methods.mondrian.declared_domains import read_domains, split_regions
+from shoal.methods.suppression import leave_out, leave_out_greedy, spread
+from shoal.models import PrivacyModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.mondrian import Cuts
+
+__all__ = ["Mondrian", "prepare"]
+
+VARIANTS = ("strict", "relaxed", "single-dimensional")
+# Segments of at most this share of the tuples are cut side by side by the threads; fixed, so that they never matter.
+SHARE_OF_A_TASK = 1 / 64
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """LeFevre, DeWitt, Ramakrishnan 2006: greedy cuts, each at the median of the attribute that spreads widest.
+
+    variant: "strict" (a value never falls on both sides of a cut), "relaxed" (rows of the median value are dealt out so
+    that both sides are equal) or "single-dimensional" (a cut runs through the whole table).
+
+    The width of an attribute in a segment is its range (a category: its number of values) over that of the whole table;
+    the widest comes first, ties in the order of the quasi-identifiers; numbers and dates are cut at the lower median,
+    values up to it to the left; where a cut leaves fewer than k rows on a side the next attribute is tried.
+    Cost: O(q m log m) for m distinct tuples (relaxed: rows) and q attributes.
+
+    With a hierarchy the width is the share of the values below the segment's node, and a cut goes into all children of
+    that node at once, each with k rows; relaxed, the children with fewer stay together, with the first rows of the
+    largest child where they are too few.
+
+    Departures: the paper orders categories by a hierarchy; without one, their values are dealt out, from the most
+    frequent on, to the side with fewer rows. Missing numbers and dates are cut off first where that is allowable and
+    else count as the largest. A relaxed cut of a category divides rows of a value only where the cut between
+    values is not allowable: the left half is then filled with whole values, from the most frequent on, and with the
+    first rows of the next.
+
+    domains: declared ranges by attribute (age=0:100). A segment then is as wide as the region that its cuts left over
+    its domain, whatever values it holds, as in the UTD toolbox; numbers and dates alone, strict, k alone.
+    """
+
+    variant: str = "strict"
+    domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    name: ClassVar[str] = "mondrian"
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
+        object.__setattr__(self, "domains", read_domains(self.domains))
+        if self.domains and self.variant != "strict":
+            raise UsageError("mondrian: domains go with the strict variant alone.")
+
+    def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+        """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
+        if self.domains:
+            k = check_models(self.name, encoded, models, size_only=True)
+            return tight_partition(encoded, split_regions(encoded, k, self.domains, run)[encoded.row_tuple])
+        by_parts = self.variant != "single-dimensional"
+        most = run.most_suppressed(encoded.n_rows)
+        stays = leave_out_greedy(encoded, models, most)
+        most -= int((~stays).sum())
+        part = encoded if stays.all() else encoded.part(stays)
+        k = check_models(self.name, part, models, counts_people=by_parts)
+        if not by_parts:
+            if any(attribute.tree is not None for attribute in encoded.attributes):
+                raise UsageError(
+                    "mondrian: the single-dimensional variant takes no hierarchies. Use strict or relaxed."
+                )
+            made = _single_dimensional(part, k, models, run)
+            self._check(part, models, made.labels)
+            return Partition(spread(made.labels, stays), made.cells)
+        labels = self.cut(part, k, models, run)
+        self._check(part, models, labels)
+        if encoded.people is None:
+            labels = leave_out(part, models, labels, k, most, lambda rest: self.cut(rest, k, models, run))
+        return tight_partition(encoded, spread(labels, stays))
+
+    def cut(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
+        """Return the group of each canonical row."""
+        relaxed = self.variant == "relaxed"
+        codes = encoded.tuples[encoded.row_tuple] if relaxed else encoded.tuples
+        counts = np.ones(encoded.n_rows, dtype=np.int64) if relaxed else encoded.counts
+        cuts = prepare(codes, counts, encoded.attributes, encoded.people)
+        unit = np.arange(encoded.n_rows, dtype=np.int32) if relaxed else encoded.row_tuple
+        if all(model.size_only for model in models):
+            return _split(cuts, len(codes), k, relaxed, run)[unit]
+        entries = Entries.of(encoded, unit, models)
+        return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
+
+    def _check(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
+        """Refuse groups that fail: with a model whose unions need not pass, the table may offer no way in."""
+        if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
+            return
+        told = " and ".join(model.describe() for model in models if not model.closed)
+        raise InfeasibleError(f"mondrian found no groups that pass {told}. Weaken the goal, or widen the population.")
+
+
+def prepare(
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    attributes: tuple[Attribute, ...],
+    people: NDArray[np.int32] | None = None,
+) -> Cuts:
+    """Return the tuples in the form that the kernel cuts; people: the person of each row, tuple after tuple."""
+    from shoal.kernels.mondrian import Cuts
+
+    trees = [attribute.tree for attribute in attributes]
+    numbers = [a.values if a.ordered else np.empty(0) for a in attributes]
+    nodes = [tree.nodes.ravel() if tree else np.empty(0, dtype=np.int32) for tree in trees]
+    # A category needs room for a number to each value, as a tree does for each node.
+    sizes = [
+        tree.sizes if tree else np.ones(len(a.texts), dtype=np.int32) for a, tree in zip(attributes, trees, strict=True)
+    ]
+    return Cuts(
+        np.ascontiguousarray(codes),
+        counts,
+        np.empty(0, dtype=np.int32) if people is None else people,
+        np.array([2 if a.tree else int(a.ordered) for a in attributes], dtype=np.uint8),
+        np.array([attribute.span for attribute in attributes]),
+        np.array([attribute.missing for attribute in attributes], dtype=np.int32),
+        np.concatenate(numbers),
+        _starts(numbers),
+        np.array([tree.height if tree else 0 for tree in trees], dtype=np.int32),
+        np.concatenate(nodes),
+        _starts(nodes),
+        np.concatenate(sizes),
+        _starts(sizes),
+    )
+
+
+def _starts(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.int32]:
+    """Return the group of each tuple; large segments are cut first, then the small ones by the threads."""
+    order = np.arange(m, dtype=np.int32)
+    marks = np.zeros(m, dtype=np.uint8)
+    cuts.split(k, relaxed, int(m * SHARE_OF_A_TASK), order, marks)
+    begins = np.flatnonzero(marks)
+    ends = np.append(begins[1:], m)
+    tasks = [(b, e) for b, e in zip(begins.tolist(), ends.tolist(), strict=True) if marks[b] == 2]
+
+    def finish(task: tuple[int, int]) -> int:
+        begin, end = task
+        if not run.cancelled():
+            cuts.split(k, relaxed, 0, order[begin:end], marks[begin:end])
+        return end - begin
+
+    done = m - sum(end - begin for begin, end in tasks)
+    with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
+        for size in pool.map(finish, tasks):
+            done += size
+            run.progress(done / m)
+    if run.cancelled():
+        raise KeyboardInterrupt
+    labels = np.empty(m, dtype=np.int32)
+    labels[order] = np.cumsum(marks != 0) - 1
+    return labels
+
+
+def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+    """Cut whole attributes: every cut runs through the table and must leave no region that fails."""
+    beyond_size = not all(model.size_only for model in models)
+    tuples, counts, attributes = encoded.tuples, encoded.counts, encoded.attributes
+    labels = np.zeros(len(tuples), dtype=np.int64)
+    parts = np.zeros((len(attributes), len(tuples)), dtype=np.int32)
+    n_parts = [1] * len(attributes)
+    open_parts = [(a, 0) for a in range(len(attributes))]
+    while open_parts and not run.cancelled():
+        widths = [_width(attributes[a], tuples[parts[a] == part, a]) for a, part in open_parts]
+        widest = int(np.argmax(widths))  # the first of equals: attributes in order, then parts as they came
+        a, part = open_parts.pop(widest)
+        inside = parts[a] == part
+        for right in _right_sides(attributes[a], tuples[:, a], counts, inside) if widths[widest] > 0 else ():
+            _, trial = np.unique(labels * 2 + right, return_inverse=True)
+            if not right.any() or (np.bincount(trial, weights=counts) < k).any():
+                continue
+            if not (beyond_size and failing_groups(encoded, models, trial[encoded.row_tuple].astype(np.int32)).any()):
+                labels = trial
+                parts[a][right] = n_parts[a]
+                open_parts += [(a, part), (a, n_parts[a])]
+                open_parts.sort()
+                n_parts[a] += 1
+                break
+    if run.cancelled():
+        raise KeyboardInterrupt
+    run.progress(1.0)
+    _, first = np.unique(labels, return_index=True)
+    cells = []
+    for a, attribute in enumerate(attributes):
+        by_part = recode(attribute, tuples[:, a], parts[a], n_parts[a])
+        index = by_part.index[parts[a][first]]
+        cells.append(Cells(index, by_part.form, by_part.low, by_part.high, by_part.starts, by_part.members))
+    return Partition(labels[encoded.row_tuple].astype(np.int32), tuple(cells))
+
+
+def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:
+    """Return the spread of a part over that of the whole table: what the kernel's measure_widths does for a segment."""
+    distinct = np.unique(codes)
+    if not attribute.ordered:
+        return len(distinct) / attribute.span if len(distinct) > 1 else 0.0
+    if len(distinct) > 1 and distinct[-1] == attribute.missing:
+        return 1.0
+    if len(distinct) < 2 or attribute.span == 0:
+        return 0.0
+    return float(attribute.values[distinct[-1]] - attribute.values[distinct[0]]) / attribute.span
+
+
+def _right_sides(
+    attribute: Attribute, codes: NDArray[np.int32], counts: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> Iterator[NDArray[np.bool_]]:
+    """Give the cuts of a part in the order in which they are tried: which tuples lie to the right."""
+    rows = np.bincount(codes[inside], weights=counts[inside], minlength=len(attribute.texts)).astype(np.int64)
+    if attribute.ordered:
+        if attribute.missing >= 0 and rows[attribute.missing] and rows.sum() > rows[attribute.missing]:
+            yield inside & (codes == attribute.missing)
+        yield inside & (codes > int(np.searchsorted(np.cumsum(rows), (rows.sum() + 1) // 2)))
+        return
+    goes_right = np.zeros(len(rows), dtype=bool)
+    left = right = 0
+    for code in sorted(np.flatnonzero(rows).tolist(), key=lambda code: (-rows[code], code)):
+        if left <= right:
+            left += int(rows[code])
+        else:
+            goes_right[code] = True
+            right += int(rows[code])
+    yield inside & goes_right[codes]

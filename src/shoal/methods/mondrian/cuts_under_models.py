@@ -1,0 +1,205 @@
+"""Cuts that models steer: a cut is made only if every part passes, judged for all open segments at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.population import covered_rows
+from shoal.methods.base import Run
+from shoal.models import AverageRisk, Basis, Groups, PrivacyModel
+
+if TYPE_CHECKING:
+    from shoal.kernels.mondrian import Cuts
+
+__all__ = ["Entries", "split_under_models"]
+
+CHOICES = 16  # cuts of an attribute that are tried, the paper's first
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The rows of a table, those that are alike in their unit and in all that models count taken together.
+
+    unit: what is cut, tuples or rows, of each entry; row_unit: of each canonical row.
+    """
+
+    encoded: Encoded
+    row_unit: NDArray[np.int32]
+    unit: NDArray[np.int32]
+    whole: Groups
+
+    @classmethod
+    def of(cls, encoded: Encoded, row_unit: NDArray[np.int32], models: tuple[PrivacyModel, ...]) -> Entries:
+        """Take the rows of a table together as far as the models allow."""
+        names = {name for model in models for name in model.columns}
+        columns = [column for column in encoded.sensitive if column.name in names]
+        personal = any(model.basis is Basis.PERSONAL_K for model in models)
+        keys: list[NDArray[Any]] = [row_unit, *(column.codes for column in columns)]
+        if personal and encoded.personal_k is not None:
+            keys.append(encoded.personal_k)
+        if encoded.people is not None:
+            keys.append(np.arange(encoded.n_rows))  # people are counted row by row
+        order = np.lexsort(keys[::-1])
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = np.logical_or.reduce([key[order[1:]] != key[order[:-1]] for key in keys])
+        first = order[new]
+        whole = Groups(
+            np.zeros(len(first), dtype=np.int32),
+            np.diff(np.append(np.flatnonzero(new), len(order))).astype(np.int64),
+            {column.name: replace(column, codes=column.codes[first]) for column in columns},
+            encoded.personal_k[first] if personal and encoded.personal_k is not None else None,
+            None if encoded.people is None else encoded.people[first],
+        )
+        return cls(encoded, row_unit, row_unit[first], whole)
+
+    def groups(self, labels: NDArray[np.int32]) -> Groups:
+        """Return groups of some units, the others have label -1; they are compared with the whole table."""
+        of_entry = labels[self.unit]
+        kept = np.flatnonzero(of_entry >= 0)
+        whole = self.whole
+        matches = None
+        if self.encoded.population is not None:
+            matches = lambda: covered_rows(self.encoded, labels[self.row_unit])  # noqa: E731
+        return Groups(
+            of_entry[kept],
+            whole.counts[kept],
+            {name: replace(column, codes=column.codes[kept]) for name, column in whole.columns.items()},
+            None if whole.personal_k is None else whole.personal_k[kept],
+            None if whole.people is None else whole.people[kept],
+            matches,
+            whole,
+        )
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Runs of the order of the units; tried: how many attributes of each are done with."""
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    tried: NDArray[np.int32]
+
+    def take(self, chosen: NDArray[np.bool_]) -> Segments:
+        """Return some of the segments."""
+        return Segments(self.starts[chosen], self.stops[chosen], self.tried[chosen])
+
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return every place in the order that a segment holds, and the number of that segment."""
+        lengths = self.stops - self.starts
+        number = np.repeat(np.arange(len(lengths)), lengths)
+        first = np.cumsum(lengths) - lengths
+        return np.arange(len(number)) - first[number] + self.starts[number], number
+
+
+def split_under_models(
+    cuts: Cuts,
+    entries: Entries,
+    n_units: int,
+    k: int,
+    relaxed: bool,
+    models: tuple[PrivacyModel, ...],
+    run: Run,
+) -> NDArray[np.int32]:
+    """Return the group of each unit. In each round every open segment proposes its next cut; those that pass are made.
+
+    Cost: a round is linear in the entries of the open segments; there are as many rounds as the deepest segment has
+    cuts, and those that were tried in vain.
+    """
+    local = tuple(model for model in models if not model.size_only and model.basis is not Basis.TABLE)
+    budget = min(
+        (m.most_groups(int(entries.whole.sizes.sum())) for m in models if isinstance(m, AverageRisk)), default=n_units
+    )
+    order = np.arange(n_units, dtype=np.int32)
+    begins = np.zeros(n_units, dtype=bool)  # where a segment begins
+    begins[0] = True
+    parts = np.zeros(n_units, dtype=np.int32)
+    spare = budget - 1
+    segments = Segments(np.array([0]), np.array([n_units]), np.zeros(1, dtype=np.int32))
+    while len(segments.starts):
+        if run.cancelled():
+            raise KeyboardInterrupt
+        cut = np.zeros(len(segments.starts), dtype=np.uint8)
+        cuts.propose(k, relaxed, CHOICES, segments.starts, segments.stops, segments.tried, order, parts, cut)
+        segments = segments.take(cut > 0)
+        if not len(segments.starts):
+            break
+        places, number = segments.places()
+        new = _new_parts(parts[places], number)
+        group = np.cumsum(new) - 1
+        labels = np.full(n_units, -1, dtype=np.int32)
+        labels[order[places]] = group
+        owner = number[new]
+        passing = ~_any_of(owner, _failing(entries, local, labels, int(group[-1]) + 1))
+        passing, spare = _afford(passing, owner, segments, spare)
+        for i in np.flatnonzero(~passing).tolist():
+            order[segments.starts[i] : segments.stops[i]].sort()
+        begins[places[new & passing[number]]] = True
+        segments = _next_segments(segments, passing, places[new], owner, open_left=spare > 0)
+        run.progress(1 - float((segments.stops - segments.starts).sum()) / n_units)
+    made = np.empty(n_units, dtype=np.int32)
+    made[order] = np.cumsum(begins) - 1
+    run.progress(1.0)
+    return made
+
+
+def _new_parts(parts: NDArray[np.int32], number: NDArray[np.int64]) -> NDArray[np.bool_]:
+    new = np.ones(len(parts), dtype=bool)
+    new[1:] = (parts[1:] != parts[:-1]) | (number[1:] != number[:-1])
+    return new
+
+
+def _failing(
+    entries: Entries, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32], n_groups: int
+) -> NDArray[np.bool_]:
+    groups = entries.groups(labels)
+    failing = np.zeros(n_groups, dtype=bool)
+    for model in models:
+        failing |= model.failing(groups)
+    return failing
+
+
+def _any_of(owner: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return np.bincount(owner, weights=failing) > 0
+
+
+def _afford(
+    passing: NDArray[np.bool_], owner: NDArray[np.int64], segments: Segments, spare: int
+) -> tuple[NDArray[np.bool_], int]:
+    """Keep the cuts that the number of groups allows, those of the longest segments first."""
+    more = np.bincount(owner) - 1
+    if int(more[passing].sum()) <= spare:
+        return passing, spare - int(more[passing].sum())
+    kept = np.zeros(len(passing), dtype=bool)
+    for i in np.argsort(segments.starts - segments.stops, kind="stable").tolist():
+        if passing[i] and more[i] <= spare:
+            kept[i] = True
+            spare -= int(more[i])
+    return kept, 0
+
+
+def _next_segments(
+    segments: Segments,
+    passing: NDArray[np.bool_],
+    part_starts: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    *,
+    open_left: bool,
+) -> Segments:
+    """Return the parts of the segments that were cut and the other segments, which may try further attributes."""
+    if not open_left:
+        return segments.take(np.zeros(len(passing), dtype=bool))
+    stops = np.append(part_starts[1:], 0)
+    last = np.append(owner[1:] != owner[:-1], True)
+    stops[last] = segments.stops
+    made = passing[owner]
+    waiting = segments.take(~passing)
+    return Segments(
+        np.concatenate([part_starts[made], waiting.starts]),
+        np.concatenate([stops[made], waiting.stops]),
+        np.concatenate([np.zeros(int(made.sum()), dtype=np.int32), waiting.tried]),
+    )

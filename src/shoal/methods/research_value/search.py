@@ -1,0 +1,183 @@
+"""Generalisation strings under research values: pre-pruning, and the searches over a list of strings."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
+from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders
+from shoal.methods.full_domain.objectives import ByLevels, by_vector
+from shoal.methods.full_domain.research_values import Values, rising_levels
+from shoal.methods.full_domain.search import Rank, rank_of
+
+__all__ = ["Search", "search_listed", "search_local"]
+
+
+@dataclass
+class Search:
+    """A question with the research value of each level, and the strings that were found to pass.
+
+    generated: how many strings there are after pre-pruning. pruned: by attribute, the levels that fail alone; dropped:
+    the attributes that fail alone on every level, which are released as "*".
+    """
+
+    problem: Problem
+    values: Values
+    pruned: dict[str, list[int]] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    successes: set[Vector] = field(default_factory=set)
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def generated(self) -> int:
+        """How many strings there are."""
+        return math.prod(self.problem.shape)
+
+    def objective(self) -> ByLevels:
+        """Return the research values as prices: the higher the value, the lower the price."""
+        return by_vector([[-value for value in levels] for levels in self.values])
+
+    def value(self, vector: Vector) -> Fraction:
+        """Return the research value of a string."""
+        return sum((levels[place] for levels, place in zip(self.values, vector, strict=True)), Fraction(0))
+
+    def rank(self, vector: Vector) -> Rank:
+        """Return what strings are compared by: value, roots, height, the vector."""
+        return rank_of(self.problem, vector, -self.value(vector), roots_first=True)
+
+    def passes(self, vector: Vector) -> bool:
+        """Test a string and note it if it passes."""
+        passed = self.problem.passes(vector)
+        if passed:
+            self.successes.add(vector)
+        return passed
+
+    def ranked(self) -> list[Vector]:
+        """Return the strings that pass, the best first."""
+        return sorted(self.successes, key=self.rank)
+
+    def pre_pruned(self) -> Search:
+        """Leave out the levels that fail alone, with everything more specific, and attributes without any other."""
+        problem, absent = self.problem, self.problem.sets.absent
+        kept, values, lowest = [], [], []
+        pruned: dict[str, list[int]] = {}
+        dropped = []
+        for i, ladder in enumerate(problem.ladders):
+            alone = [problem.passes((*absent[:i], place, *absent[i + 1 :])) for place in range(ladder.n_levels)]
+            first = next((place for place, passed in enumerate(alone) if passed), ladder.n_levels)
+            if first:
+                pruned[ladder.name] = [ladder.first + place for place in range(first)]
+            lowest.append(first)
+            if first == ladder.n_levels:
+                dropped.append(ladder.name)
+                kept.append(_root(ladder))
+                values.append([Fraction(0)])
+            else:
+                kept.append(ladder.trimmed(ladder.first + first, ladder.first + ladder.n_levels - 1))
+                values.append(self.values[i][first:])
+        bottom = problem.sets.at(tuple(lowest))
+        narrowed = replace(problem, sets=Sets(bottom, kept, at_bottom=True), judged_last={})
+        return replace(self, problem=narrowed, values=values, pruned=pruned, dropped=dropped, successes=set())
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a data owner needs to choose, ready for JSON."""
+        lists = [[float(value) for value in levels] for levels in self.values]
+        told: dict[str, Any] = {
+            "strings": self.generated,
+            "tested": self.problem.n_tests,
+            "successful": [
+                {
+                    "levels": self.problem.levels(vector),
+                    "rv": float(self.value(vector)),
+                    "roots": self.problem.n_roots(vector),
+                }
+                for vector in self.ranked()
+            ],
+            "minimum_rv": float(sum(min(levels) for levels in self.values)),
+            "maximum_rv": float(sum(max(levels) for levels in self.values)),
+            "values": {ladder.name: levels for ladder, levels in zip(self.problem.ladders, lists, strict=True)},
+            "pruned_levels": self.pruned,
+            "dropped": self.dropped,
+            "rising": rising_levels(self.problem, self.values),
+            "seconds": round(time.perf_counter() - self.began, 3),
+        }
+        return told
+
+
+def _root(ladder: Ladder) -> Ladder:
+    (whole,) = ladders([ladder.attribute])
+    return whole.trimmed(whole.height, whole.height)
+
+
+def local_steps(shape: tuple[int, ...]) -> Iterator[tuple[Vector, list[bool]]]:
+    """Give the strings that the local search tests; the caller appends to the list whether each passed.
+
+    Each attribute is halved between its root (position 0) and its most specific level, and all move together.
+    """
+    low, high = [0] * len(shape), list(shape)
+    middle = [(a + b) // 2 for a, b in zip(low, high, strict=True)]
+    while True:
+        answer: list[bool] = []
+        yield tuple(n - 1 - place for n, place in zip(shape, middle, strict=True)), answer
+        if answer[0]:
+            low = middle
+        else:
+            high = middle
+        following = [(a + b) // 2 for a, b in zip(low, high, strict=True)]
+        if following == middle:
+            return
+        middle = following
+
+
+def search_local(search: Search, lattice: Lattice | None = None) -> None:
+    """Halve every attribute between root and most specific level, all together; lattice: what its tests prune."""
+    for vector, answer in local_steps(search.problem.shape):
+        answer.append(search.passes(vector))
+        if lattice is not None:
+            _prune(lattice, vector, answer[0])
+
+
+def search_listed(search: Search, lattice: Lattice) -> None:
+    """Test the middle of the strings that are left, in order of research value, until none is.
+
+    A string that passes removes those of lower value and the more general ones; one that fails the more specific ones.
+    """
+    prices = _prices(search)
+    order = np.argsort(-prices, kind="stable")  # ascending value, then the smaller vector
+    flat = lattice.marks.reshape(-1)
+    for vector in sorted(search.successes, key=search.rank)[:1]:
+        flat[prices > prices[lattice.index(vector)]] = FAILS
+    order = order[flat[order] == OPEN]
+    while len(order):
+        index = int(order[len(order) // 2])
+        vector = lattice.vector(index)
+        passed = search.passes(vector)
+        _prune(lattice, vector, passed)
+        if passed:
+            order = order[prices[order] <= prices[index]]
+        order = order[flat[order] == OPEN]
+
+
+def _prices(search: Search) -> np.ndarray[Any, np.dtype[np.int64]]:
+    prices = np.zeros(search.problem.shape, dtype=np.int64)
+    for axis, costs in enumerate(search.objective().levels):
+        along = [1] * len(search.problem.shape)
+        along[axis] = len(costs)
+        prices += costs.reshape(along)
+    return prices.reshape(-1)
+
+
+def _prune(lattice: Lattice, vector: Vector, passed: bool) -> None:
+    """Mark what a test tells; what is marked is not tested any more."""
+    if passed:
+        lattice.above(vector)[...] = PASSES
+    else:
+        lattice.below(vector)[...] = FAILS

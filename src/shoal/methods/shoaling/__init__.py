@@ -1,0 +1,1 @@
+"""Shoaling, the flagship: agglomeration, dissolution and annealing over distinct tuples."""

@@ -1,0 +1,119 @@
+"""Bans: rules that no group may break, whatever that costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute
+from shoal.errors import InfeasibleError, join_problems
+from shoal.rules import CompiledRules, Pair
+
+if TYPE_CHECKING:
+    from shoal.methods.shoaling.grouping import Grouping
+    from shoal.methods.shoaling.problem import Problem
+
+__all__ = ["banned_pairs", "borrow", "check_bans", "clashing", "part_banned", "side_of", "sides_held"]
+
+ONE, OTHER, NEITHER = range(3)  # the side of a pair on which a tuple stands; the kernels know the numbers
+
+Ints = NDArray[np.int32]
+
+
+def side_of(pair: Pair, codes: Ints) -> NDArray[np.int64]:
+    """Return the side on which each of some codes of the pair's attribute stands."""
+    return np.where(pair.one, ONE, np.where(pair.other, OTHER, NEITHER))[codes]
+
+
+def banned_pairs(rules: CompiledRules) -> list[Pair]:
+    """Return the pairs of sides that no group may hold both of."""
+    return [pair for pair in rules.pairs if rules.bans[pair.rule]]
+
+
+def check_bans(
+    attributes: tuple[Attribute, ...], pairs: list[Pair], sides: Ints, rows: NDArray[np.int64], k: int
+) -> None:
+    """Refuse bans that leave rows too few others to share a group with; sides: of each tuple for each pair."""
+    problems = []
+    for pair, side in zip(pairs, sides.T, strict=True):
+        held = np.bincount(side, rows, 3).astype(np.int64)
+        most = int(min(held[ONE], held[OTHER]) + held[NEITHER])
+        if held[ONE] and held[OTHER] and most < k:
+            problems.append(
+                f"column {attributes[pair.attribute].name!r}: its ban leaves some rows only {most:,} that may share a "
+                f"group; k={k} needs {k}. Use k <= {most}, or give the rule an importance in place of the ban."
+            )
+    if problems:
+        raise InfeasibleError(join_problems(sorted(set(problems))))
+
+
+def sides_held(problem: Problem, grouping: Grouping) -> NDArray[np.bool_]:
+    """Say which sides each group holds: 2 x groups x bans."""
+    sides, starts = problem.bans[grouping.tuples], grouping.starts[:-1]
+    return np.stack([np.logical_or.reduceat(sides == side, starts, axis=0) for side in (ONE, OTHER)])
+
+
+def clashing(held: NDArray[np.bool_], group: int) -> NDArray[np.bool_]:
+    """Say which groups cannot be put together with one; held: the sides of each."""
+    both = (held[ONE] & held[OTHER, group]) | (held[OTHER] & held[ONE, group])
+    clash: NDArray[np.bool_] = np.logical_or.reduce(both, axis=1)
+    return clash
+
+
+def part_banned(problem: Problem, grouping: Grouping) -> Grouping:
+    """Part each group that breaks a ban; rows that stand on neither side go with the fewer rows."""
+    while True:
+        held = sides_held(problem, grouping)
+        broken = held[ONE] & held[OTHER]
+        groups = np.flatnonzero(np.any(broken, axis=1))
+        if not len(groups):
+            return grouping
+        entries, places = grouping.entries_of(groups)
+        side = problem.bans[grouping.tuples[entries], np.argmax(broken[groups], axis=1)[places]]
+        rows = np.stack([np.bincount(places, grouping.rows[entries] * (side == s), len(groups)) for s in (ONE, OTHER)])
+        fewer = np.where(rows[OTHER] < rows[ONE], OTHER, ONE)[places]
+        labels = grouping.groups.copy()
+        moved = np.where(side == NEITHER, fewer, side) == OTHER
+        labels[entries[moved]] = len(grouping.members) + places[moved]
+        grouping = grouping.joined([(grouping.tuples, grouping.rows, labels)])
+
+
+def borrow(problem: Problem, grouping: Grouping, group: int) -> Grouping | None:
+    """Fill a group that may join no other with the rows nearest to it, from groups that can spare them if possible.
+
+    None where there are not enough. What is left of another group may have to join a third.
+    """
+    held, sizes = sides_held(problem, grouping)[:, group], grouping.sizes()
+    sides = problem.bans[grouping.tuples]
+    clash = ((sides == ONE) & held[OTHER] | (sides == OTHER) & held[ONE]).any(axis=1)
+    near = problem.distances(int(grouping.tuples[grouping.starts[group]]))[grouping.tuples]
+    usable = ~clash & (grouping.groups != group)
+    spare = sizes[grouping.groups] > problem.k
+    order = np.lexsort((near, ~spare, ~usable))[: int(usable.sum())]
+    rows, labels = grouping.rows.copy(), grouping.groups
+    left, missing = sizes.copy(), problem.k - int(sizes[group])
+    taken: list[tuple[int, int]] = []
+    for strict in (True, False):
+        for entry in order.tolist():
+            can = int(min(rows[entry], left[labels[entry]] - problem.k)) if strict else int(rows[entry])
+            if (take := min(can, missing)) > 0:
+                rows[entry] -= take
+                left[labels[entry]] -= take
+                missing -= take
+                taken.append((entry, take))
+    if missing > 0:
+        return None
+    entries = np.array([entry for entry, _ in taken], dtype=np.int64)
+    lent = np.array([take for _, take in taken], dtype=np.int64)
+    stays = rows > 0
+    return grouping.joined(
+        [
+            (
+                np.concatenate([grouping.tuples[stays], grouping.tuples[entries]]),
+                np.concatenate([rows[stays], lent]),
+                np.concatenate([labels[stays], np.full(len(entries), group, dtype=np.int32)]),
+            )
+        ]
+    )

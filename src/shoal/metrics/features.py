@@ -1,0 +1,374 @@
+"""Cells as numbers: what a released cell stands for, and the columns that a learner can take.
+
+A cell stands for values, each of them with the same share: a range for all numbers between its ends, a set for its
+members, a label of a hierarchy for the values below it, `*` for the whole column. A number or date becomes one
+feature, the middle of its cell (dates as days since 1970-01-01); a category becomes one feature for each value of the
+column, the share of the cell that falls on it. As a feature, `*` is the mean of the fitted table's other cells. So is a
+missing number, which has 1 in a feature of its own too; a missing category is a value, the empty one. A category that
+the fitted table lacks is 0 in every feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, UsageError
+from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of
+from shoal.schema import Column, Kind, Schema
+from shoal.tables import values
+from shoal.tables.table import Table
+
+__all__ = [
+    "Categories",
+    "CategoryScale",
+    "Labels",
+    "NumberScale",
+    "Numbers",
+    "NumericEncoding",
+    "Scale",
+    "encode_release",
+    "fill_kinds",
+    "fit_encoding",
+    "fit_scale",
+    "to_library",
+]
+
+Labels = Mapping[str, Mapping[str, frozenset[str]]]
+Floats = NDArray[np.float64]
+
+DAY = 86400.0
+EPOCH = 719162 * DAY  # 1970-01-01 in the seconds that dates are read as
+MOST_CELLS = 100_000_000  # of a matrix of shares or features: 0.8 GB
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the rows of a column of numbers or dates stand for: the least and the greatest number of each cell.
+
+    A row without a number has the ends of the column. missing: rows without one; starred: rows that tell nothing. step:
+    the gap between neighbouring numbers, 1 where all are whole (dates: days), 0 where they lie anywhere.
+    """
+
+    name: str
+    low: Floats
+    high: Floats
+    missing: NDArray[np.bool_]
+    starred: NDArray[np.bool_]
+    step: float
+
+    @property
+    def middle(self) -> Floats:
+        """The middle of each cell."""
+        return (self.low + self.high) / 2
+
+    def inside(self, least: float, most: float) -> Floats:
+        """Return the share of each cell that lies between two numbers, both included; a missing number never does."""
+        common = np.minimum(self.high, most) - np.maximum(self.low, least) + self.step
+        width = self.high - self.low + self.step
+        within = (self.low >= least) & (self.high <= most)
+        share = np.where(width > 0, np.clip(common, 0, None) / np.where(width > 0, width, 1), within)
+        return np.where(self.missing, 0.0, share)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """What the rows of a column of categories stand for: by distinct cell, its share of each value."""
+
+    name: str
+    values: tuple[str, ...]
+    shares: Floats  # distinct cells x values
+    ranks: NDArray[np.int32]  # the distinct cell of each row
+    starred: NDArray[np.bool_]  # distinct cells that tell nothing
+
+    def inside(self, chosen: NDArray[np.bool_]) -> Floats:
+        """Return the share of each cell that falls on chosen values."""
+        found: Floats = (self.shares @ chosen.astype(np.float64))[self.ranks]
+        return found
+
+
+@dataclass(frozen=True)
+class NumberScale:
+    """How the cells of a column of numbers or dates are read: its ends, its mean, and whether some are missing."""
+
+    column: Column
+    reader: OrderedReader
+    low: float
+    high: float
+    mean: float
+    step: float
+    has_missing: bool
+    markers: tuple[str, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return (self.column.name, f"{self.column.name} missing") if self.has_missing else (self.column.name,)
+
+    def read(self, table: Table) -> Numbers:
+        """Return what the rows of a table stand for in this column."""
+        ranks, texts = table.factor(self.column.name)
+        cells = [values.normalise(text) for text in texts.to_list()]
+        missing = np.array([cell in self.markers for cell in cells])
+        starred = np.array([cell in SUPPRESSED for cell in cells]) & ~missing
+        ends = np.full((len(cells), 2), (self.low, self.high))
+        told = np.flatnonzero(~(missing | starred))
+        found = _all_ends(self.reader, [cells[i] for i in told])
+        if None in found:
+            raise _unreadable(self.column, int(np.argmax(ranks == told[found.index(None)])) + 1)
+        if found:
+            ends[told] = found
+        return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], starred[ranks], self.step)
+
+    def matrix(self, table: Table) -> Floats:
+        """Return the features of the rows of a table."""
+        read = self.read(table)
+        number = np.where(read.missing | read.starred, self.mean, read.middle)
+        return np.column_stack([number, read.missing.astype(np.float64)] if self.has_missing else [number])
+
+    def bounds(self, table: Table) -> tuple[Floats, Floats]:
+        """Return the least and the greatest that each feature of a row may be."""
+        read = self.read(table)
+        if not self.has_missing:
+            return read.low[:, None], read.high[:, None]
+        absent = read.missing.astype(np.float64)
+        return np.column_stack([read.low, absent]), np.column_stack([read.high, absent])
+
+
+@dataclass(frozen=True)
+class CategoryScale:
+    """How the cells of a column of categories are read: its values in order, and the mean share of each."""
+
+    column: Column
+    reader: CategoryReader
+    values: tuple[str, ...]
+    mean: tuple[float, ...] = ()
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(f"{self.column.name}={value}" for value in self.values)
+
+    def read(self, table: Table) -> Categories:
+        """Return what the rows of a table stand for in this column."""
+        ranks, texts = table.factor(self.column.name)
+        place = {value: i for i, value in enumerate(self.values)}
+        if len(texts) * len(self.values) > MOST_CELLS:
+            raise UsageError(
+                f"column {self.column.name!r} has {len(self.values):,} values in {len(texts):,} different cells, too "
+                "many to spread. Leave it out, or give it coarser values."
+            )
+        shares = np.zeros((len(texts), len(self.values)))
+        starred = np.zeros(len(texts), dtype=bool)
+        for i, raw in enumerate(texts.to_list()):
+            cell = values.normalise(raw)
+            starred[i] = _is_star(self.reader, cell)
+            known = [place[member] for member in _members(self.reader, cell) if member in place]
+            shares[i, known] = 1 / max(len(known), 1)
+        return Categories(self.column.name, self.values, shares, ranks, starred)
+
+    def matrix(self, table: Table) -> Floats:
+        """Return the features of the rows of a table."""
+        read = self.read(table)
+        shares = np.where(read.starred[:, None], np.array(self.mean), read.shares)
+        return shares[read.ranks]
+
+    def bounds(self, table: Table) -> tuple[Floats, Floats]:
+        """Return the least and the greatest that each feature of a row may be."""
+        read = self.read(table)
+        return np.floor(read.shares)[read.ranks], np.ceil(read.shares)[read.ranks]
+
+
+Scale = NumberScale | CategoryScale
+
+
+@dataclass(frozen=True)
+class NumericEncoding:
+    """How the columns of a table become the features of a learner; the top of this module says how."""
+
+    scales: tuple[Scale, ...]
+    features: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = [feature for scale in self.scales for feature in scale.features]
+        twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+        if twice:
+            raise UsageError(f"{len(twice)} features would have the name of another. Rename the columns with '='.")
+        object.__setattr__(self, "features", tuple(names))
+
+    def matrix(self, table: Table) -> Floats:
+        """Return the features of the rows of a table, one column a feature."""
+        n_cells = table.frame.height * len(self.features)
+        if n_cells > MOST_CELLS:
+            widest = max(self.scales, key=lambda scale: len(scale.features))
+            raise UsageError(
+                f"{table.frame.height:,} rows x {len(self.features):,} features are too many; column "
+                f"{widest.column.name!r} alone has {len(widest.features):,}. Leave it out, or give it coarser values."
+            )
+        return np.column_stack([scale.matrix(table) for scale in self.scales])
+
+    def bounds(self, table: Table) -> tuple[Floats, Floats]:
+        """Return the least and the greatest that each feature of a row may be: alike where a cell is one value."""
+        ends = [scale.bounds(table) for scale in self.scales]
+        return np.column_stack([low for low, _ in ends]), np.column_stack([high for _, high in ends])
+
+
+def fit_encoding(
+    table: Table, schema: Schema, names: Sequence[str] | None = None, labels: Labels | None = None
+) -> NumericEncoding:
+    """Return the encoding that a table's own values give, for this table and for others with the same columns.
+
+    names: the columns to take, else all that are released; each has its kind in the schema (see fill_kinds). labels: by
+    column, the values below each label of its hierarchy; without them a label of categories is a value like others.
+    """
+    columns = {column.name: column for column in schema.columns}
+    chosen = [column.name for column in schema.released] if names is None else list(names)
+    absent = [name for name in chosen if name not in columns or name not in table.names]
+    if absent or not chosen:
+        found = f"column {absent[0]!r} is not in the table" if absent else "no column is named"
+        raise UsageError(f"features: {found}. Its columns: {', '.join(table.names[:30])}.")
+    return NumericEncoding(
+        tuple(fit_scale(table, columns[name], schema.missing, (labels or {}).get(name, {})) for name in chosen)
+    )
+
+
+def fit_scale(
+    table: Table, column: Column, missing: Sequence[str], labels: Mapping[str, frozenset[str]] | None = None
+) -> Scale:
+    """Return how a column is read, from the values of a table, original or released."""
+    cells = sorted({values.normalise(text) for text in table.factor(column.name).texts.to_list()})
+    if column.kind in (Kind.NUMERIC, Kind.DATE):
+        return _fit_numbers(table, column, cells, tuple(missing), labels or {})
+    return _fit_categories(table, column, cells, frozenset(missing), labels or {})
+
+
+def _fit_categories(
+    table: Table, column: Column, cells: Sequence[str], missing: frozenset[str], labels: Mapping[str, frozenset[str]]
+) -> CategoryScale:
+    bare = CategoryReader(frozenset(), missing, labels)
+    shown = {member for cell in cells if not _is_star(bare, cell) for member in _shown(bare, cell)}
+    scale = CategoryScale(column, CategoryReader(frozenset(shown), missing, labels), tuple(sorted(shown)))
+    read = scale.read(table)
+    rows = table.counts(column.name) * ~read.starred
+    return replace(scale, mean=tuple((rows @ read.shares / max(rows.sum(), 1)).tolist()))
+
+
+def _fit_numbers(
+    table: Table, column: Column, cells: Sequence[str], missing: tuple[str, ...], labels: Mapping[str, frozenset[str]]
+) -> NumberScale:
+    known = [cell for cell in cells if cell not in missing and cell not in SUPPRESSED]
+    numbers = _ordered_reader(column, labels, missing)
+    ends = _all_ends(numbers, known)
+    if None in ends:
+        texts = table.frame[column.name].to_list()
+        row = next(i for i, text in enumerate(texts, 1) if values.normalise(text) == known[ends.index(None)])
+        raise _unreadable(column, row)
+    flat = [end for pair in ends if pair is not None for end in pair] or [0.0]
+    step = 1.0 if all(number == int(number) for number in flat) else 0.0
+    has_missing = any(cell in missing for cell in cells)
+    scale = NumberScale(column, numbers, min(flat), max(flat), 0.0, step, has_missing, missing)
+    read = scale.read(table)
+    told = np.sort(read.middle[~(read.missing | read.starred)])  # sorted, so that the order of rows does not matter
+    return replace(scale, mean=float(told.mean()) if len(told) else 0.0)
+
+
+def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
+    """Return the schema with the kinds that are open told from cells, which may be released ones."""
+    kinds = {}
+    for column in schema.columns:
+        if column.name in names and column.kind is None and column.name in table.names:
+            texts = {values.normalise(text) for text in table.factor(column.name).texts.to_list()}
+            known = [text for text in sorted(texts) if text not in schema.missing and text not in SUPPRESSED]
+            ends = [end for text in known for end in _written_ends(text)]
+            kind, misfit = values.guess_kind(ends, values.Marks(column.decimal, column.thousands))
+            kinds[column.name] = kind if misfit is None else Kind.CATEGORICAL
+    return schema.with_kinds(kinds)
+
+
+def encode_release(
+    released: Table, original: Table, schema: Schema, labels: Labels, columns: Sequence[str] | None, domain: str
+) -> Any:
+    """Return released cells as a frame of features, see Release.to_numeric."""
+    if domain not in ("release", "original"):
+        raise UsageError(f"domain={domain!r} is not known. Use 'release' or 'original'.")
+    names = [column.name for column in schema.released] if columns is None else list(columns)
+    source = original if domain == "original" else released
+    known = labels if domain == "original" else None
+    encoding = fit_encoding(source, fill_kinds(source, schema, names), names, known)
+    library = original.native.library if original.native is not None else "polars"
+    return to_library(encoding.features, encoding.matrix(released), library)
+
+
+def to_library(features: Sequence[str], matrix: Floats, library: str) -> Any:
+    """Return a matrix as a frame of a library: "polars", "pandas" or "pyarrow"."""
+    import polars as pl
+
+    frame = pl.DataFrame({name: np.ascontiguousarray(matrix[:, i]) for i, name in enumerate(features)})
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(matrix, columns=list(features))
+    return frame.to_arrow() if library == "pyarrow" else frame
+
+
+def _ordered_reader(column: Column, labels: Mapping[str, frozenset[str]], missing: Sequence[str]) -> OrderedReader:
+    ends = {}
+    for label, below in labels.items():
+        inside = numbers_of(column, [text for text in below if text not in missing])[0]
+        if inside:
+            ends[label] = (float(min(inside)), float(max(inside)))
+    return OrderedReader(column, 0.0, 0.0, step=DAY if column.kind is Kind.DATE else 1.0, labels=ends)
+
+
+def _all_ends(reader: OrderedReader, cells: Sequence[str]) -> list[tuple[float, float] | None]:
+    """Return the ends of each cell, None where it cannot be read; dates in days since 1970-01-01."""
+    numbers, misfits = numbers_of(reader.column, cells)
+    if not misfits:  # values alone, as in an original: all at once
+        found: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
+    else:
+        found = [reader.bounds(cell) for cell in cells]
+    if reader.column.kind is Kind.NUMERIC:
+        return found
+    return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in found]
+
+
+def _members(reader: CategoryReader, cell: str) -> frozenset[str]:
+    """Return the values that a cell stands for, among those of the column."""
+    if cell in reader.domain:
+        return frozenset({cell})
+    if cell in reader.missing:
+        return frozenset({""}) & reader.domain
+    return reader.domain if _is_star(reader, cell) else reader.members(cell) & reader.domain
+
+
+def _is_star(reader: CategoryReader, cell: str) -> bool:
+    return cell in SUPPRESSED and cell not in reader.missing and cell not in reader.domain
+
+
+def _shown(reader: CategoryReader, cell: str) -> frozenset[str]:
+    """Return the values that a cell names: a set's members, those below a label, else itself."""
+    if cell in reader.labels:
+        return frozenset("" if text in reader.missing else text for text in reader.labels[cell])
+    if cell in reader.missing:
+        return frozenset({""})
+    return reader.members(cell) if cell[:1] + cell[-1:] == "{}" else frozenset({cell})
+
+
+def _written_ends(text: str) -> list[str]:
+    """Return the texts of both ends of a range as we write it, else the text."""
+    if text[:1] == "[" and text[-1:] in ("]", ")"):
+        parts = text[1:-1].split(", ")
+        if len(parts) == 2:
+            return parts
+    return [text]
+
+
+def _unreadable(column: Column, row: int) -> InputError:
+    return InputError(
+        f"column {column.name!r}, row {row}: the cell is no {column.kind} value, range such as [25, 40] or *. Give the "
+        "hierarchy that its label comes from, or take the column as categorical."
+    )

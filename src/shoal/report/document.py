@@ -1,0 +1,279 @@
+"""The content of a report as plain values: a public part, which tells nothing below k, and a private one."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.report.columns import why_words
+from shoal.report.criteria import conventions, mistakes, three_criteria
+from shoal.report.figures import Evidence, risk_before
+from shoal.report.groups import SensitiveFacts, size_classes
+from shoal.report.repeat import as_toml, command
+from shoal.report.spread import spread_of
+from shoal.report.warnings import warnings_of
+from shoal.report.words import band, chance, fold_rare, percent, rounded, told
+from shoal.schema import Kind, Role
+from shoal.settings.settings import SIGNOFF
+
+__all__ = ["private_part", "public_part"]
+
+FORMAT = 1
+MOST_CELLS = 8
+
+
+def public_part(evidence: Evidence) -> dict[str, Any]:
+    """Return what may be shown to whoever gets the release.
+
+    No count of rows or people from 1 to k - 1 stands here or follows from others. Of the original are told the remarks
+    on it, weights that were derived from it, and, only where all its rows are in the release, how many distinct values
+    its columns have.
+    """
+    return _common(evidence, private=False)
+
+
+def private_part(evidence: Evidence) -> dict[str, Any]:
+    """Return what is for the owner of the table alone: all measures, what was left out, values before and after."""
+    release = evidence.release
+    content = _common(evidence, private=True)
+    before = risk_before(release)
+    content["source"] = {
+        "rows": release.original.n_rows,
+        "left_out": evidence.left_out,
+        "alone_before": before.uniques,
+        "alone_after": evidence.risk.uniques,
+        "average_group_before": before.average_group,
+        "average_group_after": evidence.risk.average_group,
+        "reading": list(release.original.notes),
+    }
+    content["measures"] = release.measures.as_dict()
+    content["before_after"] = [
+        {
+            "column": column.name,
+            "kind": str(column.kind),
+            "rows": [
+                asdict(share)
+                for share in spread_of(
+                    column,
+                    release.original,
+                    evidence.released,
+                    release.ends.get(column.name, {}),
+                    release.labels.get(column.name, {}),
+                    release.schema.missing,
+                )
+            ],
+        }
+        for column in release.schema.qi
+    ]
+    return content
+
+
+def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
+    from shoal import __version__
+
+    release, written, request = evidence.release, evidence.written, evidence.release.request
+    source = private or evidence.left_out == 0
+    names = [column.name for column in release.schema.qi]
+    unexamined = list(release.schema.names(Role.INSENSITIVE))
+    about_values = sum("column" in spec for spec in request.specs)
+    return {
+        "report": "private" if private else "public",
+        "format": FORMAT,
+        "shoal": __version__,
+        "file": {"name": written.name, "sha256": written.sha256},
+        "verdict": _verdict(evidence),
+        "reached": _reached(evidence, private),
+        "checks": _checks(evidence, private),
+        "meaning": _meaning(evidence),
+        "warnings": warnings_of(evidence, private=private),
+        "signoff": {line: release.settings.signoff.get(line, "") for line in SIGNOFF},
+        "columns": _roles(evidence),
+        "loss": [
+            {
+                "column": facts.name,
+                "kind": str(facts.kind),
+                "share": facts.share if private else rounded(facts.share),
+                "share_words": percent(facts.share),
+                "loss": facts.loss if private else rounded(facts.loss),
+                "why": why_words(facts, evidence.columns, source=source),
+            }
+            for facts in evidence.columns
+        ],
+        "groups": [asdict(each) for each in size_classes(evidence.sizes, request.k)],
+        "cells": _cells(evidence),
+        "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
+        "risk": _risk(evidence),
+        "conventions": conventions(evidence.risk.smallest_group, evidence.risk.counts),
+        "attacks": [],
+        "rules": _rules(evidence, private),
+        "criteria": three_criteria(
+            evidence.smallest, names, evidence.sensitive, about_values, counts=evidence.risk.counts
+        ),
+        "mistakes": mistakes(request.k, unexamined, evidence.sensitive),
+        "repeat": _repeat(evidence, private),
+    }
+
+
+def _verdict(evidence: Evidence) -> str:
+    request, written = evidence.release.request, evidence.written
+    return (
+        f"Every combination of quasi-identifier cells in {written.name} stands for at least {request.k} "
+        f"{evidence.risk.counts}, as was asked: the written file was read again by independent code, which "
+        f"found a smallest group of {written.smallest_group:,} rows."
+    )
+
+
+def _reached(evidence: Evidence, private: bool) -> dict[str, Any]:
+    release, written = evidence.release, evidence.written
+    suppressed = evidence.left_out if private else told(evidence.left_out, release.request.k)
+    bound = release.lower_bound if release.request.tells_bound else None
+    return {
+        "k": release.request.k,
+        "rows": written.rows,
+        "groups": written.groups,
+        "smallest_group": written.smallest_group,
+        "rows_left_out": suppressed,
+        "rows_shown_as_stars": evidence.starred,
+        "loss": evidence.loss if private else rounded(evidence.loss),
+        "loss_words": percent(evidence.loss),
+        "lower_bound": bound if private or bound is None else rounded(bound),
+        "lower_bound_words": None if bound is None else percent(bound),
+    }
+
+
+def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
+    release, request = evidence.release, evidence.release.request
+    smallest = f"smallest group: {evidence.smallest:,} {evidence.risk.counts}"
+    checks = [
+        {"what": words, "found": "holds in every group" if i else smallest} for i, words in enumerate(request.models)
+    ]
+    left = evidence.left_out if private else told(evidence.left_out, request.k)
+    limit = float(request.suppression_limit)
+    checks.append(
+        {"what": f"at most {limit:.4g} of the rows left out" if limit else "no row left out", "found": str(left)}
+    )
+    checks.append({"what": "every cell true to its original", "found": "held against it"})
+    bound = release.lower_bound if request.tells_bound else None
+    if bound is not None:
+        least = f"{bound:.4f}" if private else percent(bound)
+        found = f"{evidence.loss:.4f}" if private else percent(evidence.loss)
+        checks.append({"what": f"loss; no such release can lose less than {least}", "found": found})
+    return checks
+
+
+def _meaning(evidence: Evidence) -> list[str]:
+    names = [column.name for column in evidence.release.schema.qi]
+    known = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    people = f"rows of at least {evidence.smallest:,} persons"
+    fitting = people if evidence.risk.counts == "persons" else f"at least {evidence.smallest:,} rows"
+    said = [f"Whoever knows {known} of a person finds {fitting} that fit, and cannot tell them apart by these."]
+    first = evidence.columns[0]
+    if first.loss:
+        said.append(
+            f"The released rows lost {percent(evidence.loss)} of the detail in these columns; most of that, "
+            f"{percent(first.share)}, in {first.name}."
+        )
+    else:
+        said.append("These columns lost no detail: the table met the goal as it was.")
+    return [*said, _not_hidden(evidence)]
+
+
+def _not_hidden(evidence: Evidence) -> str:
+    """Say what the models that were asked for leave open."""
+    asked = [spec.get("name") for spec in evidence.release.request.specs if "column" in spec]
+    present = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
+    open_still = [] if asked or not evidence.sensitive else ["a sensitive value that a whole group shares"]
+    open_still.append("what follows from data published elsewhere")
+    open_still += [] if present else ["whether a person is in the table at all"]
+    return f"Not hidden by this: {', '.join(open_still)}."
+
+
+def _roles(evidence: Evidence) -> list[dict[str, Any]]:
+    kept = {Role.QI: "recoded", Role.SENSITIVE: "as it was", Role.INSENSITIVE: "as it was"}
+    return [
+        {
+            "name": column.name,
+            "role": str(column.role),
+            "kind": str(column.kind) if column.role is Role.QI and column.kind else "",
+            "released": kept.get(column.role, "not released"),
+        }
+        for column in evidence.release.schema.columns
+    ]
+
+
+def _cells(evidence: Evidence) -> list[dict[str, Any]]:
+    """Return the most frequent cells of categories; those of numbers and dates would show the ends of the table."""
+    k, found = evidence.release.request.k, []
+    for column in evidence.release.schema.qi:
+        if column.kind is not Kind.CATEGORICAL:
+            continue
+        table = evidence.released
+        counted = zip(table.factor(column.name).texts.to_list(), table.counts(column.name).tolist(), strict=True)
+        shown, folded, rows = fold_rare(list(counted), k, MOST_CELLS)
+        listed = [{"cell": cell, "rows": count} for cell, count in shown]
+        found.append({"column": column.name, "cells": listed, "others": folded, "other_rows": rows})
+    return found
+
+
+def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
+    share = round(facts.highest_share, 4) if private else band(facts.highest_share)
+    return asdict(facts) | {"highest_share": share, "lift": rounded(facts.lift)}
+
+
+def _risk(evidence: Evidence) -> dict[str, Any]:
+    found = evidence.risk
+    largest = chance(Fraction(1, found.smallest_group)) if found.groups else "0"
+    average = chance(Fraction(found.groups, found.rows)) if found.groups else "0"
+    return {
+        "counts": found.counts,
+        "smallest_group": evidence.smallest,
+        "threshold": str(float(found.threshold)),
+        "least_group": found.least_group,
+        "met": found.met,
+        "prosecutor": {"max": largest, "average": average, "share_above": percent(found.prosecutor.share_above)},
+        "marketer": average,
+    }
+
+
+def _rules(evidence: Evidence, private: bool) -> list[dict[str, Any]]:
+    """Tell how each rule is kept; the values that it names are for the private part."""
+    k, told_rules = evidence.release.request.k, []
+    named = [rule for rule in evidence.release.settings.data_rules() if rule.form != "base"]
+    for i, verdict in enumerate(evidence.release.rules):
+        known = len(named) == len(evidence.release.rules)
+        public = f"rule {i + 1}"
+        if known:
+            public = f"column {named[i].column!r}: {'ban, ' if named[i].ban else ''}{named[i].form}"
+        words = verdict.rule if private else public
+        broken = verdict.broken_rows if private else told(verdict.broken_rows, k)
+        told_rules.append(
+            {"rule": words, "importance": verdict.importance, "kept": not verdict.broken_groups, "broken_rows": broken}
+        )
+    return told_rules
+
+
+def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:
+    release, written = evidence.release, evidence.written
+    path = release.original.path
+    source = str(path) if private and path is not None else "INPUT"
+    content: Mapping[str, Any] = {
+        "command": command(release, written.name, source),
+        "config": as_toml(release, private=private),
+        "seed": release.request.seed,
+        "method": release.request.method,
+        "sha256": written.sha256,
+        "manifest": written.manifest,
+        "input_hmac_sha256": written.input_hash,
+    }
+    if not private:
+        return dict(content)
+    return dict(content) | {
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in ("numpy", "polars")},
+        "folder": str(Path(path).parent) if path is not None else None,
+    }

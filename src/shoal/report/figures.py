@@ -1,0 +1,161 @@
+"""All figures of a report, worked out once from a release that has passed the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.metrics.measure import starred_rows
+from shoal.report.columns import ColumnFacts, look_at_cells
+from shoal.report.groups import SensitiveFacts, look_at_sensitive
+from shoal.risks.estimate import Risk, estimate
+from shoal.schema import Kind, Role
+from shoal.tables.table import Table
+
+if TYPE_CHECKING:
+    from shoal.release.release import Release
+
+__all__ = ["Evidence", "Written", "gather", "risk_before"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that has passed the gate: its name and hash, and what the verifier counted in it.
+
+    manifest: the name of its manifest. input_hash: of the input, keyed; None where there is no key.
+    """
+
+    name: str
+    sha256: str
+    manifest: str
+    rows: int
+    groups: int
+    smallest_group: int
+    input_hash: str | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A release with its figures. released: its rows; sizes: of its groups, without rows that show nothing.
+
+    left_out: rows of the original that are not in it. loss: of the released rows, weighted.
+    """
+
+    release: Release
+    written: Written
+    released: Table
+    sizes: NDArray[np.int64]
+    starred: int
+    left_out: int
+    loss: float
+    columns: tuple[ColumnFacts, ...]
+    sensitive: tuple[SensitiveFacts, ...]
+    risk: Risk
+
+    @property
+    def smallest(self) -> int:
+        """Rows of the smallest group as the verifier counted them, or its persons where they are what counts."""
+        return self.risk.smallest_group if self.risk.counts == "persons" else self.written.smallest_group
+
+
+def gather(release: Release, written: Written) -> Evidence:
+    """Work out the figures."""
+    names = [column.name for column in release.schema.qi]
+    weights = release.original.weights
+    released = Table(release.text, weights=None if weights is None else weights[release.source_rows])
+    hidden = starred_rows(released, names)
+    starred = int(hidden.sum() if released.weights is None else released.weights[hidden].sum())
+    shown = _part(released, ~hidden)
+    sizes = _count(release, shown, release.source_rows[~hidden], names)
+    left_out = release.original.n_rows - release.measures.rows
+    columns, loss = _columns(release, released, left_out)
+    sensitive = [name for name in release.schema.names(Role.SENSITIVE) if name in released.names]
+    return Evidence(
+        release,
+        written,
+        released,
+        sizes,
+        starred,
+        left_out,
+        loss,
+        columns,
+        tuple(look_at_sensitive(shown, names, sensitive, release.request.k)),
+        estimate(sizes, suppressed_rows=starred, counts=_counts(release)),
+    )
+
+
+def _counts(release: Release) -> str:
+    return "persons" if release.schema.names(Role.PERSON) else "rows"
+
+
+def risk_before(release: Release) -> Risk:
+    """Return the risk of the original, whose groups are counted as those of the release are."""
+    original, names = release.original, [column.name for column in release.schema.qi]
+    return estimate(_count(release, original, np.arange(original.frame.height), names), counts=_counts(release))
+
+
+def _part(table: Table, kept: NDArray[np.bool_]) -> Table:
+    """Return these rows of a table."""
+    if kept.all():
+        return table
+    return Table(table.frame.filter(kept), weights=None if table.weights is None else table.weights[kept])
+
+
+def _count(release: Release, table: Table, source: NDArray[np.int64], names: list[str]) -> NDArray[np.int64]:
+    """Return the rows, or the persons, of each group of a table; source: the row of the original behind each row."""
+    if not table.frame.height:
+        return np.zeros(0, dtype=np.int64)
+    for person in release.schema.names(Role.PERSON):
+        people = release.original.factor(person).ranks[source]
+        pairs = np.unique(np.column_stack([table.group_labels(names), people]), axis=0)
+        return np.bincount(pairs[:, 0]).astype(np.int64)
+    return table.group_sizes(names)
+
+
+def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[ColumnFacts, ...], float]:
+    """Return the facts of each quasi-identifier, the costliest first, and the loss of the released rows.
+
+    Measures count a row that was left out as lost in every column. Here they are not counted, so that nothing that is
+    told of the loss tells how many there are.
+    """
+    settings, schema, measures = release.settings, release.schema, release.measures
+    weights = {name: float(weight) for name, weight in release.request.weights.items()}
+    n_rows, n_kept = release.original.n_rows, measures.rows
+    losses = {
+        name: max(0.0, round((loss * n_rows - left_out) / n_kept, 12)) for name, loss in measures.per_attribute.items()
+    }
+    rules = [rule.column for rule in settings.data_rules()]
+    weighted = {name: loss * weights.get(name, 1.0) for name, loss in losses.items()}
+    total = sum(weighted.values())
+    facts = [
+        ColumnFacts(
+            column.name,
+            column.kind or Kind.CATEGORICAL,
+            share=weighted[column.name] / total if total else 0.0,
+            loss=losses[column.name],
+            distinct=len(release.original.factor(column.name).texts),
+            cells=look_at_cells(
+                column,
+                released,
+                release.original,
+                release.ends.get(column.name, {}),
+                release.labels.get(column.name, {}),
+                schema.missing,
+            ),
+            weight=weights.get(column.name, 1.0),
+            rules=rules.count(column.name),
+            labelled=column.name in release.labels,
+            level=_level(release.levels, column.name),
+        )
+        for column in schema.qi
+    ]
+    mean = total / sum(weights.get(name, 1.0) for name in losses)
+    return tuple(sorted(facts, key=lambda column: -column.share)), mean
+
+
+def _level(levels: Mapping[str, int] | None, name: str) -> int | None:
+    return None if levels is None else levels.get(name)

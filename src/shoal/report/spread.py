@@ -1,0 +1,169 @@
+"""How the values of a column spread before and after: for the private part of a report alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.metrics.released_cells import CategoryReader, numbers_of
+from shoal.schema import Column, Kind
+from shoal.tables.table import Table
+
+__all__ = ["Share", "spread_of"]
+
+MOST_VALUES = 12
+N_BINS = 12
+STAR, REST, HIDDEN, MISSING = "*", "other values", "shown as *, or left out", "missing"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The rows of one value, or stretch of values, before and after; a range is spread evenly over what it covers."""
+
+    name: str
+    before: float
+    after: float
+
+
+def spread_of(
+    column: Column,
+    original: Table,
+    released: Table,
+    ends: Mapping[str, tuple[str, str]],
+    under: Mapping[str, frozenset[str]],
+    missing: Sequence[str],
+) -> list[Share]:
+    """Return how the rows of a quasi-identifier spread over its values, before and after."""
+    before = _counted(original, column.name)
+    after = _counted(released, column.name)
+    gone = sum(before.values()) - sum(after.values())
+    if column.kind is Kind.CATEGORICAL:
+        found = _values(before, after, CategoryReader(_domain(before, missing), frozenset(missing), under))
+    else:
+        found = _stretches(column, before, after, ends, under, missing)
+    hidden = gone + after.get(STAR, 0) * (STAR not in before)
+    return [*found, Share(HIDDEN, 0, hidden)] if hidden else found
+
+
+def _counted(table: Table, name: str) -> dict[str, int]:
+    return dict(zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True))
+
+
+def _domain(before: Mapping[str, int], missing: Sequence[str]) -> frozenset[str]:
+    return frozenset("" if text in missing else text for text in before)
+
+
+def _values(before: Mapping[str, int], after: Mapping[str, int], reader: CategoryReader) -> list[Share]:
+    first: dict[str, float] = {}
+    for text, rows in before.items():
+        value = "" if text in reader.missing else text
+        first[value] = first.get(value, 0) + rows
+    then = dict.fromkeys(first, 0.0)
+    for text, rows in sorted(after.items()):
+        if text == STAR and STAR not in first:
+            continue
+        value = "" if text in reader.missing else text
+        members = {value} if value in first else reader.members(text)
+        for member in sorted(members):
+            then[member] += rows / len(members)
+    ranked = sorted(first, key=lambda value: (-first[value], value))
+    shown = [Share(value or MISSING, first[value], then[value]) for value in ranked[:MOST_VALUES]]
+    rest = ranked[MOST_VALUES:]
+    if rest:
+        shown.append(Share(REST, sum(first[value] for value in rest), sum(then[value] for value in rest)))
+    return shown
+
+
+def _stretches(
+    column: Column,
+    before: Mapping[str, int],
+    after: Mapping[str, int],
+    ends: Mapping[str, tuple[str, str]],
+    under: Mapping[str, frozenset[str]],
+    missing: Sequence[str],
+) -> list[Share]:
+    known = [text for text in before if text not in missing]
+    if not known:
+        return []
+    number = dict(zip(known, map(_scaled(column), numbers_of(column, known)[0]), strict=True))
+    low, high = min(number.values()), max(number.values())
+    whole = all(value == int(value) for value in number.values()) or column.kind is Kind.DATE
+    edges = _edges(low, high, whole=whole)
+    first, then = np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
+    for text, rows in before.items():
+        if text in number:
+            first[_bin(edges, number[text])] += rows
+    for text, rows in sorted(after.items()):
+        if text in missing or text == STAR:
+            continue
+        start, end = _stretch(column, text, ends, under, number)
+        then += rows * _cover(edges, max(start, low), min(end, high))
+    said = [Share(_name(edges, i, whole=whole), float(first[i]), float(then[i])) for i in range(len(first))]
+    absent = [sum(rows for text, rows in counted.items() if text in missing) for counted in (before, after)]
+    return [*said, Share(MISSING, *absent)] if any(absent) else said
+
+
+def _scaled(column: Column) -> Callable[[Any], float]:
+    """Return what turns a number as it is read into one of the axis: dates, in seconds since year 1, in years."""
+    return _year if column.kind is Kind.DATE else float
+
+
+def _year(seconds: float) -> float:
+    day = datetime.min + timedelta(seconds=float(seconds))
+    return day.year + (day.timetuple().tm_yday - 1) / 366
+
+
+def _stretch(
+    column: Column,
+    text: str,
+    ends: Mapping[str, tuple[str, str]],
+    under: Mapping[str, frozenset[str]],
+    number: Mapping[str, float],
+) -> tuple[float, float]:
+    given = ends.get(text, (text, text))
+    if given == (text, text) and text in under and text not in number:
+        inside = [number[value] for value in under[text] if value in number]
+        return (min(inside), max(inside)) if inside else (0.0, 0.0)
+    if all(end in number for end in given):
+        return number[given[0]], number[given[1]]
+    low, high = map(_scaled(column), numbers_of(column, list(given))[0])
+    return low, high
+
+
+def _edges(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
+    """Return round edges of about a dozen stretches; of whole numbers, each stretch begins at its edge."""
+    above = high + 1 if whole else high
+    power = 10.0 ** np.floor(np.log10(max(above - low, 1e-12) / N_BINS))
+    for factor in (1, 2, 5, 10, 20):
+        step = max(factor * power, 1.0) if whole else factor * power
+        first, last = np.floor(low / step), np.ceil(above / step)
+        if last - first <= N_BINS:
+            break
+    return np.array([round(i * step, 12) for i in range(int(first), int(max(last, first + 1)) + 1)])
+
+
+def _bin(edges: NDArray[np.float64], value: float) -> int:
+    return int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(edges) - 2))
+
+
+def _cover(edges: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Return the share of a range that falls into each stretch."""
+    if high <= low:
+        single = np.zeros(len(edges) - 1)
+        single[_bin(edges, low)] = 1
+        return single
+    inside = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
+    total = inside.sum()
+    return np.asarray(inside / total) if total else inside
+
+
+def _name(edges: NDArray[np.float64], i: int, *, whole: bool) -> str:
+    low, high = edges[i], edges[i + 1]
+    if whole:
+        return f"{low:.0f}" if high - low == 1 else f"{low:.0f} to {high - 1:.0f}"
+    return f"{low:.10g} to below {high:.10g}"

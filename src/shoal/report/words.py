@@ -1,0 +1,102 @@
+"""How figures are said in a report: shares, chances, widths, and what must not be counted out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from shoal.models.thresholds import round_up
+
+__all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_counts", "percent", "rounded", "told", "width_words"]
+
+HIDDEN = "<k"
+DAY = 86_400.0
+UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))  # up to so many days
+# A whole number that stands alone: not part of a name, a decimal, a version, an option or a quoted text.
+COUNT = re.compile(r"(?<![\w.,=:/'\"-])[0-9]+(?![\w%/'\"]|[.,][0-9])")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def told(count: int, k: int) -> int | str:
+    """Return a count that may be published: from 1 to k - 1 it is only said to be below k."""
+    return HIDDEN if 0 < count < k else count
+
+
+def hide_counts(words: str, k: int) -> str:
+    """Return a remark without counts from 1 to k - 1; names in quotes stay as they are.
+
+    >>> hide_counts("column 'a 2': 3 values differ; 40 rows", 5)
+    "column 'a 2': <k values differ; 40 rows"
+    """
+    names = QUOTED.findall(words)
+    parts = [COUNT.sub(lambda found: str(told(int(found[0]), k)), part) for part in QUOTED.split(words)]
+    return "".join(part + name for part, name in zip(parts, [*names, ""], strict=True))
+
+
+def fold_rare(counted: Sequence[tuple[str, int]], k: int, most: int) -> tuple[list[tuple[str, int]], int, int]:
+    """Return the most frequent of some names with their rows, then how many names are folded, and their rows together.
+
+    No count below k is shown, and none can be worked out from the others: what is folded has at least k rows together,
+    and is never one name alone that is rarer than k.
+
+    >>> fold_rare([("a", 9), ("b", 7), ("c", 2)], k=5, most=10)
+    ([('a', 9)], 2, 9)
+    """
+    ranked = sorted(counted, key=lambda one: (-one[1], one[0]))
+    shown = [one for one in ranked if one[1] >= k][:most]
+    rest = ranked[len(shown) :]
+    while shown and 0 < sum(rows for _, rows in rest) < k:
+        rest.append(shown.pop())
+    rows = sum(rows for _, rows in rest)
+    return (shown, len(rest), rows) if rows == 0 or rows >= k else (shown, 0, 0)
+
+
+def rounded(share: float) -> float:
+    """Return a share with two significant digits: enough to judge by, too little to work the original's range out."""
+    return float(f"{share:.2g}")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two significant digits; what is much is not said to be all.
+
+    >>> percent(0.1234), percent(0.0172), percent(0), percent(0.996), percent(1)
+    ('12 %', '1.7 %', '0 %', 'over 99 %', '100 %')
+    """
+    if 0.99 < share < 1:
+        return "over 99 %"
+    if 0 < share < 0.0001:
+        return "below 0.01 %"
+    return f"{share * 100:.3g} %" if share == 1 else f"{share * 100:.2g} %"
+
+
+def band(share: float) -> str:
+    """Return a share of a group in words: in percent it would tell how many of its few rows there are.
+
+    >>> band(0.4), band(0.6), band(0.9), band(1)
+    ('at most half', 'over half', 'over 80 %', 'all')
+    """
+    return "all" if share == 1 else "over 80 %" if share > 0.8 else "over half" if share > 0.5 else "at most half"
+
+
+def chance(share: Fraction) -> str:
+    """Return a chance with at most four decimals, rounded up, so that none looks smaller than it is.
+
+    >>> chance(Fraction(1, 11)), chance(Fraction(1, 5))
+    ('0.091', '0.2')
+    """
+    return round_up(share)
+
+
+def width_words(width: float, *, dates: bool) -> str:
+    """Return the width of a range: of numbers as it is, of dates, given in seconds, in days, months or years.
+
+    >>> width_words(9.04, dates=False), width_words(40 * DAY, dates=True), width_words(3653 * DAY, dates=True)
+    ('9', '40 days', '10 years')
+    """
+    if not dates:
+        return f"{width:,.0f}" if width >= 1000 else f"{width:.2g}" if width < 10 else f"{width:.3g}"
+    days = width / DAY
+    length, name = next((length, name) for limit, length, name in UNITS if days < limit)
+    number = f"{days / length:.1f}".removesuffix(".0") if days / length < 10 else f"{days / length:.0f}"
+    return f"{number} {name}{'' if number == '1' else 's'}"

@@ -1,0 +1,1 @@
+"""Tables of text: reading files, frames and databases, and writing releases."""

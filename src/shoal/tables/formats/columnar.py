@@ -1,0 +1,167 @@
+"""Parquet and Arrow files: typed columns in, columns of plain text out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from shoal.errors import FileError, InputError, join_problems
+from shoal.tables.csv import check_file
+from shoal.tables.formats.memory_limit import check_expansion, check_memory
+from shoal.tables.formats.sniff import Format
+from shoal.tables.formats.writers import create
+from shoal.tables.table import Stamp, Table, make_table
+from shoal.tables.typed_text import polars_texts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["parquet_blocks", "read_columnar", "sink_parquet", "write_parquet"]
+
+Result = TypeVar("Result")
+BLOCK_CELLS = 2_000_000  # of a file that is read in blocks
+
+
+def read_columnar(path: Path, form: Format) -> Table:
+    """Read a Parquet or Arrow file; every cell becomes the text of its value."""
+    import polars as pl
+
+    stamp = check_file(path)
+    read: Callable[[], pl.DataFrame]
+    if form is Format.PARQUET:
+        _check_parquet(path)
+        read = lambda: pl.read_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)  # noqa: E731
+    elif form is Format.ARROW:
+        rows, names = _guarded(path, form, lambda: _arrow_shape(path))
+        check_memory(path, stamp.size, rows * names)
+        read = lambda: pl.read_ipc(path)  # noqa: E731
+    else:
+        check_memory(path, stamp.size)
+        read = lambda: pl.read_ipc_stream(path)  # noqa: E731
+    frame = _guarded(path, form, read)
+    if Stamp.of(path) != stamp:
+        raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
+    columns = _texts(frame, path)
+    if frame.height == 0:
+        raise InputError(f"{path}: no data rows.")
+    notes = (f"{path}: {form}, {frame.width} columns",)
+    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes)
+
+
+def _texts(frame: pl.DataFrame, path: Path) -> dict[str, pl.Series]:
+    import polars as pl
+
+    spans = [name for name, dtype in frame.schema.items() if dtype == pl.Duration]
+    if spans:
+        text = "has type Duration, which not every reader knows. Turn it into a number or a text first"
+        raise InputError(join_problems([f"{path}: column {name!r} {text}." for name in spans]))
+    try:
+        return polars_texts(frame)
+    except InputError as error:
+        raise InputError(join_problems([f"{path}: {line}" for line in str(error).splitlines()])) from None
+
+
+def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]:
+    """Return the names of a Parquet file's columns, and its rows as text, so many at a time."""
+    import polars as pl
+
+    _check_end(path)
+    scanned = _guarded(
+        path, Format.PARQUET, lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
+    )
+    names = _guarded(path, Format.PARQUET, lambda: tuple(scanned.collect_schema().names()))
+
+    def frames() -> Iterator[pl.DataFrame]:
+        start, size = 0, max(1, BLOCK_CELLS // max(1, len(names)))
+        while True:
+            frame = _guarded(path, Format.PARQUET, scanned.slice(start, size).collect)
+            if frame.height:
+                yield pl.DataFrame(_texts(frame, path))
+            if frame.height < size:
+                return
+            start += size
+
+    return names, frames()
+
+
+def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
+    """Read; what polars says of a damaged file may hold cells and is not passed on."""
+    import polars as pl
+
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError):
+        raise _damaged(path, form) from None
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # not an Exception: a fault inside polars
+            raise _damaged(path, form) from None
+        raise
+
+
+def _check_parquet(path: Path) -> None:
+    """Refuse a file without its end, and one that would not fit: the footer tells rows and sizes."""
+    import duckdb
+
+    _check_end(path)
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(
+                "select sum(total_uncompressed_size), sum(num_values) from parquet_metadata(?)", [str(path)]
+            ).fetchone()
+    except duckdb.Error:
+        raise _damaged(path, Format.PARQUET) from None
+    expanded, cells = (int(number or 0) for number in found or (0, 0))
+    check_expansion(path, path.stat().st_size, expanded, cells)
+
+
+def _check_end(path: Path) -> None:
+    with open(path, "rb") as file:
+        file.seek(-4, os.SEEK_END)
+        if file.read() != b"PAR1":
+            raise InputError(f"{path}: is cut short: its last bytes are not those of Parquet. Get it again.")
+
+
+def _arrow_shape(path: Path) -> tuple[int, int]:
+    import polars as pl
+
+    rows = int(pl.scan_ipc(path).select(pl.len()).collect().item())
+    return rows, len(pl.read_ipc_schema(path))
+
+
+def _damaged(path: Path, form: Format) -> InputError:
+    return InputError(
+        f"{path}: cannot be read as {form}: it is damaged, encrypted or of a kind that is not known. Get it again, or "
+        "write it as CSV."
+    )
+
+
+def sink_parquet(plain: Path, path: Path) -> None:
+    """Turn a released CSV file into Parquet as write_parquet makes it, without having it in memory."""
+    import polars as pl
+
+    with create(path) as file:
+        try:
+            pl.scan_csv(plain, infer_schema=False, glob=False).with_columns(pl.all().replace("", None)).sink_parquet(
+                file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
+            )
+        except pl.exceptions.PolarsError:  # what polars makes of an OSError
+            raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None
+
+
+def write_parquet(text: pl.DataFrame, path: Path) -> None:
+    """Write the cells as columns of plain text: an empty cell is null, no statistics, no metadata of any library.
+
+    Each column is built anew from its cells, so that nothing but them can be in the file.
+    """
+    import polars as pl
+
+    columns = [
+        pl.Series(name, [cell or None for cell in text[name].to_list()], dtype=pl.String) for name in text.columns
+    ]
+    with create(path) as file:
+        try:
+            pl.DataFrame(columns).write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
+        except pl.exceptions.PolarsError:  # what polars makes of an OSError
+            raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None

@@ -1,0 +1,106 @@
+"""The bytes inside a gzip or Zstandard file, never more of them than memory allows."""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.tables.csv import read_bytes
+from shoal.tables.formats.memory_limit import check_expansion, count_cells
+from shoal.tables.formats.sniff import Format
+from shoal.tables.table import Stamp
+
+__all__ = ["read_compressed"]
+
+BLOCK_BYTES = 1 << 20
+ZSTD_BLOCK = 128 * 1024  # no block of a frame holds more
+ZSTD_MAGIC = 0xFD2FB528
+SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+DAMAGED = "is damaged or cut short: it cannot be decompressed. Get it again from where it came"
+
+
+def read_compressed(path: Path, form: Format) -> tuple[bytes, Stamp]:
+    """Return the expanded content of a file and the stamp that it had."""
+    raw, stamp = read_bytes(path)
+    content = _gunzip(raw, path) if form is Format.GZIP else _unzstd(raw, path)
+    if content.startswith((b"PAR1", b"PK\x03\x04", b"ARROW1\0\0", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
+        raise InputError(f"{path}: what is compressed in it is not CSV text. Decompress it first.")
+    return content, stamp
+
+
+def _gunzip(raw: bytes, path: Path) -> bytes:
+    parts: list[bytes] = []
+    size, rest = 0, raw
+    while rest:
+        engine = zlib.decompressobj(wbits=31)
+        try:
+            while not engine.eof:
+                part = engine.decompress(rest, BLOCK_BYTES)
+                rest = engine.unconsumed_tail
+                if not part and not rest and not engine.eof:
+                    raise InputError(f"{path}: {DAMAGED}.")
+                size += len(part)
+                check_expansion(path, len(raw), size, count_cells(parts[0] if parts else part, size))
+                parts.append(part)
+        except zlib.error:
+            raise InputError(f"{path}: {DAMAGED}.") from None
+        rest = engine.unused_data.lstrip(b"\0")  # a further member, or padding
+    return b"".join(parts)
+
+
+def _unzstd(raw: bytes, path: Path) -> bytes:
+    check_expansion(path, len(raw), zstd_size(raw, path))
+    try:
+        module = importlib.import_module("compression.zstd")  # Python 3.14 and later
+    except ImportError:
+        return _unzstd_by_polars(raw, path)
+    try:
+        content: bytes = module.decompress(raw)
+    except module.ZstdError:
+        raise InputError(f"{path}: {DAMAGED}.") from None
+    return content
+
+
+def zstd_size(raw: bytes, path: Path) -> int:
+    """Return the most bytes that a file expands to, from the headers of its frames and blocks."""
+    at = size = 0
+    try:
+        while at < len(raw):
+            magic = int.from_bytes(raw[at : at + 4], "little")
+            if magic in SKIPPABLE:
+                at += 8 + int.from_bytes(raw[at + 4 : at + 8], "little")
+                continue
+            if magic != ZSTD_MAGIC:
+                raise IndexError
+            descriptor = raw[at + 4]
+            single, sizes = descriptor >> 5 & 1, (1 if descriptor >> 5 & 1 else 0, 2, 4, 8)[descriptor >> 6]
+            at += 5 + (1 - single) + (0, 1, 2, 4)[descriptor & 3] + sizes
+            last = False
+            while not last:
+                header = raw[at] | raw[at + 1] << 8 | raw[at + 2] << 16
+                last, kind, length = bool(header & 1), header >> 1 & 3, header >> 3
+                at += 3 + (1 if kind == 1 else length)
+                size += ZSTD_BLOCK if kind == 2 else length
+            at += 4 * (descriptor >> 2 & 1)
+        if at > len(raw):
+            raise IndexError
+    except IndexError:
+        raise InputError(f"{path}: {DAMAGED}.") from None
+    return size
+
+
+def _unzstd_by_polars(raw: bytes, path: Path) -> bytes:
+    """Let polars decompress: a CSV of one line without quotes is the whole text, cut at 0x1F and joined again."""
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(raw, has_header=False, separator="\x1f", eol_char="\0", quote_char=None, infer_schema=False)
+    except pl.exceptions.NoDataError:
+        return b""
+    except pl.exceptions.PolarsError:
+        raise InputError(f"{path}: {DAMAGED}; or it is not UTF-8, then decompress it first.") from None
+    if frame.height != 1:
+        raise InputError(f"{path}: a NUL byte. This is not a text file, or is damaged.")
+    return "\x1f".join(cell or "" for cell in frame.row(0)).encode()

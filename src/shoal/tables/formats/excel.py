@@ -1,0 +1,360 @@
+"""Excel workbooks (.xlsx): the values of one visible sheet, and what the sheet hides.
+
+The XML is read directly: a cell needs its type and its number format to have one text, and formulas, merged cells and
+hidden rows and columns must be seen to be reported. Numbers are the shortest decimal of the stored value, 30 not 30.0.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import IO
+from xml.parsers import expat
+
+from shoal.errors import InputError, UsageError
+from shoal.schema import Dialect
+from shoal.tables.csv import check_file
+from shoal.tables.dialect import has_header, numbered_names
+from shoal.tables.formats.memory_limit import check_expansion
+from shoal.tables.table import Stamp, Table, check_names, make_table
+
+__all__ = ["read_excel"]
+
+ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')
+DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
+SPAN_FORMATS = frozenset({46})
+SAMPLE_ROWS = 200
+
+
+@dataclass
+class _Sheet:
+    """What is found on a sheet while it is read; rows holds the visible, non-empty ones as {column: text}."""
+
+    rows: list[dict[int, str]] = field(default_factory=list)
+    hidden_columns: set[int] = field(default_factory=set)
+    hidden_used: set[int] = field(default_factory=set)
+    hidden_rows: int = 0
+    merged: int = 0
+    formulas: int = 0
+    uncomputed: int = 0
+    errors: int = 0
+    blank: int = 0
+
+
+def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = None) -> Table:
+    """Read one visible sheet of a workbook: values only, hidden rows and columns left out and noted."""
+    stamp = check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if "xl/workbook.xml" not in archive.namelist():
+                raise InputError(f"{path}: is a zip archive without an Excel workbook in it. Extract the table first.")
+            check_expansion(path, stamp.size, sum(entry.file_size for entry in archive.infolist()))
+            name, part, notes, dates_1904 = _choose(archive, path, sheet)
+            with archive.open(part) as file:
+                found = _SheetReader(_strings(archive), _styles(archive), dates_1904).read(file)
+    except (zipfile.BadZipFile, KeyError, expat.ExpatError, EOFError, RuntimeError, ValueError, IndexError):
+        raise InputError(
+            f"{path}: cannot be read as an Excel workbook: it is damaged, encrypted or of another kind. Save it again "
+            "as .xlsx without password."
+        ) from None
+    if Stamp.of(path) != stamp:
+        raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
+    if found.uncomputed:
+        raise InputError(
+            f"{path}, sheet {name!r}: {found.uncomputed} formulas have no computed value. Open the workbook in Excel, "
+            "save it, and run again."
+        )
+    return _table(found, path, stamp, name, header, notes)
+
+
+def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | None, notes: list[str]) -> Table:
+    import polars as pl
+
+    place = f"{path}, sheet {name!r}"
+    used = sorted({column for row in found.rows for column in row})
+    if not used:
+        raise InputError(f"{place}: no data rows.")
+    columns = [c for c in range(used[0], used[-1] + 1) if c not in found.hidden_columns]
+    sample = [[row.get(c, "") for c in columns] for row in found.rows[:SAMPLE_ROWS]]
+    headed = has_header(sample) if header is None else header
+    names = sample[0] if headed else numbered_names(len(columns))
+    rows = found.rows[1:] if headed else found.rows
+    if not rows:
+        raise InputError(f"{place}: no data rows.")
+    check_names(list(names), place)
+    texts = {
+        name: pl.Series(name, [row.get(c, "") for row in rows], dtype=pl.String)
+        for name, c in zip(names, columns, strict=True)
+    }
+    notes = [f"{path}: sheet {name!r}, {'with' if headed else 'without'} header", *notes, *_remarks(found, place)]
+    dialect = Dialect(header=headed)
+    return make_table(texts, place, path=path, stamp=stamp, dialect=dialect, sheet=name, notes=tuple(notes))
+
+
+def _remarks(found: _Sheet, place: str) -> Iterator[str]:
+    told = [
+        (found.formulas, "cells are formulas; their last computed values were taken"),
+        (found.errors, "cells hold an error such as #N/A, taken as text"),
+        (found.merged, "merged ranges; only the first cell of each has a value"),
+        (found.hidden_rows, "hidden rows left out"),
+        (len(found.hidden_used), "hidden columns left out"),
+        (found.blank, "blank rows skipped"),
+    ]
+    return (f"{place}: {number} {text}" for number, text in told if number)
+
+
+def _choose(archive: zipfile.ZipFile, path: Path, wanted: str | None) -> tuple[str, str, list[str], bool]:
+    """Return the sheet to read, its part of the archive, what to tell about the others, and the epoch of dates."""
+    book = _attributes(archive, "xl/workbook.xml", {"sheet", "workbookPr"})
+    targets = {a["Id"]: a["Target"] for _, a in _attributes(archive, "xl/_rels/workbook.xml.rels", {"Relationship"})}
+    sheets = [(a["name"], a["id"], a.get("state", "visible")) for tag, a in book if tag == "sheet"]
+    visible = [(name, key) for name, key, state in sheets if state == "visible"]
+    if wanted is not None and wanted not in [name for name, _ in visible]:
+        hidden = wanted in [name for name, _, _ in sheets]
+        why = "is hidden, and hidden sheets are never released; show it first" if hidden else "is not there"
+        shown = ", ".join(repr(name) for name, _ in visible)
+        raise UsageError(f"{path}: sheet {wanted!r} {why}. The visible sheets: {shown}.")
+    if not visible:
+        raise InputError(f"{path}: the workbook has no visible sheet.")
+    name, key = next((n, k) for n, k in visible if wanted is None or n == wanted)
+    notes = []
+    if wanted is None and len(visible) > 1:
+        others = ", ".join(repr(n) for n, _ in visible if n != name)
+        notes.append(f"{path}: the first sheet was read; sheets left out: {others}")
+    if len(sheets) > len(visible):
+        notes.append(f"{path}: {len(sheets) - len(visible)} hidden sheets left out")
+    target = targets[key]
+    part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+    dates_1904 = any(a.get("date1904", "0") in ("1", "true") for tag, a in book if tag == "workbookPr")
+    return name, part, notes, dates_1904
+
+
+def _parser() -> expat.XMLParserType:
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def refuse(*_: object) -> None:
+        raise ValueError("a document type")  # entities that expand without end begin here
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def _attributes(archive: zipfile.ZipFile, part: str, tags: set[str]) -> list[tuple[str, dict[str, str]]]:
+    """Return the elements with these tags, name spaces left out, by their attributes."""
+    found = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if (bare := tag.rpartition(":")[2]) in tags:
+            found.append((bare, {name.rpartition(":")[2]: value for name, value in attributes.items()}))
+
+    parser = _parser()
+    parser.StartElementHandler = start
+    with archive.open(part) as file:
+        parser.ParseFile(file)
+    return found
+
+
+def _strings(archive: zipfile.ZipFile) -> list[str]:
+    """Return the shared strings; the readings of Japanese text beside them are not part of them."""
+    if "xl/sharedStrings.xml" not in archive.namelist():
+        return []
+    texts: list[str] = []
+    parts: list[str] = []
+    state = {"text": False, "reading": False}
+
+    def start(tag: str, _: dict[str, str]) -> None:
+        bare = tag.rpartition(":")[2]
+        if bare == "si":
+            parts.clear()
+        elif bare == "rPh":
+            state["reading"] = True
+        elif bare == "t":
+            state["text"] = not state["reading"]
+
+    def end(tag: str) -> None:
+        bare = tag.rpartition(":")[2]
+        if bare == "si":
+            texts.append(_unescape("".join(parts)))
+        elif bare == "rPh":
+            state["reading"] = False
+        elif bare == "t":
+            state["text"] = False
+
+    parser = _parser()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = lambda data: parts.append(data) if state["text"] else None
+    with archive.open("xl/sharedStrings.xml") as file:
+        parser.ParseFile(file)
+    return texts
+
+
+def _styles(archive: zipfile.ZipFile) -> list[str]:
+    """Return for each cell style what its numbers are: "number", "date" or "span"."""
+    if "xl/styles.xml" not in archive.namelist():
+        return []
+    codes: dict[int, str] = {}
+    styles: list[int] = []
+    inside = [False]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        bare = tag.rpartition(":")[2]
+        if bare == "numFmt":
+            codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
+        elif bare == "cellXfs":
+            inside[0] = True
+        elif bare == "xf" and inside[0]:
+            styles.append(int(attributes.get("numFmtId", "0")))
+
+    def end(tag: str) -> None:
+        if tag.rpartition(":")[2] == "cellXfs":
+            inside[0] = False
+
+    parser = _parser()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    with archive.open("xl/styles.xml") as file:
+        parser.ParseFile(file)
+    return [_style(number, codes.get(number)) for number in styles]
+
+
+def _style(number: int, code: str | None) -> str:
+    if code is None:
+        return "span" if number in SPAN_FORMATS else "date" if number in DATE_FORMATS else "number"
+    plain = LITERAL.sub("", code.lower()).partition(";")[0].replace("general", "")
+    if re.search(r"\[[hms]+\]", plain):
+        return "span"
+    return "date" if re.search("[dmyhs]", plain) else "number"
+
+
+def _unescape(text: str) -> str:
+    return ESCAPE.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
+def number_text(text: str) -> str:
+    """Return the shortest decimal of a stored number, without exponent: 30, 0.1, 10000000000000000."""
+    number = float(text)
+    if number == int(number) and abs(number) < 1e15:
+        return str(int(number))
+    shown = format(Decimal(repr(number)), "f")
+    return shown.removesuffix(".0")
+
+
+def serial_text(text: str, style: str, dates_1904: bool) -> str:
+    """Return the date, moment, time or duration of a serial number of days; what is none of them is a number."""
+    days = float(text)
+    if style == "span":
+        seconds = Decimal(round(days * 86_400_000)) / 1000
+        whole, rest = divmod(int(seconds), 86_400)
+        fraction = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
+        return f"P{whole}DT{rest // 3600}H{rest // 60 % 60}M{rest % 60}{fraction}S"
+    if not 0 <= days < 2_958_466 or (60 <= days < 61 and not dates_1904):
+        return number_text(text)
+    thousandths = round(days * 86_400_000)
+    # Excel counts a 29 February 1900 that never was.
+    epoch = datetime(1904, 1, 1) if dates_1904 else datetime(1899, 12, 30) + timedelta(days=days < 60)
+    moment = epoch + timedelta(milliseconds=thousandths)
+    if days < 1:
+        return moment.time().isoformat("milliseconds" if thousandths % 1000 else "seconds")
+    if thousandths % 86_400_000 == 0:
+        return moment.date().isoformat()
+    return moment.isoformat(" ", "milliseconds" if thousandths % 1000 else "seconds")
+
+
+class _SheetReader:
+    """One pass over the XML of a sheet."""
+
+    def __init__(self, strings: list[str], styles: list[str], dates_1904: bool) -> None:
+        self._strings, self._styles, self._dates_1904 = strings, styles, dates_1904
+        self._found = _Sheet()
+        self._row: dict[int, str] = {}
+        self._hidden = False
+        self._column = -1
+        self._kind, self._style = "n", 0
+        self._value: list[str] = []
+        self._taking = self._has_value = self._has_formula = False
+
+    def read(self, file: IO[bytes]) -> _Sheet:
+        parser = _parser()
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._data
+        parser.ParseFile(file)
+        return self._found
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        bare = tag.rpartition(":")[2]
+        if bare == "c":
+            place = attributes.get("r", "").rstrip("0123456789")
+            self._column = _column_number(place) if place else self._column + 1
+            self._kind, self._style = attributes.get("t", "n"), int(attributes.get("s", "0"))
+            self._value = []
+            self._has_value = self._has_formula = False
+        elif bare in ("v", "t"):
+            self._taking = self._has_value = True
+        elif bare == "f":
+            self._has_formula = True
+        elif bare == "row":
+            self._row, self._column = {}, -1
+            self._hidden = attributes.get("hidden", "0") in ("1", "true")
+        elif bare == "col" and attributes.get("hidden", "0") in ("1", "true"):
+            last = min(int(attributes["max"]), 16_384)
+            self._found.hidden_columns |= set(range(int(attributes["min"]) - 1, last))
+        elif bare == "mergeCell":
+            self._found.merged += 1
+
+    def _data(self, data: str) -> None:
+        if self._taking:
+            self._value.append(data)
+
+    def _end(self, tag: str) -> None:
+        bare = tag.rpartition(":")[2]
+        if bare in ("v", "t"):
+            self._taking = False
+        elif bare == "c":
+            self._end_cell()
+        elif bare == "row":
+            if self._hidden:
+                self._found.hidden_rows += bool(self._row)
+            elif self._row:
+                self._found.rows.append(self._row)
+            else:
+                self._found.blank += 1
+
+    def _end_cell(self) -> None:
+        if self._column in self._found.hidden_columns:
+            if self._has_value:
+                self._found.hidden_used.add(self._column)
+            return
+        self._found.formulas += self._has_formula
+        self._found.uncomputed += self._has_formula and not self._has_value and not self._hidden
+        self._found.errors += self._kind == "e"
+        if self._has_value and (text := self._text("".join(self._value))):
+            self._row[self._column] = text
+
+    def _text(self, value: str) -> str:
+        if self._kind == "s":
+            return self._strings[int(value)]
+        if self._kind == "b":
+            return "True" if value.strip() in ("1", "true") else "False"
+        if self._kind == "d":
+            return value.removesuffix("T00:00:00").replace("T", " ")
+        if self._kind != "n":
+            return _unescape(value)
+        if not value.strip():
+            return ""
+        style = self._styles[self._style] if self._style < len(self._styles) else "number"
+        return number_text(value) if style == "number" else serial_text(value, style, self._dates_1904)
+
+
+@lru_cache(maxsize=20_000)
+def _column_number(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number - 1
