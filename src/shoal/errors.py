@@ -1,42 +1,126 @@
-"""The exceptions of shoal, and the exit code that each one has on the command line.
+"""What shoal tells its users: errors, each with its exit code on the command line, and notes.
 
 Our exception hierarchy:
 
 ShoalError
 ├── UsageError          2  a wrong argument, option or configuration
-├── InputError          3  a table or hierarchy that cannot be taken as it is
+├── InputError          3  a table or hierarchy that cannot be used as it is
 ├── InfeasibleError     4  the goal cannot be reached on this table
 ├── VerificationError   5  a release that does not hold what it claims
-├── FileError           6  a file, or a table of a database, that cannot be read or written
+├── FileError           6  a file or database table that cannot be read or written
+├── CancelledError    130  the caller cancelled the run
 └── InternalError       1  a bug in shoal
 
-Every text says where, what was found, what is allowed and what to do. None holds a cell of a table: column, row number
-and count stand in its place.
+Every text says where the problem is, what was found, what is allowed and what to do. No text contains a cell of a
+table: it gives the column, the row number and the count instead.
+
+The same text serves Python users and command-line users. Where it mentions a setting, it uses `setting()`:
+
+>>> error = UsageError(f"k is not given. Try {setting('k', 5)}.")
+>>> str(error)
+'k is not given. Try k=5.'
+>>> error.for_command_line()
+'k is not given. Try -k 5.'
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 __all__ = [
+    "CancelledError",
     "FileError",
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "Note",
     "ShoalError",
     "UsageError",
     "VerificationError",
+    "for_command_line",
+    "for_python",
     "join_problems",
     "place_of",
+    "setting",
 ]
 
 MOST_PROBLEMS = 10
 
+# A mention of a setting inside a text: how Python spells it, then how the command line does. The delimiters are
+# private-use characters, which no message contains otherwise.
+START, BETWEEN, END = "\ue000", "\ue001", "\ue002"
+MENTION = re.compile(f"{START}([^{BETWEEN}]*){BETWEEN}([^{END}]*){END}")
+# Options that are not spelled like their keyword.
+SPELLINGS = {
+    "dates": "--date",
+    "grids": "--grid",
+    "hierarchies": "--hierarchy",
+    "k": "-k",
+    "models": "--model",
+    "options": "--option",
+    "output": "-o",
+}
+
+
+def setting(name: str, value: object = None) -> str:
+    """Mention a setting in a text, spelled as a keyword for Python and as an option for the command line.
+
+    Args:
+        name: The keyword, such as "keep_order".
+        value: The value to suggest. A bool becomes a flag on the command line; a list becomes comma-separated.
+
+    Returns:
+        A marked text for the message of an error or a note; `for_python` and `for_command_line` spell it out.
+    """
+    option = SPELLINGS.get(name, f"--{name.replace('_', '-')}")
+    if value is None:
+        return f"{START}{name}={BETWEEN}{option}{END}"
+    if isinstance(value, bool):
+        flag = option if value else option.replace("--", "--no-", 1)
+        return f"{START}{name}={value}{BETWEEN}{flag}{END}"
+    words = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{START}{name}={value!r}{BETWEEN}{option} {shlex.quote(words)}{END}"
+
+
+def for_python(text: str) -> str:
+    """Spell the settings that a text mentions as keywords."""
+    return MENTION.sub(r"\1", text)
+
+
+def for_command_line(text: str) -> str:
+    """Spell the settings that a text mentions as options."""
+    return MENTION.sub(r"\2", text)
+
 
 class ShoalError(Exception):
-    """Anything that shoal raises on purpose."""
+    """Base class of every error that shoal raises on purpose.
+
+    Args:
+        text: The message; mentions of settings are marked by `setting`.
+    """
 
     exit_code = 1
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(for_python(text))
+        self.text = text
+
+    def __reduce__(self) -> tuple[Callable[..., ShoalError], tuple[type[ShoalError], str]]:
+        return _rebuild, (type(self), self.text)
+
+    def for_command_line(self) -> str:
+        """Return the message with settings spelled as options."""
+        return for_command_line(self.text)
+
+
+def _rebuild(kind: type[ShoalError], text: str) -> ShoalError:
+    error = kind.__new__(kind, for_python(text))
+    ShoalError.__init__(error, text)
+    return error
 
 
 class UsageError(ShoalError):
@@ -46,7 +130,7 @@ class UsageError(ShoalError):
 
 
 class InputError(ShoalError):
-    """A table or hierarchy that cannot be taken as it is."""
+    """A table or hierarchy that cannot be used as it is."""
 
     exit_code = 3
 
@@ -64,9 +148,18 @@ class VerificationError(ShoalError):
 
 
 class FileError(ShoalError):
-    """A file, or a table of a database, that cannot be read or written."""
+    """A file or database table that cannot be read or written."""
 
     exit_code = 6
+
+
+class CancelledError(ShoalError):
+    """The caller cancelled the run; nothing was written."""
+
+    exit_code = 130
+
+    def __init__(self, text: str = "the run was cancelled; nothing was written.") -> None:
+        super().__init__(text)
 
 
 class InternalError(ShoalError):
@@ -78,8 +171,65 @@ class InternalError(ShoalError):
         super().__init__(f"{text} This is a bug in shoal; please report it with the command that led here.")
 
 
+class Note(str):
+    """Something the user should know about a table or a release.
+
+    A note is a string, so it can be printed as it is; its parts stay available to whoever renders it differently. The
+    numbers it mentions are fields, so a public report can hide small counts without reading English.
+
+    Args:
+        about: What the note concerns, such as "column 'zip'"; may be empty.
+        text: What was noticed. "{rows}" stands for `counts["rows"]`.
+        cure: What to do about it; may be empty.
+        counts: The numbers of rows, values or groups that the text mentions.
+
+    >>> note = Note("column 'zip'", "{rows} cells look like missing values", setting("missing", ["?"]), {"rows": 1200})
+    >>> print(note)
+    column 'zip': 1,200 cells look like missing values; missing=['?']
+    >>> note.public(2000)
+    "column 'zip': fewer than 2,000 cells look like missing values; missing=['?']"
+    """
+
+    __slots__ = ("about", "counts", "cure", "text")
+
+    about: str
+    text: str
+    cure: str
+    counts: Mapping[str, int]
+
+    def __new__(cls, about: str, text: str, cure: str = "", counts: Mapping[str, int] | None = None) -> Note:
+        """Render the note for Python users and keep its parts."""
+        words = _words(about, text, cure, {name: f"{count:,}" for name, count in (counts or {}).items()})
+        note = super().__new__(cls, for_python(words))
+        note.about, note.text, note.cure = about, text, cure
+        note.counts = MappingProxyType(dict(counts or {}))
+        return note
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.about, self.text, self.cure, dict(self.counts)
+
+    def __reduce__(self) -> tuple[type[Note], tuple[Any, ...]]:
+        return Note, self.__getnewargs__()
+
+    def for_command_line(self) -> str:
+        """Return the note with settings spelled as options."""
+        shown = {name: f"{count:,}" for name, count in self.counts.items()}
+        return for_command_line(_words(self.about, self.text, self.cure, shown))
+
+    def public(self, k: int) -> str:
+        """Return the note as it may be published: counts below k read "fewer than k"."""
+        shown = {name: f"{count:,}" if count >= k else f"fewer than {k:,}" for name, count in self.counts.items()}
+        return for_python(_words(self.about, self.text, self.cure, shown))
+
+
+def _words(about: str, text: str, cure: str, shown: Mapping[str, str]) -> str:
+    for name, words in shown.items():
+        text = text.replace(f"{{{name}}}", words)
+    return "; ".join(part for part in (f"{about}: {text}" if about else text, cure) if part)
+
+
 def join_problems(problems: Sequence[str]) -> str:
-    """Give all problems of one input as one text: at most ten, then how many more."""
+    """Join all problems of one input into one text: at most ten, then the number of the others."""
     shown = list(problems[:MOST_PROBLEMS])
     if len(problems) > MOST_PROBLEMS:
         shown.append(f"... and {len(problems) - MOST_PROBLEMS} more.")
@@ -87,7 +237,7 @@ def join_problems(problems: Sequence[str]) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Return where an exception arose, without its text, which may hold cells."""
+    """Return where an exception was raised, without its text, which may contain cells."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -15,7 +15,7 @@ import shoal
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.partition import Partition
-from shoal.errors import InfeasibleError
+from shoal.errors import CancelledError, InfeasibleError
 from shoal.methods import Method, Run
 from shoal.models import Groups, KAnonymity
 from tests.contract.subjects import (
@@ -115,7 +115,7 @@ def test_progress_ends_at_the_whole(method: Method) -> None:
 
 @every_method
 def test_cancelled_run_ends(method: Method) -> None:
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(CancelledError):
         partition(random_sheet(0, n_rows=500), 2, method, cancelled=lambda: True)
 
 

@@ -103,7 +103,7 @@ def run(arguments: list[str] | None = None) -> None:
         # No option before a command takes a value, so the first word without a dash is the command.
         _command(next((word for word in arguments if not word.startswith("-")), ""))(arguments)
     except ShoalError as error:
-        typer.echo(f"shoal: {error}", err=True)
+        typer.echo(f"shoal: {error.for_command_line()}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("shoal: interrupted; nothing was written.", err=True)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import distinct_members
-from shoal.errors import InfeasibleError
+from shoal.errors import CancelledError, InfeasibleError
 from shoal.methods.base import Run, failing_groups
 from shoal.methods.prices import lay_forms
 from shoal.models import PrivacyModel
@@ -34,7 +34,7 @@ def mend(encoded: Encoded, labels: NDArray[np.int32], models: tuple[PrivacyModel
     number = np.arange(n_groups, dtype=np.int32)  # of each group in the kernel, which never uses one twice
     while (failing := failing_groups(encoded, models, labels)).any():
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         if n_groups == 1:
             raise InfeasibleError(
                 f"no groups were found that pass {' and '.join(model.describe() for model in models)}: all rows "

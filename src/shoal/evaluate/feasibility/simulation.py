@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.evaluate.confidence import CONFIDENCE, of_share
 from shoal.evaluate.feasibility.probability import exact_chance, least_rows, poisson_chance, small_share
 from shoal.evaluate.feasibility.urn import Urn
@@ -149,7 +149,7 @@ def _draw(
             for n in pool.map(run, _blocks(repetitions, max(1, BLOCK_DRAWS // (rows * len(urn.sizes))))):
                 done += n
                 progress(done / repetitions)
-        except KeyboardInterrupt:
+        except (CancelledError, KeyboardInterrupt):
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return int(succeeded.sum())

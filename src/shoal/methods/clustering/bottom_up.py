@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
+from shoal.errors import CancelledError
 from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import mend
 from shoal.methods.prices import Forms, lay_forms
@@ -70,7 +71,7 @@ def merge_groups(
     n_small = n_at_first = max(merging.merge(0), 1)
     while n_small:
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         n_small = merging.merge(BATCH)
         tell(1 - n_small / n_at_first)
     none = np.empty(0, dtype=np.int32)

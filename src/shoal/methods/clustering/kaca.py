@@ -12,7 +12,7 @@ import numpy as np
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.hierarchy.level_weights import Climb
 from shoal.methods.base import Run, check_models
 from shoal.methods.counter_random import draws, mix
@@ -82,12 +82,12 @@ class KACA:
         key, step = mix(run.seed), 0
         while n_small:
             if run.cancelled():
-                raise KeyboardInterrupt
+                raise CancelledError
             n_small = classes.merge(draws(key, np.arange(step, step + BATCH)))
             step += BATCH
             run.progress(1 - n_small / n_at_first)
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         run.progress(1.0)
         labels = np.empty(encoded.n_rows, dtype=np.int32)
         classes.fill(labels)

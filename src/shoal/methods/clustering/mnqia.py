@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.encoding.sensitive import Sensitive
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import mend
 from shoal.methods.prices import whole_places
@@ -109,7 +109,7 @@ def _deal(sub_groups: NDArray[np.int32], k: int, run: Run) -> NDArray[np.int32]:
     n_left, n_groups = len(order), 0
     while n_left >= k:
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         n_left = buckets.deal(k, n_groups, BATCH, dealt)
         n_groups += BATCH
         run.progress(1 - n_left / len(order))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import mend
 from shoal.methods.prices import is_number, whole_places
@@ -101,7 +101,7 @@ def _gather(
     n_pieces, n_left, n_groups = 0, encoded.n_rows, 0
     while n_left >= k:
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         n_pieces, n_left = remaining.gather(BATCH, n_groups, tuples, rows, groups, n_pieces)
         n_groups += BATCH
         run.progress(1 - n_left / encoded.n_rows)

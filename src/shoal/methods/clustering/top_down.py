@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
+from shoal.errors import CancelledError
 from shoal.methods.base import Run, check_models
 from shoal.methods.clustering.bottom_up import merge_groups
 from shoal.methods.counter_random import draws, mix
@@ -56,7 +57,7 @@ class TopDown:
         waiting, done = m, 0.0
         while waiting:
             if run.cancelled():
-                raise KeyboardInterrupt
+                raise CancelledError
             waiting = splitting.split(BATCH)
             done = max(done, 1 - waiting / m)
             run.progress(done / 2)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Partition, suppress_cells, tight_partition
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import mend
 from shoal.methods.options import read_flag, read_number
@@ -82,11 +82,11 @@ class UtilityDriven:
         n_small = n_at_first = max(utility.merge(0), 1)
         while n_small:
             if run.cancelled():
-                raise KeyboardInterrupt
+                raise CancelledError
             n_small = utility.merge(BATCH)
             run.progress(1 - n_small / n_at_first)
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         run.progress(1.0)
         labels, starred = _finish(utility, len(encoded.attributes))
         mended = mend(encoded, labels, models, run)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import NODE, SUPPRESSED, VALUE, Cells, Partition
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.full_domain.frequency import FrequencyEngine, FrequencySet, MemoryEngine, sorted_runs
 from shoal.methods.full_domain.judge import Judge
@@ -101,7 +101,7 @@ class Problem:
         if vector in self.judged_last:
             return self.judged_last[vector]
         if self.run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         found = self.sets.at(vector)
         failing = self.by.failing(found)
         judged = Judged(found, failing, int(found.sizes[failing].sum()))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Cells, Partition, recode, tight_partition
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian.cuts_under_models import Entries, split_under_models
 from shoal.methods.mondrian.declared_domains import read_domains, split_regions
@@ -170,7 +170,7 @@ def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.in
             done += size
             run.progress(done / m)
     if run.cancelled():
-        raise KeyboardInterrupt
+        raise CancelledError
     labels = np.empty(m, dtype=np.int32)
     labels[order] = np.cumsum(marks != 0) - 1
     return labels
@@ -201,7 +201,7 @@ def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ..
                 n_parts[a] += 1
                 break
     if run.cancelled():
-        raise KeyboardInterrupt
+        raise CancelledError
     run.progress(1.0)
     _, first = np.unique(labels, return_index=True)
     cells = []

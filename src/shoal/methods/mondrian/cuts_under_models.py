@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.population import covered_rows
+from shoal.errors import CancelledError
 from shoal.methods.base import Run
 from shoal.models import AverageRisk, Basis, Groups, PrivacyModel
 
@@ -122,7 +123,7 @@ def split_under_models(
     segments = Segments(np.array([0]), np.array([n_units]), np.zeros(1, dtype=np.int32))
     while len(segments.starts):
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         cut = np.zeros(len(segments.starts), dtype=np.uint8)
         cuts.propose(k, relaxed, CHOICES, segments.starts, segments.stops, segments.tried, order, parts, cut)
         segments = segments.take(cut > 0)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run
 
 __all__ = ["read_domains", "split_regions"]
@@ -48,7 +48,7 @@ def split_regions(encoded: Encoded, k: int, domains: Domains, run: Run) -> NDArr
     n_groups = 0
     while waiting:
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         inside, region = waiting.pop()
         widths = [(high - low) / span if span else 0.0 for (low, high), span in zip(region, spans, strict=True)]
         for a in sorted(range(len(widths)), key=lambda a: (-widths[a], a)):

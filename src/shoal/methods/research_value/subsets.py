@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from shoal.errors import CancelledError
 from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Vector
 from shoal.methods.research_value.search import Search
@@ -115,7 +116,7 @@ class _Combining:
 
         for price, own in part.strings:
             if self.search.problem.run.cancelled():
-                raise KeyboardInterrupt
+                raise CancelledError
             if too_dear(price):
                 return
             if lattice.mark(own) == OPEN:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import node_losses
+from shoal.errors import CancelledError
 from shoal.methods.base import Run
 from shoal.methods.counter_random import draws, mix
 
@@ -105,7 +106,7 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
     vectors = ladders.ascending() if few else _climb(ladders, k, labels)
     while chunk := list(islice(vectors, VECTORS_AT_ONCE if few else 1)):
         if run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         levels = np.array(chunk, dtype=np.int32)
         n_groups = cover(encoded.tuples, encoded.counts, *ladders.marks, levels, k, n_groups, labels)
     return labels

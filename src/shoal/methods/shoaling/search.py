@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
-from shoal.errors import UsageError
+from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.mondrian import Mondrian
@@ -299,7 +299,7 @@ class Search:
                 parts.append(part)
                 self.run.progress((step + len(parts) / len(blocks)) / n_steps)
         if self.run.cancelled():
-            raise KeyboardInterrupt
+            raise CancelledError
         entries, labels = grouping.entries_of(np.flatnonzero(~chosen))
         parts.append((grouping.tuples[entries], grouping.rows[entries], labels))
         return Grouping.joined(parts)
