@@ -168,7 +168,7 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
         try:
             parts = _parts(rule, attributes[at])
         except UsageError as error:
-            problems.append(f"{place}: {error}")
+            problems.append(f"{place}: {error.text}")
             continue
         for part in parts:
             pairs += [Pair(at, len(importances), one, other) for one, other in part]

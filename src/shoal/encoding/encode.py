@@ -14,7 +14,7 @@ from shoal.encoding.decode import SUPPRESSION
 from shoal.encoding.population import encode_population
 from shoal.encoding.sensitive import encode_sensitive, guess_sensitive_kind, read_personal_k
 from shoal.encoding.tree import plant
-from shoal.errors import InputError, join_problems
+from shoal.errors import InputError, first_row, join_problems
 from shoal.hierarchy.base import Rule, over_values
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.tables import values
@@ -121,7 +121,7 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
             kind = kinds[column.name]
             fault = (
                 f"column {column.name!r} looks like {'numbers' if kind is Kind.NUMERIC else 'dates'}, but not every "
-                f"value is one (first at row {{row}}). Mend it, name the marker with --missing, or say --categorical "
+                f"value is one{{row}}. Mend it, name the marker with --missing, or say --categorical "
                 f"{column.name}."
             )
             problems.append(_at_first_row(fault, raw, known[misfit]))
@@ -147,7 +147,7 @@ def marks_of(column: Column) -> values.Marks:
 
 
 def _at_first_row(problem: str, raw: NDArray[np.int32], index: int) -> str:
-    return problem.replace("{row}", str(int(np.argmax(raw == index)) + 1))
+    return problem.replace("{row}", first_row(int(np.argmax(raw == index)) + 1))
 
 
 def _attribute(
@@ -167,7 +167,7 @@ def _attribute(
     if clashes:
         problem = (
             f"column {column.name!r}: {len(clashes)} distinct values read like a released cell ('*' or a set in "
-            "braces), first at row {row}. Rename them."
+            "braces){row}. Rename them."
         )
         return None, np.empty(0, dtype=np.int32), [(problem, clashes[0])]
     is_known = set(known)
@@ -191,8 +191,8 @@ def _ordered_attribute(
         allowed = f"a date in the format {column.date_format}"
     if misfits:
         problem = (
-            f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed} "
-            "(first at row {row}). Mend them, name markers with --missing, or declare another kind or date format."
+            f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed}"
+            "{row}. Mend them, name markers with --missing, or declare another kind or date format."
         )
         return None, np.empty(0, dtype=np.int32), [(problem, known[misfits[0]])]
     spellings: dict[Any, list[str]] = {}

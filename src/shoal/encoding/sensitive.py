@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import InputError
+from shoal.errors import InputError, first_row
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables import values
@@ -63,8 +63,8 @@ def encode_sensitive(column: Column, factor: Factor, missing: Collection[str], r
     if misfits:
         row = int(np.argmax(raw == known[misfits[0]])) + 1
         raise InputError(
-            f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not (first at row "
-            f"{row}). Mend them, name markers with --missing, or declare another kind."
+            f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not"
+            f"{first_row(row)}. Mend them, name markers with --missing, or declare another kind."
         )
     spellings: dict[Any, list[str]] = {}
     for key, i in zip(keys, known, strict=True):

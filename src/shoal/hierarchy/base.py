@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
-from shoal.errors import InputError, UsageError, join_problems
+from shoal.errors import InputError, UsageError, first_row, join_problems
 from shoal.tables.values import NUMBER
 
 __all__ = ["TOP", "Hierarchy", "Rule", "for_columns", "over_values"]
@@ -152,7 +152,7 @@ def lacking_text(
 ) -> str:
     """Say that values of a column have no place: how many, and the first row of one, but never the value."""
     count = len({texts[i] for i in lacking})
-    first = f" (first at row {min(map(rows_of, lacking))})" if rows_of else f" (first: value {min(lacking) + 1})"
+    first = first_row(min(map(rows_of, lacking))) if rows_of else f" (first: value {min(lacking) + 1})"
     place = f"column {column!r}: " if column else ""
     values = "1 value is" if count == 1 else f"{count} values are"
     return f"{place}{values} {what}{first}. {cure}, or say unknown='top' (--unknown top) to release them as '*'."

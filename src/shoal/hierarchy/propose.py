@@ -125,7 +125,7 @@ def propose_for(
     try:
         return propose(counts, kind, by=by, profiles=profiles, date_format=date_format)
     except InputError as error:
-        raise InputError(f"column {column!r}: {error}") from None
+        raise InputError(f"column {column!r}: {error.text}") from None
 
 
 def _kind(kind: Kind | str) -> Kind:

@@ -137,7 +137,7 @@ def read_utd_xml(path: str | os.PathLike[str]) -> dict[str, Rule]:
         try:
             found[name] = _attribute(att, f"{path} ({name})")
         except InputError as error:
-            problems += str(error).splitlines()
+            problems += error.text.splitlines()
     if problems:
         raise InputError(join_problems(problems))
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["CountedRelease", "anonymize_source", "needs_rows"]
 
 ON_COUNTS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.TABLE})  # what may decide where rows are counted
-ROW = re.compile(r",? \(?first (?:at row|for row|row) [0-9]+\)?")
 
 
 def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, request: Request) -> str | None:
@@ -95,7 +93,7 @@ def anonymize_source(
     try:
         made = anonymize_table(table, narrow, replace(request, accept_unique=()), method, models, run, hierarchies)
     except InputError as error:  # the rows of a table that was counted have no number
-        raise InputError(ROW.sub("", str(error))) from None
+        raise error.without_rows() from None
     kinds = {column.name: column.kind for column in made.schema.qi if column.kind is not None}
     request = replace(made.request, accept_unique=request.accept_unique)
     made = replace(made, schema=schema.with_kinds(kinds), request=request, notes=(*made.notes, *notes))

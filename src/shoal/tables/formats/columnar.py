@@ -60,7 +60,7 @@ def _texts(frame: pl.DataFrame, path: Path) -> dict[str, pl.Series]:
     try:
         return polars_texts(frame)
     except InputError as error:
-        raise InputError(join_problems([f"{path}: {line}" for line in str(error).splitlines()])) from None
+        raise InputError(join_problems([f"{path}: {line}" for line in error.text.splitlines()])) from None
 
 
 def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]:
