@@ -267,7 +267,7 @@ class Note(str):
         """
         parts = _words(self.about, self.text, "", self._counts(k)), _words("", self.cure, "", self._counts(k))
         spell = for_python if k is None else _for_public
-        noticed, cure = (_sentence(spell(part)) for part in parts)
+        noticed, cure = (spell(_sentence(part)) for part in parts)
         return noticed, cure
 
     def public(self, k: int) -> str:
@@ -291,6 +291,7 @@ def _words(about: str, text: str, cure: str, counts: Mapping[str, str]) -> str:
 
 
 def _sentence(text: str) -> str:
+    """Begin a text with a capital, unless it begins with a mention, and end it with a full stop."""
     return text and text[0].upper() + text[1:] + "." * (text[-1] not in ".?!")
 
 

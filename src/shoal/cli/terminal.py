@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from shoal.errors import Note, for_command_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,15 +84,23 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
         raise
 
 
-def say_notes(notes: tuple[str, ...]) -> None:
-    """Print what was guessed or noticed, on stderr."""
+def say_notes(notes: Iterable[str]) -> None:
+    """Print notes on stderr."""
     for note in notes:
-        typer.echo(f"shoal: {note}", err=True)
+        typer.echo(f"shoal: {for_command_line(note)}", err=True)
 
 
 def print_json(content: dict[str, Any] | list[Any]) -> None:
-    """Print one JSON value on stdout."""
-    typer.echo(json.dumps(content, ensure_ascii=False))
+    """Print one JSON value on stdout; notes in it spell settings as options."""
+    typer.echo(json.dumps(_spelled(content), ensure_ascii=False))
+
+
+def _spelled(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {name: _spelled(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_spelled(value) for value in content]
+    return for_command_line(content) if isinstance(content, Note) else content
 
 
 def print_table(title: str, facts: list[tuple[str, str]]) -> None:

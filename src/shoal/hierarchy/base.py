@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
-from shoal.errors import InputError, UsageError, first_row, join_problems
+from shoal.errors import InputError, Note, UsageError, first_row, join_problems
 from shoal.tables.values import NUMBER
 
 __all__ = ["TOP", "Hierarchy", "Rule", "for_columns", "over_values"]
@@ -52,7 +52,7 @@ class Hierarchy:
     rows: Mapping[str, tuple[str, ...]]
     source: str = ""
     trusted: bool = False
-    notes: tuple[str, ...] = field(default=(), compare=False)
+    notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         rows = {value: tuple(labels) for value, labels in self.rows.items()}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from shoal.errors import InputError, join_problems
+from shoal.errors import InputError, Note, file_path, join_problems
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.range_label import is_true_of
 from shoal.tables.values import normalise
@@ -50,7 +50,7 @@ def build(
     unit: str = "line",
     trust: bool = False,
     add_root: bool = False,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> Hierarchy:
     """Return the hierarchy of these lines; all problems together are one InputError.
 
@@ -73,12 +73,13 @@ def build(
     if untrue.places and not trust:
         untrue.text += " Mend it, or take the hierarchy on trust (trust=True, --trust-hierarchies)."
         _refuse([untrue], source, unit)
-    said = list(notes)
     if untrue.places:
-        untrue.text += " Taken on trust."
-        said.append(untrue.describe(source, unit))
+        number, level = min(untrue.places)
+        place = f"{file_path(source)}, {unit} {number}, level {level}"
+        text = "the label is a range or masked code that does not contain the value ({places} such labels)"
+        notes = [*notes, Note(place, text, "check them: they were accepted on trust", {"places": len(untrue.places)})]
     rows = {line.value: line.labels for line in padded}
-    return Hierarchy(rows, source=source, trusted=bool(untrue.places), notes=tuple(said))
+    return Hierarchy(rows, source=source, trusted=bool(untrue.places), notes=tuple(notes))
 
 
 def _trimmed(labels: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, Note, UsageError
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
@@ -38,7 +38,9 @@ WAYS = {
 # Spans of a calendar: at least so many months, then these widths in months.
 CALENDAR = ((0, (1, 3, 12)), (36, (1, 12, 60)), (180, (12, 60, 120)), (600, (12, 120, 240)))
 SHOWN_MEMBERS = 3
-QUANTILES_NOTE = "the bounds of quantiles are values of the table; move them to round numbers before you release labels"
+QUANTILES_NOTE = Note(
+    "", "the bounds of quantiles are values of the table", "move them to round numbers before you release the labels"
+)
 
 
 def propose(

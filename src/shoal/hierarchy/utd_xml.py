@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, join_problems
+from shoal.errors import InputError, Note, file_path, join_problems
 from shoal.hierarchy import files
 from shoal.hierarchy.base import TOP, Hierarchy, RowsOf, Rule, lacking_text, settle
 from shoal.hierarchy.check import Line, build
@@ -21,7 +21,6 @@ __all__ = ["IntervalTree", "read_utd_xml", "write_utd_xml"]
 
 DEEPEST = 60
 MOST_VALUES = 1_000_000
-CODES_NOTE = "its labels are ranges of the job file's codes, which a reader cannot resolve; rename them in the CSV form"
 
 
 @dataclass
@@ -171,8 +170,9 @@ def _attribute(att: Element, source: str) -> Rule:
             lines.append(Line(number, category, (*(node.codes for node in way), TOP)))
     if problems:
         raise InputError(join_problems(problems))
-    notes = [f"{source}: {CODES_NOTE}"] if root.children else []
-    return build(lines, source=source, notes=notes)
+    text = "the labels are ranges of the job file's codes, which readers of the release cannot resolve"
+    note = Note(file_path(source), text, "convert the hierarchy to CSV and rename them")
+    return build(lines, source=source, notes=[note] if root.children else [])
 
 
 def _node(element: Element, source: str, problems: list[str]) -> Node | None:

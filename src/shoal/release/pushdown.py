@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import verification
-from shoal.errors import FileError, InputError, InternalError, UsageError
+from shoal.errors import FileError, InputError, InternalError, Note, UsageError
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.methods.full_domain.base import FullDomain
@@ -157,7 +157,7 @@ class CountedRelease:
         return self.made.search
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What the user should know."""
         return self.made.notes
 

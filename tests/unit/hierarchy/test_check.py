@@ -106,7 +106,7 @@ def test_trust_takes_untrue_labels_and_says_so(tmp_path: Path) -> None:
     assert hierarchy.trusted
     (note,) = hierarchy.notes
     assert "line 2, level 1" in note
-    assert "Taken on trust" in note
+    assert "accepted on trust" in note
     assert not load(tmp_path, "20;20-24;*\n24;20-24;*\n", trust=True).trusted
 
 
