@@ -7,15 +7,15 @@ from fractions import Fraction
 
 from shoal.models.thresholds import round_up
 
-__all__ = ["HIDDEN", "band", "chance", "fold_rare", "percent", "rounded", "told", "width_words"]
+__all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_small", "percent", "rounded", "width_words"]
 
 HIDDEN = "<k"
 DAY = 86_400.0
 UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))  # up to so many days
 
 
-def told(count: int, k: int) -> int | str:
-    """Return a count that may be published: from 1 to k - 1 it is only said to be below k."""
+def hide_small(count: int, k: int) -> int | str:
+    """Return a count as it may be published: "<k" for 1 to k - 1."""
     return HIDDEN if 0 < count < k else count
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.report.words import chance, fold_rare, percent, told
+from shoal.report.words import chance, fold_rare, hide_small, percent
 
 
 @given(st.lists(st.integers(1, 30), max_size=12), st.integers(1, 11), st.integers(1, 6))
@@ -37,7 +37,7 @@ def test_rare_values_take_one_more_with_them() -> None:
 @pytest.mark.parametrize(("count", "shown"), [(0, 0), (1, "<k"), (10, "<k"), (11, 11)])
 def test_counts_below_k_are_hidden(count: int, shown: object) -> None:
     """C21, R06."""
-    assert told(count, 11) == shown
+    assert hide_small(count, 11) == shown
 
 
 def test_chances_are_rounded_up() -> None:
