@@ -188,7 +188,7 @@ def test_outliers_need_a_suppression_limit() -> None:
         ({"beta": 0.5}, r"beta=0.5 is not a number from 1"),
         ({"beta": "x"}, r"kaca: beta='x' is not a number from 0 on"),
         ({"threshold": -1}, r"kaca: threshold=-1 is not a number from 0 on"),
-        ({"level_weights": {"a": [0, 0]}}, r"weights of the levels of 'a': give numbers from 0 on"),
+        ({"level_weights": {"a": [0, 0]}}, r"level weights of 'a': give numbers from 0 up"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
