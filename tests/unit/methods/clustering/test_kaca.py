@@ -200,5 +200,5 @@ def test_wrong_level_weights_are_refused() -> None:
     encoded = Sheet({"x": ["a", "b"]}, {"x": "categorical"}).encoded
     with pytest.raises(UsageError, match=r"'y', which is not a quasi-identifier"):
         KACA(level_weights={"y": [1]}).partition(encoded, (KAnonymity(2),), Run())
-    with pytest.raises(UsageError, match=r"2 are given, its hierarchy has 1 steps"):
+    with pytest.raises(UsageError, match=r"there are 2, but its hierarchy has 1 steps"):
         KACA(level_weights={"x": [1, 1]}).partition(encoded, (KAnonymity(2),), Run())
