@@ -63,6 +63,7 @@ SPELLINGS = {
     "models": "--model",
     "options": "--option",
     "output": "-o",
+    "trust": "--trust-hierarchies",
 }
 
 
