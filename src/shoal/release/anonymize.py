@@ -17,7 +17,8 @@ from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import InputError, InternalError, UsageError, VerificationError
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.level_weights import Climb
-from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
+from shoal.methods.base import Method, Run, check_run
+from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
 from shoal.metrics import Measures
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.lower_bound import lower_bound

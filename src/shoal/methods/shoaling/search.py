@@ -16,10 +16,10 @@ from shoal.errors import CancelledError, InfeasibleError, UsageError
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.nested_ranges import in_halves, nested_partition
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.grouping import Grouping, cheaper, near_hosts, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
+from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.problem import Problem, Recoding, prepare
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import PrivacyModel
