@@ -17,7 +17,7 @@ from shoal.methods.registry import METHODS, info_of
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.rules import Rule
 
-__all__ = ["Method", "Run", "check_models", "check_run", "failing_groups"]
+__all__ = ["Method", "Run", "check_models", "check_rows_left", "check_run", "failing_groups"]
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,23 @@ def check_models(
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))
     return max((model.minimum_size for model in models), default=1)
+
+
+def check_rows_left(method: str, labels: NDArray[np.int32]) -> None:
+    """Refuse a release without rows.
+
+    Args:
+        method: The name of the method.
+        labels: The group of each canonical row, -1 for a suppressed row.
+
+    Raises:
+        InfeasibleError: Every row is suppressed.
+    """
+    if not (labels >= 0).any():
+        raise InfeasibleError(
+            f"method {method!r} would suppress every one of the {len(labels)} rows; nothing would be left to release. "
+            f"Lower {setting('suppression_limit')}, weaken the goal, or change the options of the method."
+        )
 
 
 def failing_groups(encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import InputError, InternalError, UsageError, VerificationError
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.level_weights import Climb
-from shoal.methods.base import Method, Run, check_run
+from shoal.methods.base import Method, Run, check_rows_left, check_run
 from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
 from shoal.metrics import Measures
 from shoal.metrics.association import about_redundancy, derive_weights
@@ -249,6 +249,7 @@ def anonymize_table(
             notes += about_redundancy(encoded)
         check_run(method.name, encoded, run)
         partition = method.partition(encoded, models, run)
+        check_rows_left(method.name, partition.labels)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     request = replace(
         request,
