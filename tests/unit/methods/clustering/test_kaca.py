@@ -202,3 +202,12 @@ def test_wrong_level_weights_are_refused() -> None:
         KACA(level_weights={"y": [1]}).partition(encoded, (KAnonymity(2),), Run())
     with pytest.raises(UsageError, match=r"there are 2, but its hierarchy has 1 steps"):
         KACA(level_weights={"x": [1, 1]}).partition(encoded, (KAnonymity(2),), Run())
+
+
+def test_every_row_suppressed_is_refused() -> None:
+    """A threshold below every distance leaves no group."""
+    frame = pl.DataFrame({"age": ["20", "35", "50", "70"], "sex": ["f", "m", "f", "m"]})
+    with pytest.raises(InfeasibleError, match=r"every one of the 4 rows.*Lower suppression_limit="):
+        shoal.anonymize(
+            frame, qi=["age", "sex"], k=2, method=shoal.methods.KACA(threshold=0.001), suppression_limit=1, threads=1
+        )
