@@ -292,8 +292,8 @@ def make_release(
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
         floats = {name: float(weight) for name, weight in weights.items()}
-        measures = metrics.measure_tables(
-            table, released.table, schema, k=request.k, weights=floats, hierarchies=bound, rules=rules
+        measures = metrics.measure_partition(
+            encoded, partition, schema, snapped=request.snap, k=request.k, weights=floats, rules=rules
         )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
