@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import NamedTuple, Protocol, TypedDict, Unpack, runtime_checkable
 
-from shoal.errors import InputError, Note, UsageError, join_problems, setting
+from shoal.errors import InputError, Note, UsageError, first_row, join_problems, setting
 from shoal.tables.values import NUMBER
 
 __all__ = ["TOP", "Hierarchy", "HierarchyRule", "LabelRule", "Misfit", "Rule", "for_columns", "over_values"]
@@ -169,11 +169,13 @@ class Misfit(NamedTuple):
     def describe(self, column: str, texts: Sequence[str], rows_of: RowsOf | None) -> str:
         """Return the error message: how many values and the first row of one, never the value."""
         count = len({texts[i] for i in self.positions})
-        first = f"row {min(map(rows_of, self.positions))}" if rows_of else f"value {min(self.positions) + 1}"
+        first = (
+            first_row(min(map(rows_of, self.positions))) if rows_of else f" (first at value {min(self.positions) + 1})"
+        )
         place = f"column {column!r}: " if column else ""
         values = "1 value is" if count == 1 else f"{count} values are"
         return (
-            f"{place}{values} {self.reason} (first at {first}). "
+            f"{place}{values} {self.reason}{first}. "
             f"{self.cure}, or pass {setting('unknown', 'top')} to release them as '*'."
         )
 

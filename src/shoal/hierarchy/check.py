@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from shoal.errors import InputError, Note, join_problems, setting
+from shoal.errors import InputError, Note, file_path, join_problems, setting
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.range_label import is_true_of
 from shoal.tables.values import normalise
@@ -43,7 +43,7 @@ class Problem:
     def first_place(self, source: str, unit: str) -> str:
         """Return the first place, such as "zip.csv, line 3, level 1"."""
         line, level = min(self.places)
-        return f"{source}, {unit} {line}" + f", level {level}" * (level > 0)
+        return f"{file_path(source)}, {unit} {line}" + f", level {level}" * (level > 0)
 
     def describe(self, source: str, unit: str) -> str:
         """Return the error message: the first place, the number of places and the problem."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, Note, join_problems
+from shoal.errors import InputError, Note, file_path, join_problems
 from shoal.hierarchy import files
 from shoal.hierarchy.base import TOP, Hierarchy, HierarchyRule, LabelRule, Misfit
 from shoal.hierarchy.check import Line, build
@@ -185,7 +185,7 @@ def _attribute(att: Element, source: str) -> HierarchyRule:
             lines.append(Line(number, category, (*(node.codes for node in path), TOP)))
     if problems:
         raise InputError(join_problems(problems))
-    notes = [Note(source, CODES, CODES_CURE)] if root.children else []
+    notes = [Note(file_path(source), CODES, CODES_CURE)] if root.children else []
     return build(lines, source=source, notes=notes)
 
 

@@ -135,10 +135,10 @@ def test_sensitive_variant_mixes_sensitive_values(seed: int) -> None:
         made = shoal.anonymize(frame, qi=["age"], sensitive=["disease", "salary"], k=5, method=MNQIA(variant=variant))
         counts = made.text.group_by("age").agg(pl.col("disease", "salary").n_unique())
         reached[variant] = float(counts["disease"].mean())  # type: ignore[arg-type]
-        told = [note for note in made.notes if note.startswith("every group holds")]
+        told = [note for note in made.notes if note.startswith("every group contains")]
         if variant == "sensitive":
             least = [int(counts[name].min()) for name in ("disease", "salary")]  # type: ignore[arg-type]
-            assert told == [f"every group holds at least {least[0]} values of 'disease' and {least[1]} of 'salary'"]
+            assert told == [f"every group contains at least {least[0]} values of 'disease' and {least[1]} of 'salary'"]
         else:
             assert told == []
     assert reached["sensitive"] > reached["quasi-identifiers"] + 0.3
