@@ -75,6 +75,7 @@ SPELLINGS = {
     "models": "--model",
     "options": "--option",
     "output": "-o",
+    "trust": "--trust-hierarchies",
 }
 
 

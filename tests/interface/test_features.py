@@ -322,3 +322,14 @@ def test_more_effort_loses_less_and_an_unknown_one_is_refused(shoal: Shoal, tmp_
     none = shoal(*words, "high", "--method", "mondrian")
     assert none.code == 2
     assert "no option 'effort'" in none.err
+
+
+def test_every_row_suppressed_is_out_of_reach(shoal: Shoal, tmp_path: Path) -> None:
+    """A release has rows, or nothing is written and the exit code is 4."""
+    data = write(tmp_path, "age,sex", "20,f", "35,m", "50,f", "70,m")
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 2, "--qi", "age,sex", "--method", "kaca")
+    ended = shoal(*words, "--option", "threshold=0.5", "--suppression-limit", 1)
+    assert ended.code == 4
+    assert "would suppress every one of the 4 rows" in ended.err
+    assert "--suppression-limit" in ended.err
+    assert not (tmp_path / "out.csv").exists()

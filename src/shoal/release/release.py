@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shoal import verification
 from shoal.encoding.decode import Released
 from shoal.errors import FileError, Note, UsageError
-from shoal.methods.base import DEFAULT
+from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.release.data_dictionary import Seen
 from shoal.release.file_layout import lay_out

@@ -157,7 +157,7 @@ def test_sensitive_variant_is_the_same_for_any_order_of_the_columns(seed: int) -
 
 def test_sensitive_variant_without_a_sensitive_column_is_refused() -> None:
     encoded = Sheet({"x": ["1", "2"]}, {"x": "numeric"}).encoded
-    with pytest.raises(UsageError, match=r"needs a sensitive column\. Name one with --sensitive"):
+    with pytest.raises(UsageError, match=r"needs a sensitive column\. Use sensitive= to name one"):
         MNQIA(variant="sensitive").partition(encoded, (KAnonymity(2),), Run())
     with pytest.raises(UsageError, match=r"variant 'all' is not known\. Use quasi-identifiers, sensitive"):
         MNQIA(variant="all")
