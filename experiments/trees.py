@@ -77,9 +77,9 @@ def leaves_of(release: pl.DataFrame, labels: Any, frame: pl.DataFrame) -> dict[s
         return {}
     found: dict[str, Leaf] = {}
     for bucket, here, there in zip(tree.buckets, tree.hold(release), tree.hold(frame), strict=True):
-        known = found.get(bucket.told)
+        known = found.get(bucket.class_name)
         if here.inside and (known is None or here.share > known.released.share):
-            found[bucket.told] = Leaf(bucket, here, there)
+            found[bucket.class_name] = Leaf(bucket, here, there)
     return found
 
 

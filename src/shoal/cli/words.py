@@ -31,7 +31,7 @@ def utility_facts(found: Utility) -> list[tuple[str, str]]:
     for bucket, held in found.buckets:
         kept = f"{held.inside:,} rows inside, {held.overlap:,} of overlap, {held.share:.1%}"
         fate = "survives" if held.survives(bucket) else "is lost"
-        told_before = f"{bucket.rows:,} rows, {bucket.share:.1%} {bucket.told}"
+        told_before = f"{bucket.rows:,} rows, {bucket.share:.1%} {bucket.class_name}"
         facts.append((f"bucket that {fate}", f"{bucket.describe()}\nbefore {told_before}; after {kept}"))
     return facts
 
