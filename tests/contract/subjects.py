@@ -20,7 +20,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.partition import Partition
 from shoal.methods import Method, Run, named
-from shoal.methods.base import infos
+from shoal.methods.registry import infos
 from shoal.models import KAnonymity
 from tests.strategies import Sheet
 

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from shoal.errors import UsageError, setting
-from shoal.evaluate.classify import LEARNERS, Accuracy, check_target, learn_from_files, refuse_constant
+from shoal.evaluate.classify import LEARNERS, Accuracy, learn_from_files
 from shoal.evaluate.extra import extra_module
 from shoal.evaluate.moments import Moments, compare_moments
 from shoal.evaluate.queries import N_QUERIES, QueryErrors, ask_queries
+from shoal.evaluate.task import check_target, refuse_constant
 from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import check_rows

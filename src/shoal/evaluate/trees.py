@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.evaluate.classify import make_task
 from shoal.evaluate.extra import extra_module
+from shoal.evaluate.task import make_task
 from shoal.metrics.features import Labels, NumericEncoding, fit_encoding
 from shoal.schema import Schema
 from shoal.tables.formats import as_table

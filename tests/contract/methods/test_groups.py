@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import InfeasibleError
-from shoal.methods import Method
-from shoal.models import Groups, KAnonymity
+from shoal.methods import Method, Run
+from shoal.models import Groups, KAnonymity, PrivacyModel
 from tests.contract.subjects import (
     FULL_DOMAIN,
     MAY_SUPPRESS,
@@ -91,3 +95,17 @@ def test_labels_are_of_the_declared_type(method: Method) -> None:
     _, made = partition(SMALL["all distinct"], 2, method)
     assert made.labels.dtype == np.int32
     assert made.labels.flags.c_contiguous
+
+
+def test_method_that_suppresses_every_row_is_refused() -> None:
+    """Whatever may be suppressed, a release has rows; else the goal is out of reach (exit code 4)."""
+
+    @dataclass(frozen=True)
+    class SuppressAll:
+        name: ClassVar[str] = "suppress-all"
+
+        def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+            return tight_partition(encoded, np.full(encoded.n_rows, -1, dtype=np.int32))
+
+    with pytest.raises(InfeasibleError, match="'suppress-all' would suppress every one of the 11 rows"):
+        release(SMALL["all distinct"], 2, SuppressAll())

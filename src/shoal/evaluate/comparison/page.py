@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.charts.charts import Chart, Point, Series, lines, scatter
 from shoal.charts.pages import Grid, Section, chart_page
+from shoal.evaluate.summary import opinion_words, recommendation_words
 
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.advise import Advice
@@ -178,19 +179,12 @@ def advice_page(advice: Advice) -> str:
     """Return the advice as an HTML page."""
     assert advice.comparison is not None
     comparison = advice.comparison
-    words = tuple(f"{opinion.rule}: {opinion.reason}" for opinion in advice.opinions)
+    words = tuple(opinion_words(advice))
     has_runs = any(not row["added"] for row in comparison.means().to_dicts())
     sections = [
         Section("Recommendation of each rule", words, (advice_chart(advice),) if has_runs else ()),
         Section("All figures", (), tuple(charts_of(comparison)), (_figures_grid(comparison),)),
         *_failure_sections(comparison),
     ]
-    return chart_page("Choice of k", _advice_words(advice), sections, good=advice.chosen is not None)
-
-
-def _advice_words(advice: Advice) -> str:
-    """Return the advice in a few words."""
-    if advice.chosen is None:
-        return advice.unmet or "No rule applies."
-    best = advice.chosen.outcome
-    return f"Use k = {best.k} with {best.method}. {advice.chosen.reason}"
+    verdict = recommendation_words(advice) + ("" if advice.chosen is None else f" {advice.chosen.reason}")
+    return chart_page("Choice of k", verdict, sections, good=advice.chosen is not None)

@@ -197,7 +197,7 @@ def _check_learner(learner: str, target: str | None) -> None:
 
 def _check_classes(table: Table, schema: Schema, target: str) -> None:
     """Check before the first run that the target can be learned from the quasi-identifiers."""
-    from shoal.evaluate.classify import make_task, refuse_constant
+    from shoal.evaluate.task import make_task, refuse_constant
 
     make_task(table, schema, target)
     refuse_constant(table, target)

@@ -64,7 +64,7 @@ def twin(made: Problem) -> naive.Block:
 def grown(made: Problem) -> tuple[NDArray[np.int32], int]:
     labels = np.empty(len(made.codes), dtype=np.int32)
     every = np.arange(len(made.codes), dtype=np.int32)
-    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.need, labels)
+    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.required, labels)
     return labels, n_groups
 
 

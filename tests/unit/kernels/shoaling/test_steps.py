@@ -72,7 +72,7 @@ def test_groups_are_given_up_only_where_that_costs_less(number: int) -> None:
     labels = poor_groups(made)
     every, before = np.arange(len(labels), dtype=np.int32), labels.copy()
     start, n_groups = Grouping.joined([(every, made.counts, labels)]), int(labels.max()) + 1
-    given_up = eject(made.codes, every, made.counts, *made.prices, *made.need, n_groups, labels)
+    given_up = eject(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
     check_kept(made, start.cost(made), every, made.counts, np.unique(labels, return_inverse=True)[1])
     remaining = set(labels.tolist())
     assert given_up == n_groups - len(remaining)
@@ -87,7 +87,7 @@ def test_members_are_gathered_in_ripe_groups(number: int) -> None:
     picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     picks[:n], rows[:n] = np.arange(n), made.counts
     labels = np.zeros(room, dtype=np.int32)
-    n = gather_members(made.codes, picks, rows, *made.prices, *made.need, n, labels)
+    n = gather_members(made.codes, picks, rows, *made.prices, *made.required, n, labels)
     check_kept(made, 2**62, picks[:n], rows[:n], labels[:n])
 
 
@@ -102,7 +102,7 @@ def test_exchanges_keep_rows_and_never_cost_more(number: int, heat: float, room:
     picks, rows = np.zeros(n + room, dtype=np.int32), np.zeros(n + room, dtype=np.int64)
     groups = np.zeros(n + room, dtype=np.int32)
     picks[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
-    n = anneal(made.codes, picks, rows, *made.prices, *made.need, n, n_groups, 200, heat, number, groups)
+    n = anneal(made.codes, picks, rows, *made.prices, *made.required, n, n_groups, 200, heat, number, groups)
     check_kept(made, before, picks[:n], rows[:n], groups[:n])
 
 
@@ -111,7 +111,7 @@ def test_rebuilt_groups_keep_rows_and_never_cost_more(number: int) -> None:
     made = problem(number)
     every, labels = np.arange(len(made.codes), dtype=np.int32), poor_groups(made)
     start = Grouping.joined([(every, made.counts, labels)])
-    rebuild(made.codes, every, made.counts, *made.prices, *made.need, int(labels.max()) + 1, 3, labels)
+    rebuild(made.codes, every, made.counts, *made.prices, *made.required, int(labels.max()) + 1, 3, labels)
     check_kept(made, start.cost(made), every, made.counts, labels)
 
 
