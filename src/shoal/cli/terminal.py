@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.metrics import Measures
-    from shoal.release.pushdown import CountedRelease
     from shoal.release.release import Release
     from shoal.rules import RuleVerdict
-    from shoal.tables.targets.file import Beside
+    from shoal.tables.targets.file import ReportTarget
 
 SHOWN_STRINGS = 5  # of those that pass
-STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
+STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing", "verifying")
 
 
 @contextmanager
@@ -134,13 +133,13 @@ def further_facts(measures: Measures) -> list[tuple[str, str]]:
 
 
 def print_release(
-    release: Release | CountedRelease,
+    release: Release,
     output: str | None,
     manifest: Path | None,
     seconds: float,
     *,
     as_json: bool = False,
-    report: Beside | None = None,
+    report: ReportTarget | None = None,
 ) -> None:
     """Print what was asked, reached and lost, and where the release and its report are."""
     request, measures = release.request, release.measures
@@ -197,7 +196,7 @@ def rule_words(verdict: RuleVerdict) -> str:
     return f"{verdict.rule}: broken in {verdict.broken_groups:,} groups with {verdict.broken_rows:,} rows"
 
 
-def bound_words(release: Release | CountedRelease) -> str:
+def bound_words(release: Release) -> str:
     """Say what no release can lose less than."""
     if release.lower_bound is not None:
         return f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table can lose less"
