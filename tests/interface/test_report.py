@@ -95,7 +95,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "r.txt"), 2, "ends in .html"),
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
-        (("-o", "-", "--report", "r.html"), 2, "written with a file"),
+        (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
         (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "no line of the report"),
     ],
@@ -218,10 +218,10 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     public, _ = reported(shoal, tmp_path, *ASKED)
     told = {warning["text"]: warning["cure"] for warning in public["warnings"]}
     homogeneous = next(text for text in told if "share one value" in text)
-    assert "--l 2" in told[homogeneous]
+    assert "l=2" in told[homogeneous]
     assert re.search(r"'disease': (\d+) rows", homogeneous)
-    assert any("One row is taken for one person" in text for text in told)
-    assert any("only one row has" in text and "--snap" in cure for text, cure in told.items())
+    assert any("Each row counts as one person" in text for text in told)
+    assert any("only one row has" in text and "snap=True" in cure for text, cure in told.items())
     assert all(told.values())
     limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -21,7 +20,6 @@ from shoal.tables.table import Table
 __all__ = ["anonymize_source", "count_table", "needs_rows"]
 
 ON_COUNTS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.TABLE})  # what models can be judged by on counts
-ROW = re.compile(r",? \(?first (?:at row|for row|row) [0-9]+\)?")
 
 
 def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, request: Request) -> str | None:
@@ -71,7 +69,7 @@ def anonymize_source(
     try:
         release = anonymize_table(table, narrow, replace(request, accept_unique=()), method, models, run, hierarchies)
     except InputError as error:  # the row of a count is not a row of the table
-        raise InputError(ROW.sub("", error.text)) from None
+        raise error.without_rows() from None
     kinds = {column.name: column.kind for column in release.schema.qi if column.kind is not None}
     release = replace(
         release,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
-from shoal.errors import UsageError, setting
-from shoal.methods.base import DEFAULT
+from shoal.errors import Note, UsageError, setting
+from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.release.file_layout import lay_out
@@ -128,7 +128,7 @@ class Release:
     schema: Schema
     request: Request
     measures: Measures
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     recoding: Recoding | None = field(default=None, repr=False)
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import Note
 from shoal.schema import Dialect
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -118,7 +119,7 @@ class Source(Protocol):
         """Names of the columns, in order."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was detected or noticed on reading, for the user to see."""
 
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> AbstractContextManager[Source]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import FileError, InputError, setting
+from shoal.errors import FileError, InputError, Note, setting
 from shoal.schema import Dialect
 from shoal.tables.formats.blocks import Blocks, open_blocks
 from shoal.tables.formats.writers import create
@@ -68,7 +68,7 @@ class DuckSource:
         self._duck: duckdb.DuckDBPyConnection | None = None
         self._n_parts = 0
         self._names: tuple[str, ...] = ()
-        self._notes: tuple[str, ...] = ()
+        self._notes: tuple[Note, ...] = ()
         self._dialect: Dialect | None = None
         self._stamp: Stamp | None = None
 
@@ -123,7 +123,7 @@ class DuckSource:
         return self._names
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was detected or noticed on reading."""
         return self._notes
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.errors import Note
 from shoal.schema import Dialect
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding, Rows, Verifier
@@ -67,7 +68,7 @@ class TableSource:
         return self.table.names
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was detected or noticed on reading."""
         return self.table.notes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import FileError, InputError, UsageError, join_problems, setting
+from shoal.errors import FileError, InputError, Note, UsageError, join_problems, setting
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding, Rows, Snapshot, Verifier
 from shoal.tables.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote
@@ -86,11 +86,11 @@ class PostgresSource:
         return self.relation.columns
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was detected."""
         kind = KINDS[self.relation.kind]
         return (
-            f"{self.place}: {kind} {self.relation.schema}.{self.relation.name}, {len(self.names)} columns",
+            Note(self.place, f"{kind} {self.relation.schema}.{self.relation.name}, {len(self.names)} columns"),
             *check_names(list(self.names), self.place),
         )
 
