@@ -12,10 +12,9 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.release.release import write_csv
 from shoal.schema import Dialect, Kind, Role, Schema
 from shoal.tables.formats.columnar import sink_parquet
-from shoal.tables.formats.writers import compress
+from shoal.tables.formats.writers import compress, write_csv
 from shoal.verification import Claimed, Verdict, gate_recoded, source_rows
 
 NAMES = ["age", "sex", "disease"]
