@@ -14,7 +14,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.partition import Partition, tight_partition
-from shoal.errors import InputError, InternalError, UsageError, VerificationError
+from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.level_weights import Climb
 from shoal.methods.base import Method, Run, check_rows_left, check_run
@@ -28,7 +28,7 @@ from shoal.models import KAnonymity, PrivacyModel
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
 from shoal.release.drift import check_drift
-from shoal.release.notes import about_release, about_search, about_table
+from shoal.release.notes import about_release, about_search, about_table, about_unchanged
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
@@ -230,7 +230,7 @@ def anonymize_table(
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
     if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
-        notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
+        notes.append(about_unchanged(models))
         schema, encoded = unchanged
         run = replace(run, rules=())  # what is unchanged keeps them all
         k = check_personal(encoded, k)
@@ -282,7 +282,7 @@ def make_release(
     encoded: Encoded,
     partition: Partition,
     population: Table | None,
-    notes: list[str],
+    notes: list[Note],
     weights: Mapping[str, Fraction],
     rules: CompiledRules | None,
 ) -> Release:
@@ -292,8 +292,8 @@ def make_release(
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
         floats = {name: float(weight) for name, weight in weights.items()}
-        measures = metrics.measure_tables(
-            table, released.table, schema, k=request.k, weights=floats, hierarchies=bound, rules=rules
+        measures = metrics.measure_partition(
+            encoded, partition, schema, snapped=request.snap, k=request.k, weights=floats, rules=rules
         )
     except InputError as error:  # what we made ourselves must be readable
         raise VerificationError(
