@@ -95,7 +95,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "r.txt"), 2, "ends in .html"),
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
-        (("-o", "-", "--report", "r.html"), 2, "written with a file"),
+        (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
         (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "no line of the report"),
     ],

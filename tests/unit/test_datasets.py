@@ -54,7 +54,7 @@ def test_script_makes_the_committed_file() -> None:
 
 def test_script_check_exits_1_when_the_file_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make_patients, "PATH", tmp_path / "patients.csv")
-    with pytest.raises(SystemExit, match="is not what this script makes"):
+    with pytest.raises(SystemExit, match="differs from the output of this script"):
         make_patients.main(["--check"])
     make_patients.main([])
     make_patients.main(["--check"])

@@ -1,14 +1,17 @@
-"""The data dictionary of a release: the role of each column and the form of its cells."""
+"""The data dictionary beside a release: the role of each column and the forms of its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.schema import Kind, Role, Schema
-from shoal.tables.table import Table
 
-__all__ = ["Seen", "as_markdown", "describe_columns"]
+if TYPE_CHECKING:
+    from shoal.release.release import Release
+
+__all__ = ["CellCounts", "as_markdown", "count_cells", "describe_columns"]
 
 MEANINGS = {
     Role.QI: ("quasi-identifier", "recoded so that each combination occurs in at least k rows"),
@@ -17,30 +20,53 @@ MEANINGS = {
 }
 
 
-class Seen(NamedTuple):
-    """Distinct cells of a released column, and rows in which its cell is missing."""
+class CellCounts(NamedTuple):
+    """Counts of one released column.
+
+    Attributes:
+        distinct: Number of distinct cells; 0 for a column that is released unchanged.
+        missing: Number of rows whose cell is a missing value.
+    """
 
     distinct: int
     missing: int
 
-    @classmethod
-    def of(cls, table: Table, name: str, missing: Sequence[str]) -> Seen:
-        """Count the cells of a column."""
-        texts = table.factor(name).texts
-        return cls(len(texts), int(table.counts(name)[texts.is_in(list(missing)).to_numpy()].sum()))
+
+def count_cells(release: Release, plain: Path) -> dict[str, CellCounts]:
+    """Count the cells of each released column.
+
+    Args:
+        release: The release.
+        plain: The release as a CSV file. It is read only if its rows are not in memory.
+    """
+    import polars as pl
+
+    missing = list(release.schema.missing)
+    weights = release.original.weights
+    unchanged = [column.name for column in release.schema.released if column.role is not Role.QI]
+    counts = {}
+    for name in release.text.columns:
+        is_missing = release.text[name].is_in(missing).to_numpy()
+        rows = is_missing.sum() if weights is None else weights[release.source_rows][is_missing].sum()
+        counts[name] = CellCounts(0 if name in unchanged else release.text[name].n_unique(), int(rows))
+    if release.recoding is not None and unchanged:
+        n_missing = pl.col(unchanged).fill_null("").is_in(missing).sum()
+        row = pl.scan_csv(plain, infer_schema=False, glob=False).select(n_missing).collect(engine="streaming")
+        counts |= {name: CellCounts(0, int(row[name].item())) for name in unchanged}
+    return counts
 
 
 def describe_columns(
-    cells: Mapping[str, Seen], schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
+    cells: Mapping[str, CellCounts], schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
 ) -> list[dict[str, Any]]:
     """Return what may be published about each released column: role, forms of its cells, and counts of at least k.
 
     Args:
-        cells: Counts of each column.
+        cells: The counts of each released column.
         schema: The columns.
-        k: Smallest count that may be published.
-        labelled: Columns whose cells may be labels of a hierarchy.
-        loss: Information loss of each quasi-identifier.
+        k: The smallest count that may be published.
+        labelled: The columns that have a hierarchy.
+        loss: The information loss of each quasi-identifier.
     """
     columns = []
     for column in schema.released:
