@@ -6,7 +6,7 @@ ShoalError
 ├── UsageError          2  a wrong argument, option or configuration
 ├── InputError          3  a table or hierarchy that cannot be used as it is
 ├── InfeasibleError     4  the goal cannot be reached on this table
-├── VerificationError   5  a release that does not hold what it claims
+├── VerificationError   5  a release that does not meet its claims
 ├── FileError           6  a file or database table that cannot be read or written
 ├── CancelledError    130  the caller cancelled the run
 └── InternalError       1  a bug in shoal
@@ -197,7 +197,7 @@ class InfeasibleError(ShoalError):
 
 
 class VerificationError(ShoalError):
-    """A release that does not hold what it claims."""
+    """A release that does not meet its claims."""
 
     exit_code = 5
 
@@ -279,7 +279,7 @@ class Note(str):
         Args:
             k: Given for a public text: see `public`.
         """
-        parts = _words(self.about, self.text, "", self._counts(k)), _words("", self.cure, "", self._counts(k))
+        parts = _words(self.about, self.text, "", self._counts(k)), self.cure
         spell = for_document if k is None else _for_public
         noticed, cure = (spell(_sentence(part)) for part in parts)
         return noticed, cure

@@ -35,7 +35,7 @@ VERIFICATION = (
     ("verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
-FOR_TYPES_ALONE = {("report", "release"), ("tables", "metrics")}
+FOR_TYPES_ALONE = {("report", "release")}
 MAY_IMPORT_VERIFICATION = {"release", "cli"}
 BESIDE_THE_HOUSE = {"errors", "schema"}
 # What the verifier reads with beside the standard library: DuckDB for Parquet, polars to decompress Zstandard.

@@ -287,7 +287,6 @@ class Release:
 
     def _repr_html_(self) -> str:
         """Show the verdict and the first rows in a notebook."""
-        from shoal.tables.frames import notebook_html
+        from shoal.report.html import notebook_html
 
-        shown = self.text if self.recoding is None else self.text.head(0)
-        return notebook_html(shown, self.request.k, self.request.method, self.measures)
+        return notebook_html(self, self.text if self.recoding is None else self.text.head(0))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.charts import charts
 from shoal.charts.charts import Bar, Chart, Pair
 from shoal.charts.pages import render
+from shoal.report.summary import ReleaseLike, release_words
 
-__all__ = ["as_html"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["as_html", "notebook_html"]
+
+SHOWN_ROWS = 8  # in a notebook
 
 SIGNOFF_LINES = {
     "who": "Released by",
@@ -42,6 +49,23 @@ def as_html(content: Mapping[str, Any]) -> str:
         cells=[_cells(column) for column in content["cells"]],
         spreads=[_spread(column) for column in content.get("before_after", ())],
     )
+
+
+def notebook_html(release: ReleaseLike, rows: pl.DataFrame) -> str:
+    """Return a release for a notebook: its verdict in a sentence and the first released rows.
+
+    Args:
+        release: The release.
+        rows: The released cells.
+    """
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in rows.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows.head(SHOWN_ROWS).rows()
+    )
+    more = f"<p>... and {rows.height - SHOWN_ROWS:,} more rows</p>" if rows.height > SHOWN_ROWS else ""
+    verdict = html.escape(release_words(release))
+    return f"<div><p><b>shoal release</b>: {verdict}</p><table><tr>{head}</tr>{body}</table>{more}</div>"
 
 
 def _loss(content: Mapping[str, Any]) -> Chart:

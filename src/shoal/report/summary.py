@@ -33,6 +33,7 @@ __all__ = [
     "measures_json",
     "release_facts",
     "release_json",
+    "release_words",
     "risk_facts",
     "risk_json",
     "rule_json",
@@ -94,8 +95,8 @@ class ReleaseLike(Protocol):
         """Least loss that any release of the table has."""
 
 
-class VerdictLike(Protocol):
-    """The part of a verifier's verdict that this module describes."""
+class GroupFigures(Protocol):
+    """Figures that both measures and the verdict of the verifier have."""
 
     @property
     def rows(self) -> int:
@@ -113,6 +114,18 @@ class VerdictLike(Protocol):
 def fact(name: str, text: str) -> Fact:
     """Return a named text whose mentions of settings can be spelled for every reader."""
     return name, Note("", text)
+
+
+def release_words(release: ReleaseLike) -> Note:
+    """Describe a release in one sentence."""
+    measures, request = release.measures, release.request
+    return Note("", f"{_group_words(measures, request.k)}; loss {measures.ncp:.4f} by {request.method}")
+
+
+def _group_words(figures: GroupFigures, k: int) -> str:
+    return (
+        f"{figures.rows:,} rows in {figures.groups:,} groups, the smallest of {figures.smallest_group:,} rows (k = {k})"
+    )
 
 
 def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
@@ -246,7 +259,7 @@ def rule_row(verdict: RuleVerdict, k: int, *, private: bool) -> dict[str, Any]:
     }
 
 
-def verdict_words(verdict: VerdictLike, k: int, models: Sequence[str], *, against_original: bool) -> Note:
+def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool) -> Note:
     """Describe a release that passed verification.
 
     Args:
@@ -255,9 +268,7 @@ def verdict_words(verdict: VerdictLike, k: int, models: Sequence[str], *, agains
         models: Descriptions of the other models that every group passes.
         against_original: Whether the rows were checked against the original.
     """
-    parts = [
-        f"{verdict.rows:,} rows in {verdict.groups:,} groups, the smallest of {verdict.smallest_group:,} rows (k = {k})"
-    ]
+    parts = [_group_words(verdict, k)]
     if models:
         parts.append(f"; every group passes {', '.join(models)}")
     if against_original:

@@ -1,8 +1,7 @@
-"""Give a release back as a frame of the user's library, and show it in a notebook."""
+"""Return a release as a frame of the library that its original came from."""
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +13,7 @@ from shoal.tables.table import Native, Table
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.metrics import Measures
-
-__all__ = ["notebook_html", "rebuild"]
-
-SHOWN_ROWS = 8
+__all__ = ["rebuild"]
 
 
 def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema: Schema) -> Any:
@@ -123,18 +118,3 @@ def _pandas_column(series: Any, rows: NDArray[np.int64]) -> Any:
 
 def _is_untouched(released: pl.Series, original: Table, rows: NDArray[np.int64], name: str) -> bool:
     return bool((released == original.frame[name].gather(rows)).all())
-
-
-def notebook_html(text: pl.DataFrame, k: int, method: str, measures: Measures) -> str:
-    """Return the verdict in a sentence and the first released rows."""
-    verdict = (
-        f"{measures.rows:,} rows in {measures.groups:,} groups, the smallest of {measures.smallest_group} (k = {k}); "
-        f"loss {measures.ncp:.4f} by {html.escape(method)}"
-    )
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in text.columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in text.head(SHOWN_ROWS).rows()
-    )
-    more = f"<p>... and {text.height - SHOWN_ROWS:,} more rows</p>" if text.height > SHOWN_ROWS else ""
-    return f"<div><p><b>shoal release</b>: {verdict}</p><table><tr>{head}</tr>{body}</table>{more}</div>"
