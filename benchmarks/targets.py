@@ -79,6 +79,8 @@ TARGETS = (
     Target("kernel W3 k=10 mondrian threads=1", "loss", 0.0052),
     Target("command W8 k=10 mondrian", "units", 1.8),
     *_big(MILLION, BASELINE, 2.5),
+    Target("start import", "units", 0.4),
+    Target("start help", "units", 0.4),
     *(Target(f"command {MILLION} k=10 mondrian threads={n}", "units", 20.0) for n in (1, 2)),
     *(Target(f"command {MILLION} k=10 mondrian threads={n}", "peak_mb", 1500.0) for n in (1, 2)),
 )
