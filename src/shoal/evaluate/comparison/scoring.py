@@ -21,7 +21,7 @@ from shoal.metrics import Measures, measure_tables
 from shoal.metrics.association import derive_weights
 from shoal.metrics.measure import classification_metric
 from shoal.models import PrivacyModel
-from shoal.release.anonymize import anonymize_table, make_request
+from shoal.release.make import anonymize_table, make_request
 from shoal.release.release import Release, Request
 from shoal.risks import Risk
 from shoal.risks import risk as risk_of
