@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, setting
-from shoal.tables.sources.base import Source
 from shoal.tables.sources.url import is_url, parse_url
+
+if TYPE_CHECKING:
+    from shoal.tables.sources.base import Source
 
 __all__ = ["find_source"]
 
