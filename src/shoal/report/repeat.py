@@ -23,7 +23,7 @@ __all__ = ["as_toml", "command"]
 
 
 def command(release: Release, output: str, source: str) -> str:
-    """Return the command line that makes a release again; what a shoal.toml cannot hold stands in it."""
+    """Return the command line that makes a release again; what a shoal.toml cannot be met stands in it."""
     words = ["shoal", "anonymize", source, "-o", output, "--config", "shoal.toml"]
     words += ["--keep-order"] * release.request.keep_order
     return shlex.join(words)
