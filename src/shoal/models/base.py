@@ -80,11 +80,6 @@ class Groups:
     whole: Groups | None = None
 
     @classmethod
-    def from_labels(cls, labels: NDArray[np.int32]) -> Groups:
-        """Return groups of rows about which nothing else is known."""
-        return cls(labels, np.ones(len(labels), dtype=np.int64))
-
-    @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
         """Return the groups of a table.
 
@@ -102,30 +97,6 @@ class Groups:
             encoded.people,
             None if encoded.population is None else lambda: covered_rows(encoded, labels),
         )
-
-    @classmethod
-    def of_entries(
-        cls,
-        labels: NDArray[np.int32],
-        counts: NDArray[np.int64],
-        columns: Mapping[str, Sensitive],
-        *,
-        personal_k: NDArray[np.int64] | None = None,
-        population: NDArray[np.int64] | None = None,
-        whole: Groups | None = None,
-    ) -> Groups:
-        """Return groups of entries, such as those of a frequency set.
-
-        Args:
-            labels: The group of each entry.
-            counts: The number of rows of each entry.
-            columns: The sensitive columns, with a code for each entry.
-            personal_k: The k that each entry requires.
-            population: The number of population rows that each group covers.
-            whole: All groups of the release, if these are only some of them.
-        """
-        matches = None if population is None else lambda: population
-        return cls(labels, counts, columns, personal_k, None, matches, whole)
 
     @cached_property
     def n_groups(self) -> int:

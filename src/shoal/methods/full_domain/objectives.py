@@ -43,18 +43,13 @@ class ByLevels:
 
     cells: by attribute and level, the price of a cell of each group; levels: the same summed over all rows. full: the
     price of a suppressed row. counts_rows: whether suppressed rows cost at all; where not, the price is that of the
-    levels. rising: no level is cheaper than the one below it.
+    levels.
     """
 
     cells: tuple[tuple[NDArray[np.int64], ...], ...]
     levels: tuple[NDArray[np.int64], ...]
     full: int
     counts_rows: bool = True
-
-    @property
-    def rising(self) -> bool:
-        """Whether no level is cheaper than the one below it."""
-        return all((np.diff(costs) >= 0).all() for costs in self.levels)
 
     def base(self, vector: Vector) -> int:
         """Return the price with nothing suppressed, which is the least that the vector can cost."""
