@@ -73,7 +73,7 @@ def test_documents_show_commands() -> None:
 
 
 def test_config_page_is_a_config(tmp_path: Path) -> None:
-    from shoal.settings.settings import read_config
+    from shoal.settings.read import read_config
 
     (tmp_path / "shoal.toml").write_text(blocks(ROOT / "docs/reference/config.md", "toml")[0])
     settings = read_config(tmp_path / "shoal.toml")

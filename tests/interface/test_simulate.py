@@ -97,7 +97,7 @@ def test_drawing_of_a_table_adds_its_columns_one_by_one(shoal: Shoal, table: Pat
         (("-k", 3, "--attributes", 3, "--joint"), 2, "speak of a table, and none is given"),
         (("-k", 3, "--attributes", 0, "--rows", 5), 2, "attributes: 0 is not a positive whole number"),
         (("-k", 3, "--cardinalities", "2,x"), 2, "is not a list of whole numbers"),
-        (("-k", 0, "--attributes", 3), 2, "k=0 is not a positive whole number"),
+        (("-k", 0, "--attributes", 3), 2, "k=0 is not a positive integer"),
         (("-k", 3, "--attributes", 3, "--success", 1.5), 2, "is not between 0 and 1"),
         (("-k", 3, "--attributes", 3, "--plot", "out.png"), 2, "ends in .svg"),
         (("-k", 3, "--attributes", 3, "--plot", "no/where/out.svg"), 6, "no such folder"),

@@ -19,23 +19,23 @@ __all__ = ["COMMANDS", "make_app", "run"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-# What --help says of each command, so that it need not load them: the first sentences of their own help.
+# The summary of each command for --help, so that it need not load the commands; a test compares them.
 COMMANDS = {
     "demo": "Anonymise the built-in table of 5,000 invented hospital patients and show what came out.",
     "init": "Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.",
     "anonymize": "Turn a table into one in which every row has at least k-1 look-alikes, and verify the written file.",
-    "verify": "Say yes or no: does every row of a file have k-1 look-alikes in its quasi-identifiers?",
-    "measure": "Score a release: how much of the original's meaning was lost, and how large its groups are.",
-    "risk": "Say how easily people are found in a release: prosecutor, journalist and marketer risk, and who is alone.",
+    "verify": "Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.",
+    "measure": "Score a release: how much information it lost, and how large its groups are.",
+    "risk": "Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.",
     "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "
     "memory.",
     "advise": "Try many k and recommend one, with the reason in words: your limits, accuracy, the knee of loss and "
     "risk.",
-    "evaluate": "Say what a release is still good for: range queries, plain statistics and, with a target, learners "
-    "and trees.",
-    "simulate": "Say before anything is recoded whether k is within reach: draw random tables and count their groups.",
+    "evaluate": "Test what a release is still good for: range queries, statistics and, with a target, learners and "
+    "trees.",
+    "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
     "methods": "List the methods, each with one line and its paper.",
-    "hierarchy": "Look at hierarchies, have one proposed, convert them.",
+    "hierarchy": "Show, propose and convert hierarchies.",
 }
 ABOUT: dict[str, Any] = {
     "name": "shoal",

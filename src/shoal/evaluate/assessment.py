@@ -15,8 +15,9 @@ from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import check_rows
 from shoal.metrics.pair import Pair, open_pair
+from shoal.schema import Reading
 
-__all__ = ["STAGES", "Utility", "utility"]
+__all__ = ["STAGES", "Utility", "assess", "utility"]
 
 STAGES = ("reading", "asking queries", "comparing statistics", "learning", "growing trees")
 
@@ -65,19 +66,40 @@ def utility(
     seed: int = 0,
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    dates: Mapping[str, str] | None = None,
+    dates: Sequence[str] | Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
-    decimal: str = ".",
-    thousands: str = "",
+    decimal: str | None = None,
+    thousands: str | None = None,
     stage: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Utility:
-    """Ask any tool's release what it is still good for: frames, tables or paths of files.
+    """Test what a release of any tool is still good for: frames, tables or paths of files.
 
-    target: a column of classes, for learners and trees (they need scikit-learn). held_out: originals that were not
-    released, to test learners on; learn_from_files says what is done without them. queries: how many are asked. stage
-    and progress are told what begins and the share of it that is done.
+    Args:
+        original: The original table.
+        released: The release.
+        qi: The quasi-identifiers.
+        target: A column of classes, for learners and trees; they need scikit-learn.
+        held_out: Original rows that were not released, to test learners on; `learn_from_files` describes what happens
+            without them.
+        queries: The number of range queries.
+        learners: The learners to train.
+        folds: The number of folds of cross-validation.
+        repeats: How often to repeat the cross-validation.
+        seed: The seed of queries and folds.
+        numeric: Columns to read as numbers.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the format of each.
+        missing: Texts that mean a missing value.
+        hierarchies: Hierarchies by column.
+        decimal: The decimal mark of numbers.
+        thousands: The thousands mark of numbers.
+        stage: Called with the name of each stage as it begins.
+        progress: Called with the share of the stage that is done.
+
+    Returns:
+        The results of all tests.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -86,19 +108,47 @@ def utility(
     >>> found.queries.mean > 0, found.moments.columns[0].mean_before == found.moments.columns[0].mean_after
     (True, True)
     """
-    stage(STAGES[0])
-    pair = open_pair(
+    reading = Reading.of_cells(
+        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+    )
+    return assess(
         original,
         released,
         qi=qi,
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        missing=missing,
+        reading=reading,
+        target=target,
+        held_out=held_out,
+        queries=queries,
+        learners=learners,
+        folds=folds,
+        repeats=repeats,
+        seed=seed,
         hierarchies=hierarchies,
-        decimal=decimal,
-        thousands=thousands,
+        stage=stage,
+        progress=progress,
     )
+
+
+def assess(
+    original: Any,
+    released: Any,
+    *,
+    qi: Sequence[str],
+    reading: Reading,
+    target: str | None = None,
+    held_out: Any = None,
+    queries: int = N_QUERIES,
+    learners: Sequence[str] = LEARNERS,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    hierarchies: Mapping[str, Rule] | None = None,
+    stage: Callable[[str], None] = lambda name: None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Utility:
+    """Test what a release is still good for; see `utility` for the arguments. `reading` says how cells are read."""
+    stage(STAGES[0])
+    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     check_rows(pair.original, pair.released)
     _check_target(pair, target, held_out)
     labels = {name: tree.values_under() for name, tree in pair.hierarchies.items()}

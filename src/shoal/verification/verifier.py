@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.errors import UsageError, VerificationError, join_problems
-from shoal.schema import Column, Dialect, Kind, Role, check_k
+from shoal.errors import UsageError, VerificationError, join_problems, setting
+from shoal.schema import Column, Dialect, Kind, Reading, Role, check_k
 from shoal.verification.assignment import count_unmatched
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.models import Promises
@@ -25,39 +25,55 @@ def verify(
     k: int,
     sensitive: Sequence[str] = (),
     original: object = None,
-    kinds: Mapping[str, Kind | str] | None = None,
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Sequence[str] | Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
     date_formats: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
-    marks: tuple[str, str] = (".", ""),
+    marks: tuple[str, str] | None = None,
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     models: Iterable[Any] = (),
     k_column: str | None = None,
     population: object = None,
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
-    """Return the verdict on a released table; raise a VerificationError if it is not k-anonymous or not true.
+    """Return the verdict on a released table; raise an error if it is not k-anonymous or not true to its original.
 
     Args:
-        released: the path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
-        qi: the quasi-identifiers; k is counted on their text, all of them together, a missing value being a text too.
-        k: the size that every group must have.
-        sensitive: columns that must hold their original text.
-        original: the table (or path) that the release was made from; every released row must then cover an original
-            row of its own: columns that both tables have are equal, quasi-identifiers equal or more general.
-        kinds: "numeric", "categorical" or "date" by quasi-identifier; without it, cells are read as any of them.
-        missing: the texts that stand for a missing value, beside the empty one.
-        date_formats: the format of a date column, as for strptime; the default is %Y-%m-%d.
-        dialect: how the released file is written; None: the first line tells.
-        original_dialect: the same for the file of the original.
-        marks: the decimal and the thousands mark in numbers.
-        labels: by column, the values that each label of its hierarchy stands for.
-        models: what every group must pass beside k: models of shoal, or their plain values.
-        k_column: the column of the original that holds each row's own k; a released row then stands for an original row
-            that asks for no more than its group has.
-        population: the table (or path) of the population, for models that count it.
-        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        released: The path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
+        qi: The quasi-identifiers. Groups are counted on their text; a missing value is a text too.
+        k: The smallest group allowed.
+        sensitive: Columns that must have their original text.
+        original: The table, or path, from which the release was made. Every released row must then cover an original
+            row of its own: columns of both tables are equal, quasi-identifiers equal or more general.
+        numeric: Columns to read as numbers. Without a kind, a cell is read as any of them.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the strptime format of each, ISO otherwise.
+        missing: Texts that mean a missing value, besides the empty cell.
+        decimal: The decimal mark of numbers; a point by default.
+        thousands: The thousands mark of numbers; none by default.
+        kinds: "numeric", "categorical" or "date" by column: another spelling of the three keywords above.
+        date_formats: The formats of date columns: another spelling of `dates`.
+        dialect: How the released file is written; detected from its first line by default.
+        original_dialect: The same for the original.
+        marks: The decimal and the thousands mark: another spelling of `decimal` and `thousands`.
+        labels: By column, the values under each label of its hierarchy.
+        models: What every group must pass besides k: models of shoal, or their plain values.
+        k_column: The column of the original with each row's own k. A released row then represents an original row
+            whose k is at most the size of its group.
+        population: The table, or path, of the population, for models that count it.
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        VerificationError: If the release is not k-anonymous, fails a model or is not true to the original.
 
     Example:
         >>> import polars
@@ -65,18 +81,26 @@ def verify(
         >>> verify(released, qi=["age"], k=2).smallest_group
         2
     """
+    decimal, thousands = (decimal, thousands) if marks is None else marks
+    reading = Reading.of_cells(
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
+    )
     verdict = check(
         released,
         qi=qi,
         k=k,
         sensitive=sensitive,
         original=original,
+        reading=reading,
         kinds=kinds,
-        missing=missing,
         date_formats=date_formats,
         dialect=dialect,
         original_dialect=original_dialect,
-        marks=marks,
         labels=labels,
         models=models,
         k_column=k_column,
@@ -95,23 +119,28 @@ def check(
     k: int,
     sensitive: Sequence[str] = (),
     original: object = None,
+    reading: Reading | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
-    missing: Sequence[str] = (),
     date_formats: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
-    marks: tuple[str, str] = (".", ""),
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     models: Iterable[Any] = (),
     k_column: str | None = None,
     population: object = None,
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
-    """Return the verdict on a released table, good or bad; the arguments are those of verify."""
-    k = check_k(k)
-    columns = _qi_columns(qi, sensitive, kinds or {}, date_formats or {})
-    table = text_table(released, dialect, qi)
-    _require("the released table", table, [*qi, *sensitive, *(kinds or {}), *(date_formats or {})])
+    """Return the verdict on a released table, good or bad.
+
+    The arguments are those of `verify`; `reading` says how cells are read and, where that fits, files without a
+    dialect.
+    """
+    k, reading = check_k(k), reading or Reading()
+    kinds, date_formats = {**reading.kinds, **(kinds or {})}, {**reading.dates, **(date_formats or {})}
+    missing = reading.missing
+    columns = _qi_columns(qi, sensitive, kinds, date_formats)
+    table = text_table(released, dialect, qi, reading)
+    _require("the released table", table, [*qi, *sensitive, *kinds, *date_formats])
     of_row = list(zip(*(table[name] for name in qi), strict=True))
     groups = Counter(of_row)
     rows = groups.total()
@@ -121,25 +150,25 @@ def check(
         return of_row.index(group) + 1
 
     violations += small_groups(groups, k, first_row)
-    cells = {c.name: Cells(c.kind, c.date_format, missing, marks, (labels or {}).get(c.name)) for c in columns}
+    cells = {c.name: Cells(c.kind, c.date_format, missing, reading.marks, (labels or {}).get(c.name)) for c in columns}
     others = [
-        Column(name, Role.SENSITIVE, _kind(kinds or {}, name), decimal=marks[0], thousands=marks[1])
+        Column(name, Role.SENSITIVE, _kind(kinds, name), decimal=reading.decimal, thousands=reading.thousands)
         for name in table
         if name not in qi
     ]
     promises = Promises(models, [*columns, *others], missing, paths or {})
     promises.take(of_row, table)
-    people = None if population is None else text_table(population, None, qi)
+    people = None if population is None else text_table(population, None, qi, reading)
     violations += promises.violations(groups, groups, first_row, cells, people)
     if k_column is not None and original is None:
-        raise UsageError("each row's own k stands in the original. Give it (command line: --original).")
+        raise UsageError(f"the original contains each row's own k. Pass it with {setting('original')}.")
     if original is not None and rows:
-        source = text_table(original, original_dialect, qi)
+        source = text_table(original, original_dialect, qi, reading)
         _require("the original table", source, [*qi, *sensitive, *([k_column] if k_column else [])])
         own_k = None
         if k_column:
-            asked = ["0" if normalise(text) in {"", *missing} else text for text in source[k_column]]
-            own_k = [f"[0, {groups[group]}]" for group in of_row], asked
+            wanted = ["0" if normalise(text) in {"", *missing} else text for text in source[k_column]]
+            own_k = [f"[0, {groups[group]}]" for group in of_row], wanted
             table = {name: column for name, column in table.items() if name != k_column}
         violations += _compare(table, source, columns, list(cells.values()), own_k)
     return judge(k, rows, groups, violations)
@@ -156,7 +185,7 @@ def _qi_columns(
         if isinstance(names, str):
             raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
     if not qi:
-        raise UsageError("no quasi-identifier is named. Name at least one column with qi (command line: --qi).")
+        raise UsageError(f"no quasi-identifier is named. Name at least one column with {setting('qi')}.")
     if doubles := sorted(name for name, times in Counter([*qi, *sensitive]).items() if times > 1):
         raise UsageError(f"column {doubles[0]!r} is named twice. Name it once, as quasi-identifier or as sensitive.")
     for name, kind in kinds.items():

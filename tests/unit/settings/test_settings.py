@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import UsageError
-from shoal.settings.settings import Settings, read_config
+from shoal.settings.read import read_config
+from shoal.settings.settings import Settings
 
 
 def test_arguments_come_before_the_file() -> None:

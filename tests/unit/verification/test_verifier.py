@@ -16,7 +16,7 @@ import pyarrow
 import pytest
 
 from shoal.errors import FileError, InputError, UsageError, VerificationError
-from shoal.schema import Column, Dialect, Kind, Role, Schema
+from shoal.schema import Column, Dialect, Kind, Reading, Role, Schema
 from shoal.verification import Verdict, check, gate, read_original, verify
 from shoal.verification.assignment import count_unmatched
 from shoal.verification.cells import Cells
@@ -528,9 +528,9 @@ def test_verify_reads_files_in_their_dialect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"k": 0}, "k=0 is not a positive whole number"),
-        ({"k": 1.5}, "k=1.5 is not a positive whole number"),
-        ({"k": True}, "k=True is not a positive whole number"),
+        ({"k": 0}, "k=0 is not a positive integer"),
+        ({"k": 1.5}, "k=1.5 is not a positive integer"),
+        ({"k": True}, "k=True is not a positive integer"),
         ({"qi": []}, "no quasi-identifier is named"),
         ({"qi": "age"}, "qi='age' is a text. Give a list"),
         ({"qi": ["aeg"]}, "column 'aeg' is not in the released table. Did you mean 'age'?"),
@@ -590,9 +590,9 @@ RELEASED = [
 def run_check(path: Path, rows: Sequence[Sequence[str]], header: Sequence[str] = ("age", "city", "disease")) -> Verdict:
     released = save(path / "out.csv", rows, header)
     original = save(path / "in.csv", SOURCE, SOURCE_HEADER)
-    kinds = {"age": "numeric", "city": Kind.CATEGORICAL}
+    kinds, reading = {"age": "numeric", "city": Kind.CATEGORICAL}, Reading(missing=("?",))
     return check(
-        released, qi=["age", "city"], k=2, sensitive=["disease"], original=original, kinds=kinds, missing=["?"]
+        released, qi=["age", "city"], k=2, sensitive=["disease"], original=original, kinds=kinds, reading=reading
     )
 
 

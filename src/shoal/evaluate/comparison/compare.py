@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from shoal.errors import UsageError
 from shoal.evaluate.comparison.cache import Cache
@@ -14,8 +14,10 @@ from shoal.evaluate.comparison.scoring import Case, Subject, prepare, score_adde
 from shoal.evaluate.comparison.workers import run_cases
 from shoal.methods.base import infos, named
 from shoal.risks.estimate import DEFAULT_THRESHOLD
-from shoal.schema import check_k, check_lists
-from shoal.settings.settings import Settings, read_config
+from shoal.schema import check_k
+from shoal.settings.keywords import SettingsKeywords, settings_from
+from shoal.settings.read import read_config
+from shoal.settings.settings import Settings
 from shoal.tables.formats import read_table
 from shoal.tables.table import Table, from_frame
 
@@ -126,7 +128,7 @@ def compare(
     cache: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
     progress: Progress = lambda done, total, label: None,
-    **settings: Any,
+    **settings: Unpack[SettingsKeywords],
 ) -> Comparison:
     """Anonymise a table by several methods, with several k and seeds, and measure every release.
 
@@ -148,7 +150,7 @@ def compare(
     saved = read_config(config) if config is not None else Settings()
     subject = prepare(
         from_frame(frame),
-        make_settings(settings).over(saved),
+        settings_from(settings).over(saved),
         threshold=threshold,
         target=target,
         learner=learner,
@@ -159,22 +161,6 @@ def compare(
     }
     kept = Cache(None if cache is None else Path(cache))
     return compare_table(subject, make_cases(methods, k, seeds), taken, kept, jobs=jobs, progress=progress)
-
-
-def make_settings(given: Mapping[str, Any]) -> Settings:
-    """Return settings that were given as arguments; lists become tuples."""
-    known = {f.name for f in fields(Settings)} | {"rules"}
-    strange = [name for name in given if name not in known]
-    if strange:
-        raise UsageError(f"{strange[0]!r} is not a setting. Those of shoal.anonymize are taken.")
-    lists = ("qi", "sensitive", "insensitive", "drop", "numeric", "categorical", "dates")
-    check_lists(**{name: given[name] for name in lists if name in given})
-    taken: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
-    if isinstance(dates := taken.get("dates"), tuple):
-        taken["dates"] = dict.fromkeys(dates, "%Y-%m-%d")
-    if "rules" in taken:
-        taken["constraints"] = taken.pop("rules")
-    return Settings(**taken)
 
 
 def compare_table(

@@ -10,11 +10,12 @@ import operator
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import chain, islice, product
 from typing import Any, TextIO
 
 from shoal.errors import FileError, InputError, UsageError
-from shoal.schema import Dialect
+from shoal.schema import Dialect, Reading
 from shoal.verification.reading import files, workbook
 from shoal.verification.verdict import MOST_VIOLATIONS
 
@@ -154,26 +155,53 @@ def _ragged(path: PathName, dialect: Dialect, width: int) -> InputError:
     return InputError(f"{os.fspath(path)}: line {line}: the row does not have {width} cells as the first one has.")
 
 
-def _guess(path: PathName, names: Sequence[str]) -> Dialect:
-    """Return the dialect under which all these names stand in the first line; a plain one if none is."""
+def _guess(path: PathName, names: Sequence[str], reading: Reading) -> Dialect:
+    """Return the dialect in which the first line contains all these names.
+
+    A file whose first line does not contain them has the dialect that the reading describes; a plain one by default.
+    """
     if files.kind_of(path) not in (*TEXTUAL, "zstd"):
-        return Dialect()
-    for delimiter in DELIMITERS:
-        for initial_space in (False, True):
-            dialect = Dialect(delimiter=delimiter, initial_space=initial_space)
-            try:
-                header = next(filter(None, chain.from_iterable(chunks(path, dialect, 1))), [])
-            except InputError:
-                continue
-            if set(names) <= set(header):
-                return dialect
-    return Dialect()
+        return Dialect(header=reading.header is not False)
+    encodings = ["utf-8", *([reading.encoding] if reading.encoding else [])]
+    delimiters = dict.fromkeys([*([reading.delimiter] if reading.delimiter else []), *DELIMITERS])
+    for encoding, delimiter, initial_space in product(encodings, delimiters, (False, True)):
+        dialect = Dialect(delimiter, encoding, initial_space=initial_space)
+        try:
+            header = next(filter(None, chain.from_iterable(chunks(path, dialect, 1))), [])
+        except InputError:
+            continue
+        if set(names) <= set(header):
+            return dialect
+    return Dialect(reading.delimiter or ",", reading.encoding or "utf-8", reading.header is not False)
 
 
-def text_table(table: object, dialect: Dialect | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return the text of a file or of a pandas, polars or pyarrow table by column name."""
+def _read_detected(path: PathName, names: Sequence[str], reading: Reading) -> dict[str, list[str]]:
+    """Read a file whose dialect is not known; the reading applies where it fits the file."""
+    dialect = _guess(path, names, reading)
+    sheet = reading.sheet if files.kind_of(path) == "excel" and workbook.has_choice(path, reading.sheet) else None
+    try:
+        return read_original(path, dialect, sheet)
+    except InputError:
+        if reading.encoding is None or reading.encoding == dialect.encoding:
+            raise
+        return read_original(path, replace(dialect, encoding=reading.encoding), sheet)
+
+
+def text_table(
+    table: object, dialect: Dialect | None, names: Sequence[str], reading: Reading | None = None
+) -> Mapping[str, Sequence[str]]:
+    """Return the text of a file or of a pandas, polars or pyarrow table by column name.
+
+    Args:
+        table: The path of a file, or a frame.
+        dialect: How the file is written; None if that is to be detected.
+        names: Columns that the file must have.
+        reading: How a file is read whose dialect is None, where that fits the file.
+    """
     if isinstance(table, str | os.PathLike):
-        return read_original(table, dialect or _guess(table, names))
+        if dialect is not None:
+            return read_original(table, dialect)
+        return _read_detected(table, names, reading or Reading())
     frame: Any = table
     read: Callable[[int], list[Any]]
     if hasattr(frame, "get_column") and hasattr(frame, "columns"):  # polars

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from shoal.errors import InputError, UsageError
 
-__all__ = ["excel_rows"]
+__all__ = ["excel_rows", "has_choice"]
 
 BROKEN = (OSError, EOFError, zlib.error, RuntimeError)
 STRING_KINDS = ("str", "inlineStr", "e")
@@ -45,6 +45,16 @@ def excel_rows(
             yield [[row.get(column, "") for column in kept] for row in rows[begin : begin + size]]
 
 
+def has_choice(path: str | os.PathLike[str], sheet: str | None) -> bool:
+    """Return whether a workbook has this sheet, or several visible ones to choose from."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            visible = _Workbook(archive, os.fspath(path)).visible()
+    except (zipfile.BadZipFile, KeyError, ValueError, ElementTree.ParseError, *BROKEN):
+        return False  # whoever reads the rows reports it
+    return len(visible) > 1 or sheet in [each["name"] for each in visible]
+
+
 class _Workbook:
     """The parts of a workbook that say what its cells mean."""
 
@@ -58,10 +68,13 @@ class _Workbook:
         self.strings = [_string(item) for item in strings]
         self.formats = self._formats() if "xl/styles.xml" in names else []
 
+    def visible(self) -> list[dict[str, str]]:
+        """Return the visible sheets."""
+        return [sheet for sheet in self.sheets if sheet.get("state", "visible") == "visible"]
+
     def part(self, wanted: str | None) -> str:
-        """Return the part of the sheet that was asked for."""
-        visible = [s for s in self.sheets if s.get("state", "visible") == "visible"]
-        chosen = [s for s in visible if wanted in (None, s["name"])]
+        """Return the part of the archive that contains a sheet; the first visible one if None is wanted."""
+        chosen = [sheet for sheet in self.visible() if wanted in (None, sheet["name"])]
         if not chosen:
             raise UsageError(f"{self.place}: sheet {wanted!r} is not among the visible sheets.")
         links = {e.get("Id"): e.get("Target", "") for e in self._tree("xl/_rels/workbook.xml.rels")}
