@@ -518,7 +518,7 @@ def test_report_of_missing_cells_and_dates(tmp_path: Path) -> None:
     assert release.schema.qi[0].kind is Kind.DATE
     release.write(tmp_path / "out.csv", report=tmp_path / "r.html", signoff={"who": "Me"})
     assert json.loads((tmp_path / "r.json").read_text())["signoff"]["who"] == "Me"
-    with pytest.raises(library.ShoalError, match="'shoe' is no line"):
+    with pytest.raises(library.ShoalError, match="the report has no line 'shoe'"):
         release.write(tmp_path / "out2.csv", report=tmp_path / "r2.html", signoff={"shoe": "9"})
     private = json.loads((tmp_path / "r.private.json").read_text())
     for column in private["before_after"]:
