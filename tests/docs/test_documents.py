@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from scripts import make_cli_reference
+from scripts import make_cli_reference, make_config_reference
 from shoal import errors
 from tests.command import Shoal
 
@@ -106,6 +106,12 @@ def test_command_line_reference_is_up_to_date() -> None:
     assert make_cli_reference.PATH.read_text() == make_cli_reference.reference(), "run scripts/make_cli_reference.py"
 
 
+def test_config_reference_is_up_to_date() -> None:
+    page = make_config_reference.PATH.read_text()
+    assert page == make_config_reference.reference(), "run scripts/make_config_reference.py"
+    assert make_config_reference.START in page
+
+
 def test_nightly_page_tells_every_part_of_the_nightly_run() -> None:
     """Each setting of the recipe with its number, and a result of each."""
     recipe = (ROOT / "justfile").read_text().partition("\nnightly:\n")[2].partition("\n\n")[0]
@@ -134,7 +140,7 @@ CLUSTERING = ("sbca", "kaca", "utility-driven", "bottom-up", "top-down", "euclid
 
 
 def test_every_method_has_a_page() -> None:
-    from shoal.methods.base import infos
+    from shoal.methods.registry import infos
 
     for info in infos():
         assert (ROOT / f"docs/concepts/{info.name}.md").exists()
@@ -170,7 +176,7 @@ DOCTESTED = [
     *(
         "shoal.release.anonymize",
         "shoal.risks.estimate",
-        "shoal.methods.base",
+        "shoal.methods.registry",
         "shoal.release.file_layout",
         "shoal.encoding.grid",
     ),

@@ -78,8 +78,8 @@ def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
 
 def spoil_measures(patch: Patch, spoil: Callable[[Measures], Measures]) -> None:
     """Let a function change what is claimed."""
-    whole = anonymize.metrics.measure_tables
-    patch.setattr(anonymize.metrics, "measure_tables", lambda *words, **options: spoil(whole(*words, **options)))
+    whole = anonymize.metrics.measure_partition
+    patch.setattr(anonymize.metrics, "measure_partition", lambda *words, **options: spoil(whole(*words, **options)))
 
 
 def set_cell(frame: pl.DataFrame, column: str, row: int, text: str) -> pl.DataFrame:

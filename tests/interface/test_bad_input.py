@@ -54,7 +54,7 @@ FILES = {
     "B11 invalid byte": (table(*LINES).encode() + b"G\xfcs,40,Male,02139,flu\n", 3, "is not utf-8"),
     "B11 UTF-16": (table(*LINES).encode("utf-16"), 3, "--encoding utf-16"),
     "B11 UTF-32": (table(*LINES).encode("utf-32"), 3, "--encoding utf-32"),
-    "C22 suppression token": (table(*LINES, "Gus,40,*,02139,flu"), 3, "column 'sex': 1 distinct values read like"),
+    "C22 suppression token": (table(*LINES, "Gus,40,*,02139,flu"), 3, "column 'sex': 1 distinct values look like"),
 }
 
 

@@ -110,12 +110,14 @@ def _settings(entries: Iterable[Field], values: dict[str, Any], config: Path | N
         passed["options"] |= {name: value for name, value in named.items() if value is not None}
     settings = Settings(**{name: value for name, value in passed.items() if value is not None})
     check_signoff(settings.signoff)
-    if config is None:
-        return settings, Settings()
-    from shoal.settings.read import read_config
+    saved = Settings()
+    if config is not None:
+        from shoal.settings.read import read_config
 
-    saved = read_config(config)
-    return settings.over(saved), saved
+        saved = read_config(config)
+    merged = settings.over(saved)
+    _ = merged.reading  # refuses marks, delimiters and encodings that are wrong
+    return merged, saved
 
 
 def _value(each: Field, value: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.profile.detect import Proposal
-from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn
+from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
 from shoal.schema import Kind, Role
 from shoal.settings.fields import Place
 from shoal.settings.settings import FIELDS, Settings
@@ -63,10 +63,10 @@ def document(profile: Profile, settings: Settings | None = None) -> str:
         settings: What the user gave; the file contains it too.
     """
     names = [column.name for column in profile.columns]
-    general = [w.text for w in profile.warnings if not w.columns or w.about in ("header", "roles")]
+    general = [_sentences(w) for w in profile.warnings if not w.columns or w.about in ("header", "roles")]
     comments = {"k": [K_COMMENT], **({"missing": [MISSING_COMMENT]} if profile.missing else {})}
     for column in profile.columns:
-        warnings = [w.text for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
+        warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
         comments[f"columns.{column.name}"] = list(_wrap(_remarks(column, warnings)))
     header = [*HEADER.splitlines(), *([""] if general else []), *_wrap(general)]
     return to_toml((settings or Settings()).over(_proposed(profile)), header=header, comments=comments, columns=names)
@@ -93,14 +93,18 @@ def _proposed(profile: Profile) -> Settings:
     )
 
 
-def _remarks(column: ProfiledColumn, warnings: Iterable[str]) -> Iterator[str]:
+def _remarks(column: ProfiledColumn, warnings: Iterable[Warned]) -> Iterator[str]:
     facts, reason = column.facts, column.proposal.reason
     yield f"{reason[0].upper()}{reason[1:]}."
     yield (
         f"{facts.distinct:,} distinct values; {facts.missing_share:.1%} of the cells are missing; "
         f"{facts.unique_share:.1%} of the others occur in one row only."
     )
-    yield from (f"CHECK: {warning}" for warning in warnings)
+    yield from (f"CHECK: {_sentences(warning)}" for warning in warnings)
+
+
+def _sentences(warning: Warned) -> str:
+    return " ".join(warning.text.sentences()).strip()
 
 
 def _wrap(texts: Iterable[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
+from shoal.errors import for_command_line
 from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def print_profile(profile: Profile) -> None:
         ]
         terminal.print_table("rows with a unique combination of", facts_shown)
     for warning in profile.warnings:
-        typer.echo(f"CHECK: {warning.text}")
+        typer.echo(f"CHECK: {for_command_line(warning.text)}")
 
 
 def _plain(name: str) -> str:

@@ -52,6 +52,7 @@ def measure(
     qi, reading = opt.require_qi(settings), settings.reading
     opt.use_threads(None)
     from shoal.release.anonymize import measure_files
+    from shoal.report import summary
 
     weights = {name: float(weight) for name, weight in settings.column_weights().items()}
     measures = measure_files(
@@ -67,11 +68,11 @@ def measure(
         rules=settings.data_rules(),
     )
     if as_json:
-        content = terminal.measures_json(measures, k)
+        content = summary.measures_json(measures, k)
         seconds = round(time.perf_counter() - began, 3)
         terminal.print_json(content | {"seconds": seconds, "output": str(released), "manifest": None})
     else:
-        facts = [*terminal.measure_facts(measures), *terminal.further_facts(measures)]
+        facts = [*summary.measures_facts(measures), *summary.further_facts(measures)]
         terminal.print_table(f"shoal: {released}", facts)
 
 

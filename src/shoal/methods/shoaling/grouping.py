@@ -137,7 +137,7 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)
-        if merged is None and problem.needs.plain:
+        if merged is None and problem.requirement.plain:
             merged = borrow(problem, grouping, int(failing[0]))
         if merged is None:
             break
