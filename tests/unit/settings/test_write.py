@@ -115,7 +115,7 @@ def test_values_of_python_become_plain(tmp_path: Path) -> None:
     again = read_again(tmp_path, settings)
     assert (again.suppression_limit, again.weights) == (0.02, {"age": 2, "sex": 2.5})
     assert again.options == {"order": ["x", "y"]}
-    assert again.data_rules() == settings.data_rules()
+    assert again.constraints == ({"column": "race", "apart": [["a", "b"], ["c"]], "importance": 1, "ban": False},)
 
 
 def test_comments_stand_above_their_keys() -> None:
