@@ -79,7 +79,7 @@ def test_one_file_describes_the_table_for_every_command(shoal: Shoal, german: Pa
         ("compare", "data.csv", "--methods", "mondrian", "-k", 2, "--no-cache", "--jobs", 1, "--add", "own=out.csv"),
         ("advise", "data.csv", "--methods", "mondrian", "-k", "2,4", "--no-cache", "--jobs", 1),
         ("simulate", "data.csv", "--repetitions", 5, "--threads", 1),
-        ("hierarchy", "propose", "data.csv", "--column", "gehalt"),
+        ("hierarchy", "propose", "data.csv", "--column", "ort"),
         ("init", "data.csv", "-o", "new.toml"),
     ):
         ended = shoal(*words, *config)

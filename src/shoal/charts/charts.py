@@ -1,9 +1,9 @@
 """Charts of reports as SVG text, each with its figures as a table and a summary in words.
 
 `lines` draws curves over k, `bars` one bar for each name, `pairs` bars before and after, `histogram` group sizes and
-`scatter` a map. Drawings contain classes only; the colours are in `templates/charts.css`, for light and dark pages. They
-are those of Okabe and Ito, which remain distinct under common colour blindness, and every series also has its own mark
-and dash. The same figures give the same bytes.
+`scatter` a map. Drawings contain classes only; `templates/charts.css` has the colours for light and dark pages, those
+of Okabe and Ito, which remain distinct under common colour blindness. Every series also has its own mark and
+dash. The same figures give the same bytes.
 """
 
 from __future__ import annotations

@@ -51,6 +51,10 @@ class SettingsKeywords(TypedDict, total=False):
     trust_hierarchies: bool | None
     unknown: str | None
     missing: Sequence[str]
+    delimiter: str | None
+    encoding: str | None
+    header: bool | None
+    sheet: str | None
     decimal: str | None
     thousands: str | None
     effort: str | None

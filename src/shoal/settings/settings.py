@@ -200,7 +200,6 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
-        keyword="",
     )
     encoding: str | None = entry(
         Form.TEXT,
@@ -208,7 +207,6 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
-        keyword="",
     )
     header: bool | None = entry(
         Form.FLAG,
@@ -216,7 +214,6 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
-        keyword="",
     )
     sheet: str | None = entry(
         Form.TEXT,
@@ -224,7 +221,6 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
-        keyword="",
     )
     decimal: str | None = entry(
         Form.TEXT, "Decimal mark of numbers; a point by default.", panel=Panel.FILES, commands=CELLS, place=Place.FILE

@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_names, split_pairs, with_settings
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 from shoal.tables.targets.text_file import check_text_target, write_text
@@ -115,7 +115,14 @@ def compare(
     }
     with terminal.counting() as counted:
         found = compare_table(
-            subject, cases, added, open_cache(cache, no_cache), jobs=jobs, fresh=fresh, progress=counted
+            subject,
+            cases,
+            added,
+            open_cache(cache, no_cache),
+            jobs=jobs,
+            fresh=fresh,
+            progress=counted,
+            spell=for_command_line,
         )
     write_outputs(found, output, report)
     if as_json:
