@@ -29,7 +29,7 @@ def demo(
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Anonymise the built-in table of 5,000 invented hospital patients and show what came out."""
+    """Anonymise the built-in table of 5,000 invented hospital patients and show the result."""
     began = time.perf_counter()
     n_threads = opt.use_threads(threads)
     from shoal.datasets import patients_path
