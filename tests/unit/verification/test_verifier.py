@@ -564,9 +564,9 @@ def test_verify_reads_files_in_their_dialect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"k": 0}, "k=0 is not a positive whole number"),
-        ({"k": 1.5}, "k=1.5 is not a positive whole number"),
-        ({"k": True}, "k=True is not a positive whole number"),
+        ({"k": 0}, "k=0 is not a positive integer"),
+        ({"k": 1.5}, "k=1.5 is not a positive integer"),
+        ({"k": True}, "k=True is not a positive integer"),
         ({"qi": []}, "there is no quasi-identifier"),
         ({"qi": "age"}, "qi='age' is a text. Give a list"),
         ({"qi": ["aeg"]}, "column 'aeg' is not in the released table. Did you mean 'age'?"),
