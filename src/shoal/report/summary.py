@@ -12,8 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shoal.errors import Note, setting
+from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.models.thresholds import round_up
+from shoal.profile.survey import Profile
 from shoal.report.words import hide_small
 from shoal.risks.estimate import Exposure, Risk
 from shoal.risks.uniques import Uniques
@@ -24,13 +26,18 @@ if TYPE_CHECKING:
     from shoal.schema import Schema
 
 __all__ = [
+    "PROFILE_HEAD",
     "Fact",
     "Places",
     "bound_words",
+    "combination_facts",
     "further_facts",
+    "hierarchy_json",
+    "hierarchy_words",
     "level_choice_words",
     "measures_facts",
     "measures_json",
+    "profile_rows",
     "release_facts",
     "release_json",
     "release_words",
@@ -42,6 +49,7 @@ __all__ = [
     "verdict_words",
 ]
 
+PROFILE_HEAD = ("column", "role", "kind", "distinct", "missing", "unique", "distribution", "why")
 SHOWN_CHOICES = 5  # level choices that pass
 
 Fact = tuple[str, Note]
@@ -335,3 +343,46 @@ def _estimate_words(estimates: Uniques) -> str:
     ]
     chosen = words("estimate", estimates.dankar) + (f" (from {estimates.chosen})" if estimates.chosen else "")
     return f"{chosen} of {estimates.size:,} people; {', '.join(others)}"
+
+
+def profile_rows(profile: Profile) -> list[tuple[str, ...]]:
+    """Return a row of texts for each column of a profile, under `PROFILE_HEAD`."""
+    rows: list[tuple[str, ...]] = []
+    for column in profile.columns:
+        facts, proposal = column.facts, column.proposal
+        kind = f"{proposal.kind} {facts.date_format}" if facts.date_format else str(proposal.kind)
+        shares = f"{facts.missing_share:.1%}", f"{facts.unique_share:.1%}"
+        figures = f"{facts.distinct:,}", *shares, facts.sparkline
+        rows.append((_printable(column.name), str(proposal.role), kind, *figures, proposal.reason))
+    return rows
+
+
+def combination_facts(profile: Profile) -> list[Fact]:
+    """Describe the combinations of columns that single people out."""
+    return [
+        fact(" + ".join(map(_printable, combination.columns)), f"{combination.share:.1%} of the rows")
+        for combination in profile.singling.combinations
+    ]
+
+
+def _printable(name: str) -> str:
+    """Return a column name without characters that a terminal would act on."""
+    return name if name.isprintable() else repr(name)
+
+
+def hierarchy_words(name: str, hierarchy: Hierarchy) -> Note:
+    """Describe a hierarchy in one sentence."""
+    counts = [f"level {level}: {len(hierarchy.labels(level)):,}" for level in range(hierarchy.height + 1)]
+    size = f"{len(hierarchy.rows):,} values, {hierarchy.height} levels above them"
+    return Note(name, f"{size} ({', '.join(counts)})")
+
+
+def hierarchy_json(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Return a hierarchy in the form of `hierarchy --json`."""
+    return {
+        "values": len(hierarchy.rows),
+        "height": hierarchy.height,
+        "labels": [len(hierarchy.labels(level)) for level in range(hierarchy.height + 1)],
+        "trusted": hierarchy.trusted,
+        "notes": list(hierarchy.notes),
+    }

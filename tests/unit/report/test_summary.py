@@ -10,10 +10,16 @@ import pytest
 
 import shoal
 from shoal.errors import for_command_line
+from shoal.profile import profile_table
 from shoal.report.summary import (
+    PROFILE_HEAD,
     Places,
+    combination_facts,
+    hierarchy_json,
+    hierarchy_words,
     level_choice_words,
     measures_json,
+    profile_rows,
     release_facts,
     release_json,
     risk_facts,
@@ -25,6 +31,7 @@ from shoal.report.summary import (
 )
 from shoal.risks import risk
 from shoal.rules import RuleVerdict
+from shoal.tables.table import from_frame
 from shoal.verification import Verdict
 
 BROKEN = RuleVerdict("column 'race': apart ('White', 'Black')", 20.0, 1, 3, False, "race", "apart")
@@ -115,3 +122,15 @@ def test_a_verdict_says_what_was_counted() -> None:
     )
     words = verdict_words(verdict, 5, ["2-diversity"], against_original=True)
     assert words.endswith("(k = 5); every group passes 2-diversity and every row is true to the original.")
+
+
+def test_a_profile_and_a_hierarchy_have_words_and_values() -> None:
+    table = from_frame(pl.DataFrame({"age\x07": [str(20 + i) for i in range(30)], "sex": ["f", "m"] * 15}))
+    profile = profile_table(table)
+    rows = profile_rows(profile)
+    assert {len(row) for row in rows} == {len(PROFILE_HEAD)}
+    assert [row[0] for row in rows] == ["'age\\x07'", "sex"], "nothing that a terminal acts on"
+    assert combination_facts(profile)[0] == ("'age\\x07'", "100.0% of the rows")
+    sex = shoal.hierarchy.from_dict({"f": ["*"], "m": ["*"]})
+    assert hierarchy_words("sex", sex) == "sex: 2 values, 1 levels above them (level 0: 2, level 1: 1)"
+    assert hierarchy_json(sex) == {"values": 2, "height": 1, "labels": [2, 1], "trusted": False, "notes": []}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -72,7 +72,9 @@ def show(
     """
     found = _load(file, trust)
     if as_json:
-        terminal.print_json({"file": str(file), "hierarchies": {name: _facts(h) for name, h in found.items()}})
+        from shoal.report.summary import hierarchy_json
+
+        terminal.print_json({"file": str(file), "hierarchies": {name: hierarchy_json(h) for name, h in found.items()}})
         return
     for name, hierarchy in found.items():
         terminal.say_notes(hierarchy.notes)
@@ -121,7 +123,9 @@ def propose(
     if output is not None:
         hierarchies.write_arx_csv(proposed, output)
     if as_json:
-        terminal.print_json({"column": column, "output": output and str(output), **_facts(proposed)})
+        from shoal.report.summary import hierarchy_json
+
+        terminal.print_json({"column": column, "output": output and str(output), **hierarchy_json(proposed)})
         return
     terminal.say_notes((*table.notes, *proposed.notes))
     _print_tree(column, proposed, whole=False)
@@ -215,24 +219,14 @@ def _check_output(output: Path, force: bool, *sources: Path) -> None:
         raise FileError(f"{output}: exists already. Name another output, or use --force to replace it.")
 
 
-def _facts(hierarchy: Hierarchy) -> dict[str, Any]:
-    """Return what --json reports about a hierarchy."""
-    return {
-        "values": len(hierarchy.rows),
-        "height": hierarchy.height,
-        "labels": [len(hierarchy.labels(level)) for level in range(hierarchy.height + 1)],
-        "trusted": hierarchy.trusted,
-        "notes": list(hierarchy.notes),
-    }
-
-
 def _print_tree(name: str, hierarchy: Hierarchy, whole: bool) -> None:
     from rich.console import Console
     from rich.text import Text
     from rich.tree import Tree
 
-    counts = [f"level {level}: {len(hierarchy.labels(level)):,}" for level in range(hierarchy.height + 1)]
-    typer.echo(f"{name}: {len(hierarchy.rows):,} values, {hierarchy.height} levels above them ({', '.join(counts)})")
+    from shoal.report.summary import hierarchy_words
+
+    typer.echo(hierarchy_words(name, hierarchy))
     tree = Tree(Text(f"* ({len(hierarchy.rows):,})"))
     _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if whole else SHOWN_CHILDREN)
     Console().print(tree)

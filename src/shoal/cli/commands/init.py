@@ -59,27 +59,15 @@ def print_profile(profile: Profile) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from shoal.report.summary import PROFILE_HEAD, combination_facts, profile_rows
+
     table = Table(title=f"shoal: {profile.n_rows:,} rows", title_justify="left")
-    for heading in ("column", "role", "kind", "distinct", "missing", "unique", "distribution", "why"):
+    for heading in PROFILE_HEAD:
         table.add_column(heading, justify="right" if heading in ("distinct", "missing", "unique") else "left")
-    for column in profile.columns:
-        facts, proposal = column.facts, column.proposal
-        kind = f"{proposal.kind} {facts.date_format}" if facts.date_format else str(proposal.kind)
-        shares = (f"{facts.missing_share:.1%}", f"{facts.unique_share:.1%}")
-        cells = (_plain(column.name), str(proposal.role), kind, f"{facts.distinct:,}", *shares, facts.sparkline)
-        table.add_row(*map(Text, cells), Text(proposal.reason))
-    console = Console()
-    console.print(table)
-    if profile.singling.combinations:
-        facts_shown = [
-            (" + ".join(map(_plain, one.columns)), f"{one.share:.1%} of the rows")
-            for one in profile.singling.combinations
-        ]
-        terminal.print_table("rows with a unique combination of", facts_shown)
+    for row in profile_rows(profile):
+        table.add_row(*map(Text, row))
+    Console().print(table)
+    if facts := combination_facts(profile):
+        terminal.print_table("rows with a unique combination of", facts)
     for warning in profile.warnings:
         typer.echo(f"CHECK: {for_command_line(warning.text)}")
-
-
-def _plain(name: str) -> str:
-    """Return a column name without characters that a terminal would act on."""
-    return name if name.isprintable() else repr(name)
