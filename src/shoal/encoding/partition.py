@@ -25,6 +25,7 @@ __all__ = [
     "Cells",
     "Partition",
     "cell_losses",
+    "deal_rows",
     "node_losses",
     "recode",
     "suppress_cells",
@@ -68,6 +69,26 @@ class Partition:
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.cells[0].index)
+
+
+def deal_rows(
+    rows: NDArray[np.int64], groups: NDArray[np.int32], weights: NDArray[np.int64] | None = None
+) -> NDArray[np.int32]:
+    """Deal consecutive rows to entries; return the group of each row.
+
+    Args:
+        rows: The number of source rows of each entry, in order.
+        groups: The group of each entry.
+        weights: The number of source rows behind each row; by default one.
+    """
+    if weights is None:
+        return np.repeat(groups, rows)
+    ends = np.cumsum(rows)
+    row_ends = np.cumsum(weights)
+    entries = np.searchsorted(ends, row_ends)
+    if not np.isin(ends, row_ends).all():
+        raise InternalError("an entry ends inside a row that was counted several times.")
+    return groups[entries]
 
 
 def tight_partition(encoded: Encoded, labels: NDArray[np.int32]) -> Partition:
