@@ -39,6 +39,11 @@ def spoil_partition(patch: Patch, spoil: Callable[[Any, Partition], Partition]) 
     patch.setattr(mondrian.Mondrian, "partition", partition)
 
 
+def relabelled(encoded: Any, made: Partition, labels: np.ndarray) -> Partition:
+    """Give rows other groups, whose cells stay as they were."""
+    return Partition.of_rows(encoded, labels, made.cells)
+
+
 def spoil_text(patch: Patch, spoil: Callable[[pl.DataFrame, Table], pl.DataFrame]) -> None:
     """Let a function change the released cells."""
     spoil_released(patch, lambda frame, rows, table: (spoil(frame, table), rows))
@@ -111,7 +116,7 @@ def one_row_suppressed_without_leave(patch: Patch) -> None:
     def spoil(encoded: Any, made: Partition) -> Partition:
         labels = made.labels.copy()
         labels[0] = -1
-        return replace(made, labels=labels)
+        return relabelled(encoded, made, labels)
 
     spoil_partition(patch, spoil)
 
@@ -121,19 +126,19 @@ def two_rows_swap_labels(patch: Patch) -> None:
     def spoil(encoded: Any, made: Partition) -> Partition:
         labels = made.labels.copy()
         labels[[0, -1]] = labels[[-1, 0]]
-        return replace(made, labels=labels)
+        return relabelled(encoded, made, labels)
 
     spoil_partition(patch, spoil)
 
 
 @fault
 def labels_shifted_by_one_row(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: replace(made, labels=np.roll(made.labels, 1)))
+    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, np.roll(made.labels, 1)))
 
 
 @fault
 def labels_shifted_by_one_group(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: replace(made, labels=(made.labels + 1) % made.n_groups))
+    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, (made.labels + 1) % made.n_groups))
 
 
 @fault

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Partition
+from shoal.encoding.partition import Entries, Partition
 from shoal.errors import InfeasibleError, UsageError, join_problems
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.rules import Rule
@@ -285,12 +285,25 @@ def check_models(
     return max((model.minimum_size for model in models), default=1)
 
 
-def failing_groups(encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Say of each group whether it fails one of the models; labels: one for each canonical row, -1 suppressed.
+def failing_groups(
+    encoded: Encoded, models: tuple[PrivacyModel, ...], members: Entries | NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Return for each group whether it fails one of the models.
 
-    Whether these are all groups of the release matters to models that compare with its distribution of values.
+    Models that compare a group with the distribution of the release need all groups of the release.
+
+    Args:
+        encoded: The table as codes.
+        models: The requirements.
+        members: Entries, or the group of each canonical row (-1 if it is suppressed). Rows are only looked at if
+            persons are counted or a model counts more than rows.
     """
-    groups = Groups.of(encoded, labels)
+    if not isinstance(members, Entries):
+        groups = Groups.of(encoded, members)
+    elif encoded.people is None and all(model.basis is Basis.SIZE for model in models):
+        groups = Groups.of_entries(members.groups, members.rows, {})
+    else:
+        groups = Groups.of(encoded, members.labels(encoded.weights))
     failing = np.zeros(groups.n_groups, dtype=bool)
     for model in models:
         failing |= model.failing(groups)

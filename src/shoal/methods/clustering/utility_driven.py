@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -95,7 +95,7 @@ class UtilityDriven:
             return made
         hidden = np.zeros((made.n_groups, starred.shape[1]), dtype=bool)
         np.logical_or.at(hidden, mended[labels >= 0], starred[labels[labels >= 0]])
-        return Partition(mended, tuple(suppress_cells(cells, hidden[:, a]) for a, cells in enumerate(made.cells)))
+        return replace(made, cells=tuple(suppress_cells(cells, hidden[:, a]) for a, cells in enumerate(made.cells)))
 
     def _start(self, encoded: Encoded, k: int, run: Run) -> Utility:
         from shoal.kernels.clustering.utility import Utility

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import deal_rows
+from shoal.encoding.partition import Entries, deal_rows
 from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
@@ -106,23 +106,30 @@ class Grouping:
         entries = np.repeat(self.starts[groups] - first, members) + np.arange(members.sum())
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
 
-    def labels(self, problem: Problem) -> Ints:
-        """Return the group of each canonical row: the rows of a tuple go to its groups in order.
-
-        Groups that consist of the same single tuple become one, at no cost.
-        """
+    def condensed(self) -> Grouping:
+        """Return the same groups, but groups that consist of the same single tuple become one, at no cost."""
         single = (self.members == 1)[self.groups]
         key = np.where(single, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
         _, groups = np.unique(key, return_inverse=True)
-        return self.spread(problem, groups.astype(np.int32))
+        return Grouping.joined([(self.tuples, self.rows, groups.astype(np.int32))])
 
-    def spread(self, problem: Problem, groups: Ints) -> Ints:
-        """Return the group of each canonical row; groups: of each entry."""
-        order = np.lexsort((groups, self.tuples))
+    def entries(self, problem: Problem) -> Entries | Ints:
+        """Return the groups as entries of tuples of codes; or, if models tell rows of a tuple apart, as labels of rows.
+
+        The rows of a tuple go to its groups in order.
+        """
+        if not problem.needs.plain:
+            return self.labels(problem)
+        order = np.lexsort((self.groups, self.tuples))
+        return Entries(self.tuples[order], self.rows[order], self.groups[order])
+
+    def labels(self, problem: Problem) -> Ints:
+        """Return the group of each canonical row: the rows of a tuple go to its groups in order."""
+        order = np.lexsort((self.groups, self.tuples))
         by_tuple = np.argsort(problem.row_tuple, kind="stable")
         weights = None if problem.row_weights is None else problem.row_weights[by_tuple]
         labels = np.empty(len(problem.row_tuple), dtype=np.int32)
-        labels[by_tuple] = deal_rows(self.rows[order], groups[order], weights)
+        labels[by_tuple] = deal_rows(self.rows[order], self.groups[order], weights)
         return labels
 
 
@@ -146,7 +153,7 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
     """
     for _ in range(len(grouping.tuples) + 1):
         grouping = part_banned(problem, grouping)
-        failing = np.flatnonzero(failing_groups(encoded, models, grouping.spread(problem, grouping.groups)))
+        failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Partition, tight_partition
+from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import CancelledError, UsageError, setting
 from shoal.methods.base import Run, check_models
 from shoal.methods.counter_random import draws, mix
@@ -133,16 +133,31 @@ class Shoaling:
         k = check_models(self.name, part, models)
 
         def group(part: Encoded) -> Labels:
-            return self._group(part, k, models, run)
+            return self._group(part, k, models, run, as_rows=True)
 
-        labels = leave_out(part, models, group(part), k, most - int((~stays).sum()), group)
+        left = most - int((~stays).sum())
+        if left <= 0 and stays.all() and not self.non_overlapping:
+            groups = self._group(part, k, models, run)
+            run.progress(1.0)
+            return tight_partition(encoded, groups)
+        labels = leave_out(part, models, group(part), k, left, group)
         run.progress(1.0)
         if self.non_overlapping:
             return nested_partition(encoded, searched, spread(labels, stays))
         return tight_partition(encoded, spread(labels, stays))
 
-    def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Labels:
-        """Return the group of each canonical row."""
+    @overload
+    def _group(
+        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, *, as_rows: Literal[True]
+    ) -> Labels: ...
+
+    @overload
+    def _group(self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Entries | Labels: ...
+
+    def _group(
+        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, *, as_rows: bool = False
+    ) -> Entries | Labels:
+        """Return entries, or the group of each canonical row if asked for or if models tell rows of a tuple apart."""
         problem = prepare(encoded, k, models, run, alpha=self.alpha)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
@@ -158,7 +173,8 @@ class Shoaling:
                 grouping = search.improve(grouping, cycle)
         if not problem.free:
             grouping = repair(encoded, problem, models, grouping)
-        return grouping.labels(problem)
+        grouping = grouping.condensed()
+        return grouping.labels(problem) if as_rows else grouping.entries(problem)
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:
