@@ -168,7 +168,7 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
         try:
             parts = _parts(rule, attributes[at])
         except UsageError as error:
-            problems.append(f"{place}: {error}")
+            problems.append(f"{place}: {error.text}")
             continue
         for part in parts:
             pairs += [Pair(at, len(importances), one, other) for one, other in part]
@@ -182,13 +182,35 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
 
 @dataclass(frozen=True)
 class RuleVerdict:
-    """How a release keeps a rule: the groups that break it, and their rows."""
+    """How a release keeps a rule.
+
+    Attributes:
+        rule: Description of the rule, with the values it names; not for publication.
+        importance: Weight of the rule among those of its column.
+        broken_groups: Groups that break the rule.
+        broken_rows: Rows of those groups.
+        ban: Whether no group may break the rule.
+        column: Column of the rule.
+        form: Form of the rule, such as "apart".
+    """
 
     rule: str
     importance: float
     broken_groups: int
     broken_rows: int
     ban: bool = False
+    column: str = ""
+    form: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether no group breaks the rule."""
+        return not self.broken_groups
+
+    @property
+    def public_rule(self) -> str:
+        """Description of the rule without the values it names."""
+        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
 
 
 def judge_rules(
@@ -207,7 +229,15 @@ def judge_rules(
             one, other = (np.bincount(labels, weights=side[column]) > 0 for side in (pair.one, pair.other))
             broken |= one & other
         verdicts.append(
-            RuleVerdict(rule.describe(), float(rule.importance), int(broken.sum()), int(rows[broken].sum()), rule.ban)
+            RuleVerdict(
+                rule.describe(),
+                float(rule.importance),
+                broken_groups=int(broken.sum()),
+                broken_rows=int(rows[broken].sum()),
+                ban=rule.ban,
+                column=rule.column,
+                form=rule.form,
+            )
         )
     return tuple(verdicts)
 

@@ -17,7 +17,7 @@ import pytest
 import shoal
 from shoal import Release
 from shoal.methods import Method, named
-from shoal.methods.base import infos
+from shoal.methods.registry import infos
 from tests.strategies import Sheet
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {

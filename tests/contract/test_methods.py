@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ import pytest
 import shoal
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
-from shoal.encoding.partition import Partition
+from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import CancelledError, InfeasibleError
 from shoal.methods import Method, Run
-from shoal.models import Groups, KAnonymity
+from shoal.models import Groups, KAnonymity, PrivacyModel
 from tests.contract.subjects import (
     FULL_DOMAIN,
     MAY_SUPPRESS,
@@ -344,3 +344,17 @@ def test_keep_order_aligns_rows_with_the_input(method: Method, seed: int) -> Non
     assert len(source) == sheet.n_rows or method.name in MAY_SUPPRESS
     assert made.text["disease"].to_list() == [sheet.columns["disease"][row] for row in source]
     assert sorted(made.text.rows()) == release(sheet, 3, method).text.rows()
+
+
+def test_method_that_suppresses_every_row_is_refused() -> None:
+    """Whatever may be suppressed, a release has rows; else the goal is out of reach (exit code 4)."""
+
+    @dataclass(frozen=True)
+    class SuppressAll:
+        name: ClassVar[str] = "suppress-all"
+
+        def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
+            return tight_partition(encoded, np.full(encoded.n_rows, -1, dtype=np.int32))
+
+    with pytest.raises(InfeasibleError, match="'suppress-all' would suppress every one of the 11 rows"):
+        release(SMALL["all distinct"], 2, SuppressAll())

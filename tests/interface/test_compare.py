@@ -86,9 +86,9 @@ def test_advise_recommends_with_a_reason_and_draws(shoal: Shoal, table: Path, tm
     ended = shoal(*words, "--max-risk", "0.25", "--plot", plot, "--report", page)
     assert ended.code == 0, ended.err
     assert "Your limits are a risk of at most 0.25: 2 of 4 releases keep them" in " ".join(ended.out.split())
-    assert "Take k = 4 with mondrian, by the rule of limits." in ended.out
+    assert "Use k = 4 with mondrian, by the rule limits." in ended.out
     assert plot.read_text().startswith("<svg")
-    assert "Take k = 4 with mondrian" in page.read_text()
+    assert "Use k = 4 with mondrian" in page.read_text()
     content = json.loads(shoal(*words, "--rule", "minimum-deviation", "--json").out)
     assert content["recommended"]["rule"] == "minimum-deviation"
     assert len(content["runs"]) == 4

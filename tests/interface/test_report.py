@@ -218,10 +218,10 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     public, _ = reported(shoal, tmp_path, *ASKED)
     told = {warning["text"]: warning["cure"] for warning in public["warnings"]}
     homogeneous = next(text for text in told if "share one value" in text)
-    assert "--l 2" in told[homogeneous]
+    assert "l=2" in told[homogeneous]
     assert re.search(r"'disease': (\d+) rows", homogeneous)
-    assert any("One row is taken for one person" in text for text in told)
-    assert any("only one row has" in text and "--snap" in cure for text, cure in told.items())
+    assert any("Each row counts as one person" in text for text in told)
+    assert any("only one row has" in text and "snap=True" in cure for text, cure in told.items())
     assert all(told.values())
     limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])

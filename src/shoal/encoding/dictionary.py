@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError
+from shoal.errors import InputError, first_row
 from shoal.tables import values
 from shoal.tables.table import Factor, Table
 
@@ -61,7 +61,7 @@ class Distinct:
 
     def first(self, index: int) -> str:
         """Return " (first at row 3)" for a cell, or an empty text if rows have no numbers."""
-        return "" if self.first_row is None else f" (first at row {self.first_row(index)})"
+        return "" if self.first_row is None else first_row(self.first_row(index))
 
 
 @dataclass(frozen=True)

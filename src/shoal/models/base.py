@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import InternalError
+from shoal.models.terms import Distributions, Term
 
 __all__ = ["Basis", "Groups", "Histogram", "PrivacyModel"]
 
@@ -239,6 +240,17 @@ class PrivacyModel(Protocol):
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether it fails."""
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...] | None:
+        """Return what a search can keep up to date to form groups that pass.
+
+        Args:
+            whole: The distributions of the whole table, whichever of its rows are searched.
+
+        Returns:
+            The terms; () if every group of `minimum_size` rows passes; None if no terms express the model. A search
+            then looks at sizes only and merges the groups that fail.
+        """
 
     def obstacle(self, whole: Groups) -> str:
         """Say why no grouping of these rows can pass, and the nearest goal that can be reached; empty where one can.

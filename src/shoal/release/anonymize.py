@@ -14,10 +14,11 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.partition import Partition, tight_partition
-from shoal.errors import InputError, InternalError, UsageError, VerificationError
+from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.level_weights import Climb
-from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
+from shoal.methods.base import Method, Run, check_rows_left, check_run
+from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
 from shoal.metrics import Measures
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.lower_bound import lower_bound
@@ -25,8 +26,9 @@ from shoal.metrics.pair import open_pair
 from shoal.metrics.released_cells import Domain
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.profile.rare_values import check_rare
+from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
 from shoal.release.drift import check_drift
-from shoal.release.notes import about_release, about_search, about_table
+from shoal.release.notes import about_release, about_search, about_table, about_unchanged
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
@@ -228,7 +230,7 @@ def anonymize_table(
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
     if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
-        notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
+        notes.append(about_unchanged(models))
         schema, encoded = unchanged
         run = replace(run, rules=())  # what is unchanged keeps them all
         k = check_personal(encoded, k)
@@ -247,7 +249,7 @@ def anonymize_table(
             notes += about_redundancy(encoded)
         check_run(method.name, encoded, run)
         partition = method.partition(encoded, models, run)
-    told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
+        check_rows_left(method.name, partition.labels)
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
     request = replace(
         request,
@@ -255,14 +257,14 @@ def anonymize_table(
         method=method.name,
         options=options,
         seed=run.seed,
-        models=told,
-        specs=specs,
+        models=models_in_words(models),
+        specs=specs_to_verify(models),
         weights=dict(run.weights),
     )
     run.stage("measuring")
     # Where nothing was changed all rules are kept.
     compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
-    release = make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
+    release = make_release(table, schema, request, models, encoded, partition, population, notes, run.weights, compiled)
     if compiled is None:
         return release
     codes = encoded.tuples[encoded.row_tuple]
@@ -276,15 +278,17 @@ def make_release(
     table: Table,
     schema: Schema,
     request: Request,
+    models: tuple[PrivacyModel, ...],
     encoded: Encoded,
     partition: Partition,
     population: Table | None,
-    notes: list[str],
+    notes: list[Note],
     weights: Mapping[str, Fraction],
     rules: CompiledRules | None,
 ) -> Release:
     """Turn what a method made into cells, and measure what they lost."""
     released = decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
+    notes = [*notes, *check_custom_models(models, encoded, released, schema)]
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
     try:
         floats = {name: float(weight) for name, weight in weights.items()}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import verification
-from shoal.errors import FileError, InputError, InternalError, UsageError
+from shoal.errors import FileError, InputError, InternalError, Note, UsageError
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.methods.full_domain.base import FullDomain
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["CountedRelease", "anonymize_source", "needs_rows"]
 
 ON_COUNTS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.TABLE})  # what may decide where rows are counted
-ROW = re.compile(r",? \(?first (?:at row|for row|row) [0-9]+\)?")
 
 
 def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, request: Request) -> str | None:
@@ -95,7 +93,7 @@ def anonymize_source(
     try:
         made = anonymize_table(table, narrow, replace(request, accept_unique=()), method, models, run, hierarchies)
     except InputError as error:  # the rows of a table that was counted have no number
-        raise InputError(ROW.sub("", str(error))) from None
+        raise error.without_rows() from None
     kinds = {column.name: column.kind for column in made.schema.qi if column.kind is not None}
     request = replace(made.request, accept_unique=request.accept_unique)
     made = replace(made, schema=schema.with_kinds(kinds), request=request, notes=(*made.notes, *notes))
@@ -159,7 +157,7 @@ class CountedRelease:
         return self.made.search
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What the user should know."""
         return self.made.notes
 

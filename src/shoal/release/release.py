@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from shoal import verification
 from shoal.encoding.decode import Released
-from shoal.errors import FileError, UsageError
-from shoal.methods.base import DEFAULT
+from shoal.errors import FileError, Note, UsageError
+from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.release.data_dictionary import Seen
 from shoal.release.file_layout import lay_out
@@ -105,7 +105,7 @@ class Release:
     schema: Schema
     request: Request
     measures: Measures
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)

@@ -16,8 +16,9 @@ from shoal.report.figures import Evidence, risk_before
 from shoal.report.groups import SensitiveFacts, size_classes
 from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
+from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, fold_rare, percent, rounded, told
+from shoal.report.words import band, chance, fold_rare, hide_small, percent, rounded
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
@@ -110,7 +111,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "risk": _risk(evidence),
         "conventions": conventions(evidence.risk.smallest_group, evidence.risk.counts),
         "attacks": [],
-        "rules": _rules(evidence, private),
+        "rules": [rule_row(verdict, request.k, private=private) for verdict in release.rules],
         "criteria": three_criteria(
             evidence.smallest, names, evidence.sensitive, about_values, counts=evidence.risk.counts
         ),
@@ -130,7 +131,7 @@ def _verdict(evidence: Evidence) -> str:
 
 def _reached(evidence: Evidence, private: bool) -> dict[str, Any]:
     release, written = evidence.release, evidence.written
-    suppressed = evidence.left_out if private else told(evidence.left_out, release.request.k)
+    suppressed = evidence.left_out if private else hide_small(evidence.left_out, release.request.k)
     bound = release.lower_bound if release.request.tells_bound else None
     return {
         "k": release.request.k,
@@ -152,7 +153,7 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     checks = [
         {"what": words, "found": "holds in every group" if i else smallest} for i, words in enumerate(request.models)
     ]
-    left = evidence.left_out if private else told(evidence.left_out, request.k)
+    left = evidence.left_out if private else hide_small(evidence.left_out, request.k)
     limit = float(request.suppression_limit)
     checks.append(
         {"what": f"at most {limit:.4g} of the rows left out" if limit else "no row left out", "found": str(left)}
@@ -238,23 +239,6 @@ def _risk(evidence: Evidence) -> dict[str, Any]:
         "prosecutor": {"max": largest, "average": average, "share_above": percent(found.prosecutor.share_above)},
         "marketer": average,
     }
-
-
-def _rules(evidence: Evidence, private: bool) -> list[dict[str, Any]]:
-    """Tell how each rule is kept; the values that it names are for the private part."""
-    k, told_rules = evidence.release.request.k, []
-    named = [rule for rule in evidence.release.settings.data_rules() if rule.form != "base"]
-    for i, verdict in enumerate(evidence.release.rules):
-        known = len(named) == len(evidence.release.rules)
-        public = f"rule {i + 1}"
-        if known:
-            public = f"column {named[i].column!r}: {'ban, ' if named[i].ban else ''}{named[i].form}"
-        words = verdict.rule if private else public
-        broken = verdict.broken_rows if private else told(verdict.broken_rows, k)
-        told_rules.append(
-            {"rule": words, "importance": verdict.importance, "kept": not verdict.broken_groups, "broken_rows": broken}
-        )
-    return told_rules
 
 
 def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:

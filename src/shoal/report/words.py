@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 
 from shoal.models.thresholds import round_up
 
-__all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_counts", "percent", "rounded", "told", "width_words"]
+__all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_small", "percent", "rounded", "width_words"]
 
 HIDDEN = "<k"
 DAY = 86_400.0
 UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))  # up to so many days
-# A whole number that stands alone: not part of a name, a decimal, a version, an option or a quoted text.
-COUNT = re.compile(r"(?<![\w.,=:/'\"-])[0-9]+(?![\w%/'\"]|[.,][0-9])")
-QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
-def told(count: int, k: int) -> int | str:
-    """Return a count that may be published: from 1 to k - 1 it is only said to be below k."""
+def hide_small(count: int, k: int) -> int | str:
+    """Return a count as it may be published: "<k" for 1 to k - 1."""
     return HIDDEN if 0 < count < k else count
-
-
-def hide_counts(words: str, k: int) -> str:
-    """Return a remark without counts from 1 to k - 1; names in quotes stay as they are.
-
-    >>> hide_counts("column 'a 2': 3 values differ; 40 rows", 5)
-    "column 'a 2': <k values differ; 40 rows"
-    """
-    names = QUOTED.findall(words)
-    parts = [COUNT.sub(lambda found: str(told(int(found[0]), k)), part) for part in QUOTED.split(words)]
-    return "".join(part + name for part, name in zip(parts, [*names, ""], strict=True))
 
 
 def fold_rare(counted: Sequence[tuple[str, int]], k: int, most: int) -> tuple[list[tuple[str, int]], int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InputError, UsageError, join_problems
+from shoal.errors import InputError, Note, UsageError, join_problems
 from shoal.schema import Dialect
 from shoal.tables.typed_text import arrow_texts, pandas_text, polars_texts
 
@@ -62,7 +62,7 @@ class Table:
     path: Path | None = None
     dialect: Dialect | None = None
     native: Native | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     stamp: Stamp | None = None
     sheet: str | None = None
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
@@ -208,9 +208,9 @@ def _check_header(names: Iterable[str], place: str) -> None:
         raise InputError(join_problems(problems))
 
 
-def check_names(names: list[str], place: str) -> list[str]:
-    """Refuse double names; note those that differ in case alone."""
+def check_names(names: list[str], place: str) -> list[Note]:
+    """Refuse duplicate names; note names that differ only in case."""
     _check_header(names, place)
     folded = Counter(name.casefold() for name in names)
     alike = [name for name in names if folded[name.casefold()] > 1]
-    return [f"column names {', '.join(map(repr, alike))} differ in case alone"] if alike else []
+    return [Note("", f"column names {', '.join(map(repr, alike))} differ only in case")] if alike else []

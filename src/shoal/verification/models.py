@@ -20,7 +20,7 @@ from shoal.verification.cells import Cells, normalise
 from shoal.verification.model_judges import JUDGES, Evidence
 from shoal.verification.population import count_fitting
 
-__all__ = ["Promises"]
+__all__ = ["Promises", "has_judge"]
 
 Group = tuple[str, ...]
 PADDED = re.compile(r"[+-]?0[0-9]")
@@ -124,10 +124,15 @@ class Promises:
         return counted, kind, paths
 
 
+def has_judge(spec: Mapping[str, Any]) -> bool:
+    """Say whether the verifier can count a model, given as plain values."""
+    return spec.get("name") in JUDGES or spec.get("name") in ALIKE
+
+
 def _plain(model: Any) -> Mapping[str, Any]:
     spec = model if isinstance(model, Mapping) else model.spec() if hasattr(model, "spec") else {}
-    if spec.get("name") not in JUDGES and spec.get("name") not in ALIKE:
-        raise UsageError(f"model {spec.get('name')!r} cannot be verified. Models: {', '.join(JUDGES)}.")
+    if not has_judge(spec):
+        raise UsageError(f"the verifier has no judge for model {spec.get('name')!r}. Its models: {', '.join(JUDGES)}.")
     return dict(spec)
 
 

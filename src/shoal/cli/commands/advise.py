@@ -146,10 +146,11 @@ def write_outputs(advice: Advice, plot: Path | None, report: Path | None) -> Non
 
 def print_advice(advice: Advice) -> None:
     """Print the runs, what each rule says, and the recommendation."""
+    from shoal.evaluate.summary import opinion_words, recommendation_words
+
     assert advice.comparison is not None
     shared.print_runs(advice.comparison)
-    for opinion in advice.opinions:
-        typer.echo(f"{opinion.rule}: {opinion.reason}")
+    for line in opinion_words(advice):
+        typer.echo(line)
     if advice.chosen is not None:
-        best = advice.chosen.outcome
-        typer.echo(f"\nTake k = {best.k} with {best.method}, by the rule of {advice.chosen.rule}.")
+        typer.echo(f"\n{recommendation_words(advice)}")

@@ -213,7 +213,8 @@ def print_runs(found: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from shoal.evaluate.comparison.page import failed_rows, head_of, shown_rows
+    from shoal.evaluate.comparison.page import head_of, shown_rows
+    from shoal.evaluate.summary import failure_words
 
     table = Table(
         title=f"shoal: {found.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
@@ -223,8 +224,8 @@ def print_runs(found: Comparison) -> None:
     for row in shown_rows(found):
         table.add_row(*map(Text, row))
     Console().print(table)
-    for method, k, reason in failed_rows(found):
-        typer.echo(f"{method}, k = {k}: {reason}" if k else f"{method}: {reason}")
+    for line in failure_words(found):
+        typer.echo(line)
 
 
 def refuse_empty(found: Comparison) -> None:

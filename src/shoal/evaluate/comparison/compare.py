@@ -12,7 +12,7 @@ from shoal.errors import UsageError
 from shoal.evaluate.comparison.cache import Cache
 from shoal.evaluate.comparison.scoring import Case, Subject, prepare, score_added
 from shoal.evaluate.comparison.workers import run_cases
-from shoal.methods.base import infos, named
+from shoal.methods.registry import infos, named
 from shoal.risks.estimate import DEFAULT_THRESHOLD
 from shoal.schema import check_k, check_lists
 from shoal.settings.settings import Settings, read_config

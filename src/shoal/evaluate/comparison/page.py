@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.charts.charts import Chart, Point, Series, lines, scatter
 from shoal.charts.pages import Grid, Section, chart_page
+from shoal.evaluate.summary import opinion_words, recommendation_words
 
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.advise import Advice
@@ -173,7 +174,7 @@ def advice_page(advice: Advice) -> str:
     assert advice.comparison is not None
     found = advice.comparison
     failed = failed_rows(found)
-    words = tuple(f"{opinion.rule}: {opinion.reason}" for opinion in advice.opinions)
+    words = tuple(opinion_words(advice))
     rows = any(not each["added"] for each in found.means().to_dicts())
     sections = [
         Section("What each rule says", words, (advice_chart(advice),) if rows else ()),
@@ -182,12 +183,5 @@ def advice_page(advice: Advice) -> str:
     if failed:
         grid = Grid("Runs that gave no release", ("method", "k", "why"), tuple(failed))
         sections.append(Section("What did not work", (), (), (grid,)))
-    return chart_page("Choice of k", _advice_words(advice), sections, good=advice.chosen is not None)
-
-
-def _advice_words(advice: Advice) -> str:
-    """Say the advice in a few words."""
-    if advice.chosen is None:
-        return advice.unmet or "No rule applies."
-    best = advice.chosen.outcome
-    return f"Take k = {best.k} with {best.method}. {advice.chosen.reason}"
+    verdict = recommendation_words(advice) + ("" if advice.chosen is None else f" {advice.chosen.reason}")
+    return chart_page("Choice of k", verdict, sections, good=advice.chosen is not None)

@@ -118,7 +118,7 @@ class Grouping:
 
         The rows of a tuple go to its groups in order.
         """
-        if not problem.needs.plain:
+        if not problem.by_codes:
             return self.labels(problem)
         order = np.lexsort((self.groups, self.tuples))
         return Entries(self.tuples[order], self.rows[order], self.groups[order])
@@ -157,7 +157,7 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)
-        if merged is None and problem.needs.plain:
+        if merged is None and problem.requirement.plain:
             merged = borrow(problem, grouping, int(failing[0]))
         if merged is None:
             break

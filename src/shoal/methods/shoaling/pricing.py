@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
 from shoal.encoding.partition import node_losses
+from shoal.kernels.shoaling.prices import RECODINGS
 from shoal.methods.base import Run
 from shoal.methods.shoaling.bans import banned_pairs, check_bans, side_of
 from shoal.rules import CompiledRules, Pair, compile_rules
@@ -26,12 +27,12 @@ Ints = NDArray[np.int32]
 
 
 class Recoding(IntEnum):
-    """How the values of an attribute are generalised; the kernels use the same numbers."""
+    """How the values of an attribute are generalised, with the numbers of the compiled code."""
 
-    SET = 0
-    RANGE = 1
-    TREE = 2
-    RULE = 3
+    SET = RECODINGS["SET"]
+    RANGE = RECODINGS["RANGE"]
+    TREE = RECODINGS["TREE"]
+    RULE = RECODINGS["RULE"]
 
 
 class Prices(NamedTuple):

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.methods.base import Run
-from shoal.methods.shoaling.model_terms import Needs, find_needs
+from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
-from shoal.models import PrivacyModel
+from shoal.models import Distributions, PrivacyModel
 
 __all__ = ["Problem", "prepare"]
 
 Ints = NDArray[np.int32]
-# The arguments of a kernel that tell when a group is large enough: k, classes, positions, terms, facts.
-Requirement = tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Problem:
         prices: For the kernels.
         k: The least group size.
         classes: For each tuple, the class of its rows; models count rows by class.
-        needs: What the models require of a group.
+        requirement: What the models require of a group beyond k rows.
         row_tuple: The tuple of each canonical row.
         row_weights: The number of source rows behind each canonical row.
         bans: The side of each tuple in each pair of sides that no group may mix.
@@ -42,20 +40,26 @@ class Problem:
     prices: Prices
     k: int
     classes: Ints
-    needs: Needs
+    requirement: Requirement
     row_tuple: Ints
     row_weights: NDArray[np.int64] | None
     bans: Ints
 
     @property
     def free(self) -> bool:
-        """Whether only the number of rows decides if a group is allowed."""
-        return self.needs.plain and not self.bans.shape[1]
+        """Whether every group of k rows is allowed."""
+        return self.requirement.size_only and not self.bans.shape[1]
 
     @property
-    def need(self) -> Requirement:
-        """What a kernel needs to tell when a group is large enough."""
-        return self.k, self.classes, self.needs.positions, self.needs.terms, self.needs.facts
+    def by_codes(self) -> bool:
+        """Whether the tuples of the search are those of the encoded table, because models do not tell rows apart."""
+        return len(self.requirement.positions) == 1
+
+    @property
+    def required(self) -> tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
+        """What every kernel needs to decide whether a group passes."""
+        requirement = self.requirement
+        return self.k, self.classes, requirement.positions, requirement.terms, requirement.facts
 
     def distances(self, one: int) -> NDArray[np.int64]:
         """Return the price of a row of each tuple together with one tuple."""
@@ -86,6 +90,7 @@ def prepare(
     *,
     alpha: float = 0.5,
     pricing: Pricing | None = None,
+    distributions: Distributions | None = None,
 ) -> Problem:
     """Pose the problem of grouping the rows of a table.
 
@@ -96,14 +101,15 @@ def prepare(
         run: Its rules and weights.
         alpha: Balance of loss and rules; see `price_table`.
         pricing: The prices of the whole table, if `encoded` is a block of it; by default those of `encoded`.
+        distributions: What models know of the whole table, if `encoded` is a block of it.
 
     Raises:
         InfeasibleError: A ban leaves too few rows for a group.
     """
     if pricing is None:
         pricing = price_table(encoded.attributes, histograms(encoded), k, run or Run(), alpha=alpha)
-    needs = find_needs(encoded, models)
-    of_codes, classes, counts, row_tuple = _distinct(encoded, needs)
+    requirement = find_requirement(encoded, models, distributions)
+    of_codes, classes, counts, row_tuple = _distinct(encoded, requirement)
     tuples = encoded.tuples[of_codes]
     return Problem(
         codes=pricing.codes(tuples),
@@ -111,7 +117,7 @@ def prepare(
         prices=pricing.prices,
         k=k,
         classes=classes,
-        needs=needs,
+        requirement=requirement,
         row_tuple=row_tuple,
         row_weights=encoded.weights,
         bans=pricing.banned_sides(tuples),
@@ -126,16 +132,16 @@ def histograms(encoded: Encoded) -> list[NDArray[Any]]:
     ]
 
 
-def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
+def _distinct(encoded: Encoded, requirement: Requirement) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
     """Return the tuples that the search tells apart: their tuple of codes, their class and rows; and that of each row.
 
-    If only the number of rows matters, these are the distinct tuples of codes.
+    If models do not tell rows apart, these are the distinct tuples of codes.
     """
-    if needs.plain:
+    n_classes = len(requirement.positions)
+    if n_classes == 1:
         every = np.arange(len(encoded.tuples), dtype=np.int32)
         return every, np.zeros(len(every), dtype=np.int32), encoded.counts, encoded.row_tuple
-    n_classes = len(needs.positions)
-    keys = encoded.row_tuple.astype(np.int64) * n_classes + needs.classes
+    keys = encoded.row_tuple.astype(np.int64) * n_classes + requirement.classes
     distinct, row_tuple = np.unique(keys, return_inverse=True)
     counts = np.bincount(row_tuple, weights=encoded.weights, minlength=len(distinct)).astype(np.int64)
     of_codes, classes = np.divmod(distinct, n_classes)

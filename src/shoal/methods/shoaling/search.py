@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
-from shoal.errors import CancelledError, UsageError, setting
-from shoal.methods.base import Run, check_models
+from shoal.errors import CancelledError, InfeasibleError, UsageError, setting
+from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.nested_ranges import in_halves, nested_partition
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Part, Task
 from shoal.methods.shoaling.grouping import Grouping, near_hosts, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
+from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
@@ -174,7 +174,11 @@ class Shoaling:
         if not problem.free:
             grouping = repair(encoded, problem, models, grouping)
         grouping = grouping.condensed()
-        return grouping.labels(problem) if as_rows else grouping.entries(problem)
+        groups = grouping.labels(problem) if as_rows else grouping.entries(problem)
+        if not all(model.closed for model in models) and failing_groups(encoded, models, groups).any():
+            goal = " and ".join(model.describe() for model in models)
+            raise InfeasibleError(f"shoaling found no groups that pass {goal}. Weaken the goal.")
+        return groups
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:
@@ -213,10 +217,10 @@ class Search:
     def grow(self, singles: Grouping) -> Grouping:
         """Merge the tuples that are too small alone; if they are too few for a group, with larger ones near them."""
         problem = self.problem
-        chosen = np.full(len(singles.rows), True) if not problem.needs.plain else singles.rows < problem.k
+        chosen = np.full(len(singles.rows), True) if not problem.requirement.plain else singles.rows < problem.k
         if 0 < singles.rows[chosen].sum() < problem.k:
             chosen |= near_hosts(problem, singles, chosen)
-        task = Task.GROW_TWO_WAYS if self.effort.with_members and problem.needs.plain else Task.GROW
+        task = Task.GROW_TWO_WAYS if self.effort.with_members and problem.requirement.plain else Task.GROW
         limit = PAIRS_BLOCK_TUPLES if problem.k < SMALL_K else BLOCK_TUPLES
         return self._in_blocks(task, singles, chosen, limit=limit, least=problem.k, step=0)
 
@@ -305,9 +309,9 @@ class Search:
             groups=groups,
             prices=problem.prices,
             k=problem.k,
-            positions=problem.needs.positions,
-            terms=problem.needs.terms,
-            facts=problem.needs.facts,
+            positions=problem.requirement.positions,
+            terms=problem.requirement.terms,
+            facts=problem.requirement.facts,
             budget=budget,
         )
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import Note
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -66,7 +68,7 @@ class Source(Protocol):
         """Names of the columns, in order."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was guessed or noticed, for the user to see."""
 
     def check(self, names: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shoal.errors import FileError, InputError
+from shoal.errors import FileError, InputError, Note
 from shoal.tables.formats.blocks import Blocks, open_blocks
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding
@@ -97,7 +97,7 @@ class DuckSource:
         return self.blocks.names
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was guessed or noticed on reading."""
         return self.blocks.notes
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shoal.errors import FileError, InputError, join_problems
+from shoal.errors import FileError, InputError, Note, join_problems
 from shoal.tables.formats.writers import create
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding
 from shoal.tables.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote
@@ -67,11 +67,11 @@ class PostgresSource:
         return self.relation.columns
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was found."""
         kind = KINDS[self.relation.kind]
         return (
-            f"{self.place}: {kind} {self.relation.schema}.{self.relation.name}, {len(self.names)} columns",
+            Note(self.place, f"{kind} {self.relation.schema}.{self.relation.name}, {len(self.names)} columns"),
             *check_names(list(self.names), self.place),
         )
 

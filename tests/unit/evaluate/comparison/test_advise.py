@@ -185,7 +185,7 @@ def test_chart_marks_the_choice() -> None:
 
 def test_page_says_the_choice_or_why_there_is_none() -> None:
     page = advice_page(advise_on(made(LIMITED), Limits(max_risk=0.1)))
-    assert "Take k = 10 with b." in page
+    assert "Use k = 10 with b, by the rule" in page
     assert "minimum-deviation: The loss rises least" in page
     refused = advice_page(advise_on(made(LIMITED), Limits(max_loss=0.001)))
     assert "No release has a loss of at most 0.001." in refused

@@ -281,7 +281,7 @@ def test_weights_by_association_are_those_of_anonymize() -> None:
     found = shoal.compare(FRAME, methods=["bottom-up", "mondrian"], k=[3], jobs=1, **asked).frame
     told = shoal.anonymize(FRAME, k=3, method="bottom-up", others="drop", **asked).measures
     assert found["ncp"][0] == pytest.approx(told.ncp)
-    assert "takes no weights" in found["failed"][1]
+    assert "does not support weights" in found["failed"][1]
 
 
 def test_file_of_a_release_has_the_figures_of_its_run() -> None:

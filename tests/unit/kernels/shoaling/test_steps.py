@@ -78,7 +78,7 @@ def twin(made: Problem) -> naive.Block:
 def grown(made: Problem) -> tuple[NDArray[np.int32], int]:
     labels = np.empty(len(made.codes), dtype=np.int32)
     every = np.arange(len(made.codes), dtype=np.int32)
-    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.need, labels)
+    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.required, labels)
     return labels, n_groups
 
 
@@ -144,7 +144,7 @@ def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
     expected = naive.eject(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
     every = np.arange(len(made.codes), dtype=np.int32)
     n_groups = int(labels.max()) + 1
-    given_up = eject(made.codes, every, made.counts, *made.prices, *made.need, n_groups, labels)
+    given_up = eject(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
     assert as_sets(labels) == sorted(sorted(group) for group in expected if group)
     assert given_up == sum(not group for group in expected)
 
@@ -156,7 +156,7 @@ def test_members_are_gathered_in_ripe_groups(number: int) -> None:
     picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     picks[:n], rows[:n] = np.arange(n), made.counts
     labels = np.zeros(room, dtype=np.int32)
-    n = gather_members(made.codes, picks, rows, *made.prices, *made.need, n, labels)
+    n = gather_members(made.codes, picks, rows, *made.prices, *made.required, n, labels)
     check_kept(made, 2**62, picks[:n], rows[:n], labels[:n])
 
 
@@ -171,7 +171,7 @@ def test_exchanges_keep_rows_and_never_cost_more(number: int, heat: float, room:
     picks, rows = np.zeros(n + room, dtype=np.int32), np.zeros(n + room, dtype=np.int64)
     groups = np.zeros(n + room, dtype=np.int32)
     picks[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
-    n = anneal(made.codes, picks, rows, *made.prices, *made.need, n, n_groups, 200, heat, number, groups)
+    n = anneal(made.codes, picks, rows, *made.prices, *made.required, n, n_groups, 200, heat, number, groups)
     check_kept(made, before, picks[:n], rows[:n], groups[:n])
 
 
@@ -186,7 +186,7 @@ def test_rebuilt_groups_keep_rows_and_never_cost_more(number: int) -> None:
     start = Grouping.joined([(every, made.counts, labels)])
     if start.sizes().min() < made.k:
         pytest.skip("no ripe groups to begin with")
-    rebuild(made.codes, every, made.counts, *made.prices, *made.need, int(labels.max()) + 1, 3, labels)
+    rebuild(made.codes, every, made.counts, *made.prices, *made.required, int(labels.max()) + 1, 3, labels)
     check_kept(made, start.cost(made), every, made.counts, labels)
 
 

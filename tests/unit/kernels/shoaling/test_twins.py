@@ -36,7 +36,7 @@ def test_members_are_gathered_as_by_the_twin(number: int, spare: int) -> None:
     picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     picks[:n], rows[:n] = np.arange(n), made.counts
     labels = np.zeros(room, dtype=np.int32)
-    n = gather_members(made.codes, picks, rows, *made.prices, *made.need, n, labels)
+    n = gather_members(made.codes, picks, rows, *made.prices, *made.required, n, labels)
     expected = naive_gathering.gather_members(twin(made), room)
     assert picks[:n].tolist() == expected.picks
     assert rows[:n].tolist() == expected.rows
@@ -68,7 +68,7 @@ def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int,
     picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
     groups = np.zeros(room, dtype=np.int32)
     picks[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
-    n = anneal(made.codes, picks, rows, *made.prices, *made.need, n, n_groups, 40, heat, number, groups)
+    n = anneal(made.codes, picks, rows, *made.prices, *made.required, n, n_groups, 40, heat, number, groups)
     expected = naive_exchanges.anneal(twin(made), labels.tolist(), room, 40, heat, number)
     assert picks[:n].tolist() == expected.picks
     assert rows[:n].tolist() == expected.rows
@@ -83,5 +83,5 @@ def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int) -> None:
     expected = naive_rebuilding.rebuild(twin(made), labels.tolist(), partners)
     every = np.arange(len(made.codes), dtype=np.int32)
     n_groups = int(labels.max()) + 1
-    n_groups = rebuild(made.codes, every, made.counts, *made.prices, *made.need, n_groups, partners, labels)
+    n_groups = rebuild(made.codes, every, made.counts, *made.prices, *made.required, n_groups, partners, labels)
     assert [np.flatnonzero(labels == g).tolist() for g in range(n_groups)] == [sorted(group) for group in expected]
