@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.report.summary import ReleaseLike
-    from shoal.tables.targets.file import Beside
+    from shoal.tables.targets.file import ReportTarget
 
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
@@ -117,7 +117,7 @@ def print_release(
     seconds: float,
     *,
     as_json: bool = False,
-    report: Beside | None = None,
+    report: ReportTarget | None = None,
 ) -> None:
     """Print what was asked, reached and lost, and where the release and its report are."""
     from shoal.report.summary import Places, release_facts, release_json

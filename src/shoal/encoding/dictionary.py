@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -24,6 +24,30 @@ if TYPE_CHECKING:
 __all__ = ["Dictionary", "Distinct"]
 
 Meaning = TypeVar("Meaning")
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRow:
+    """The number (from 1) of the first row that contains a distinct cell; can be pickled, unlike a closure.
+
+    Attributes:
+        ranks: For each row, the index of its cell among the distinct cells.
+        n_texts: Number of distinct cells.
+    """
+
+    ranks: NDArray[np.integer[Any]]
+    n_texts: int
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The first row of each distinct cell."""
+        rows = np.empty(self.n_texts, dtype=np.int64)
+        rows[self.ranks[::-1]] = np.arange(len(self.ranks), 0, -1)  # the last assignment to a place wins
+        return rows
+
+    def __call__(self, index: int) -> int:
+        """Return the first row of a cell, given its index."""
+        return int(self.rows[index])
 
 
 @dataclass(frozen=True)
@@ -45,14 +69,7 @@ class Distinct:
     def of(cls, table: Table, name: str) -> Distinct:
         """Return the distinct cells of a column of a table."""
         ranks, texts = table.factor(name)
-
-        @cache
-        def first_rows() -> NDArray[np.int64]:
-            rows = np.empty(len(texts), dtype=np.int64)
-            rows[ranks[::-1]] = np.arange(len(ranks), 0, -1)  # the last assignment to a place wins
-            return rows
-
-        return cls(texts, table.counts(name), lambda index: int(first_rows()[index]))
+        return cls(texts, table.counts(name), FirstRow(ranks, len(texts)))
 
     @cached_property
     def normalised(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Protocol
@@ -16,18 +16,22 @@ from shoal.errors import InfeasibleError, UsageError, join_problems, setting
 from shoal.methods.registry import METHODS, info_of
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.rules import Rule
+from shoal.tables.watch import Watch
 
 __all__ = ["Method", "Run", "check_models", "check_rows_left", "check_run", "failing_groups"]
 
 
 @dataclass(frozen=True)
-class Run:
-    """What belongs to one run and not to the method: seed, threads, who watches and who may cancel it.
+class Run(Watch):
+    """What belongs to one run and not to the method, with the callbacks of whoever watches it.
 
-    stage is told what begins, progress the share of it that is done, in [0, 1]; cancelled is asked between steps, and
-    true ends the run. suppression_limit: the largest share of the rows that a method may leave out (label -1). rules:
-    what groups should not mix. weights: of the quasi-identifiers, by name; 1 where none is given. derive_weights: they
-    are still to be taken from the table.
+    Attributes:
+        seed: Seed for methods that use random numbers.
+        suppression_limit: The largest share of the rows that a method may suppress (label -1).
+        rules: Data constraint rules: values that groups should not mix.
+        weights: The weights of quasi-identifiers by name; 1 for the others.
+        derive_weights: Whether the weights are still to be derived from the table.
+        threads: The number of threads to use.
     """
 
     seed: int = 0
@@ -36,12 +40,9 @@ class Run:
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     derive_weights: bool = False
     threads: int = 1
-    stage: Callable[[str], None] = lambda name: None
-    progress: Callable[[float], None] = lambda share: None
-    cancelled: Callable[[], bool] = lambda: False
 
     def most_suppressed(self, n_rows: int) -> int:
-        """Return how many rows of a table may be left out."""
+        """Return how many rows of a table may be suppressed."""
         return int(self.suppression_limit * n_rows)
 
 
@@ -155,7 +156,7 @@ def failing_groups(
     if not isinstance(members, Entries):
         groups = Groups.of(encoded, members)
     elif encoded.people is None and all(model.basis is Basis.SIZE for model in models):
-        groups = Groups.of_entries(members.groups, members.rows, {})
+        groups = Groups(members.groups, members.rows)
     else:
         groups = Groups.of(encoded, members.labels(encoded.weights))
     failing = np.zeros(groups.n_groups, dtype=bool)

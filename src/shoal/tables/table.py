@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Factor", "Native", "Stamp", "Table", "factorize", "from_frame"]
+__all__ = [
+    "Factor",
+    "Native",
+    "Stamp",
+    "Table",
+    "changed_file",
+    "check_names",
+    "check_stamp",
+    "factorize",
+    "from_frame",
+    "make_table",
+]
 
 
 class Stamp(NamedTuple):
@@ -32,6 +43,23 @@ class Stamp(NamedTuple):
         """Take the stamp of a file."""
         found = path.stat()
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def check_stamp(path: Path, stamp: Stamp | None) -> None:
+    """Raise an InputError if a file no longer has the stamp that it had when it was read."""
+    if stamp is None:
+        return
+    try:
+        current = Stamp.of(path)
+    except OSError:
+        raise InputError(f"{path}: the file disappeared after it was read. Run again when it is back.") from None
+    if current != stamp:
+        raise changed_file(path)
+
+
+def changed_file(path: Path) -> InputError:
+    """Return the error for a file that changed after it was read."""
+    return InputError(f"{path}: the file changed after it was read. Run again when nothing writes to it.")
 
 
 class Factor(NamedTuple):
@@ -117,15 +145,9 @@ class Table:
         return counts
 
     def check_unchanged(self) -> None:
-        """Raise an InputError if the file is no longer the one that was read."""
-        if self.path is None or self.stamp is None:
-            return
-        try:
-            now = Stamp.of(self.path)
-        except OSError:
-            raise InputError(f"{self.path}: the file went away after it was read. Run again when it is back.") from None
-        if now != self.stamp:
-            raise InputError(f"{self.path}: the file changed after it was read. Run again when nothing writes to it.")
+        """Raise an InputError if the file changed since it was read."""
+        if self.path is not None:
+            check_stamp(self.path, self.stamp)
 
     @property
     def n_rows(self) -> int:

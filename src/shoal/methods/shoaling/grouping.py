@@ -47,11 +47,6 @@ class Grouping:
         return cls(every, problem.counts, every)
 
     @classmethod
-    def of_labels(cls, problem: Problem, labels: Ints) -> Grouping:
-        """Put all rows of a tuple into the group of its label."""
-        return cls.joined([(np.arange(len(labels), dtype=np.int32), problem.counts, labels)])
-
-    @classmethod
     def from_rows(cls, problem: Problem, labels: Ints) -> Grouping:
         """Count the rows of each tuple in each group; labels: the group of each canonical row."""
         weights = np.ones(len(labels), dtype=np.int64) if problem.row_weights is None else problem.row_weights

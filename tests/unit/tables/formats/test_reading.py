@@ -558,7 +558,7 @@ def test_a_file_that_changes_after_reading_is_noticed(tmp_path: Path, change: st
         os.replace(tmp_path / "new.csv", path)
     else:
         path.unlink()
-    with pytest.raises(InputError, match=f"{path}: the file (changed|went away) after it was read"):
+    with pytest.raises(InputError, match=f"{path}: the file (changed|disappeared) after it was read"):
         table.check_unchanged()
 
 
