@@ -292,7 +292,7 @@ class Release:
         table = self.original
         if table.path is not None and verification.can_read(table.path):
             dialect = table.dialect or Dialect()
-            original: Mapping[str, list[str]] = verification.read_original(table.path, dialect, table.sheet)
+            original: Any = verification.read_original(table.path, dialect, table.sheet)
         else:
             original = _as_text(table)
         verdict = verification.gate(
@@ -300,7 +300,7 @@ class Release:
             self.schema,
             self.request.k,
             original,
-            self._file.source_rows.tolist(),
+            self._file.source_rows,
             self.claims(),
             keep_order=self.request.keep_order,
             labels=self.labels,

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.schema import Dialect, Schema, check_k
-from shoal.verification.gate import _share
+from shoal.verification.gate import check_share, claim_violations
 from shoal.verification.gate_streamed import BAG, Claimed, bag_of, label_violations
 from shoal.verification.models import Promises
 from shoal.verification.reading import files
@@ -61,12 +61,12 @@ def check_recoded(
     violations, counted = _count(connection, staging, schema, check_k(k))
     n_source = connection.execute(_bytes(f"select count(*) from {_table(source)}")).fetchone()[0]
     suppressed = n_source - counted["rows"]
-    limit = _share(suppression_limit)
+    limit = check_share(suppression_limit)
     if suppressed > limit * n_source:
         most = int(limit * n_source)
         violations.append(f"suppression: {suppressed} of {n_source} rows are not in it; at most {most} may be.")
     counted["suppressed_rows"] = suppressed
-    violations += _claims(claimed.counts, counted)
+    violations += claim_violations(claimed.counts, counted)
     violations += label_violations(schema, claimed.maps, labels or {})
     promises = Promises(models, schema.columns, schema.missing, paths or {})
     violations += _promise_violations(connection, staging, schema, promises)
@@ -89,7 +89,7 @@ def check_copy(
     """Return the verdict on a staging table that was loaded from a file which has passed the gate."""
     names = [column.name for column in schema.released]
     violations, counted = _count(connection, staging, schema, check_k(k))
-    violations += _claims({name: claims[name] for name in claims if name in counted}, counted)
+    violations += claim_violations({name: claims[name] for name in claims if name in counted}, counted)
     if not violations:
         key = secrets.token_bytes(32)
         written = (chunk[1:] if number == 0 else chunk for number, chunk in enumerate(chunks(path, Dialect())))
@@ -158,14 +158,6 @@ def _promise_violations(connection: Any, staging: Name, schema: Schema, promises
         groups = dict(counts)
     found = promises.violations(groups, groups, lambda group: 0, {})
     return [f"{text.partition(';')[0]}." for text in found]  # rows of a table have no number
-
-
-def _claims(claims: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:
-    return [
-        f"claim {name!r}: {stated} stated, {counted.get(name, 'nothing of that name')} counted."
-        for name, stated in claims.items()
-        if counted.get(name) != stated
-    ]
 
 
 def _recoded(connection: Any, source: Name, names: Sequence[str], claimed: Claimed) -> tuple[str, list[Any]]:

@@ -1,37 +1,42 @@
-"""The gate: a file just written is held against its source, row by row."""
+"""The gate: a file just written is held against its source, row by row.
+
+Both tables are coded first (see `reading.coded`), so a pair of an original and a released cell is judged once, however
+many rows show it. The plain-Python twin in tests/naive/gate.py reaches the same verdict cell by cell.
+"""
 
 from __future__ import annotations
 
-import operator
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, islice, pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.errors import InputError, UsageError
-from shoal.schema import Dialect, Role, Schema, check_k
+from shoal.schema import Role, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.models import Promises
 from shoal.verification.reading import files
+from shoal.verification.reading.coded import CodedColumn, CodedTable, code_columns, read_written
 from shoal.verification.reading.layout import Layout
-from shoal.verification.reading.raw_bytes import Facts, has_bare_quote, scan
-from shoal.verification.reading.tables import TEXTUAL, PathName, chunks, picker
+from shoal.verification.reading.tables import PathName
 from shoal.verification.verdict import MOST_VIOLATIONS, Verdict, judge, small_groups
 
-__all__ = ["gate"]
+__all__ = ["check_share", "claim_violations", "gate", "header_violations"]
 
-MOST_KEPT = 1_000_000
+Group = tuple[str, ...]
+KEY_LIMIT = 2**62  # keys below this are exact in 64 bits
 
 
 def gate(
     path: PathName,
     schema: Schema,
     k: int,
-    original: Mapping[str, Sequence[str]],
-    source_rows: Sequence[int],
+    original: CodedTable | Mapping[str, Sequence[str]],
+    source_rows: Sequence[int] | NDArray[np.int64],
     claims: Mapping[str, int],
     *,
     keep_order: bool = False,
@@ -49,7 +54,7 @@ def gate(
         path: the file, as a release is written: CSV (UTF-8, comma, LF, header), also in gzip, Parquet or Excel.
         schema: the columns of the source; the file must hold the released ones and no other.
         k: the size that every group must have.
-        original: the text of the source by column name.
+        original: the source, coded by `read_original` or as text by column name.
         source_rows: for each released row, the source row (from 0) that it was made from.
         claims: what the maker states: "rows", "groups", "smallest_group", "suppressed_rows"; each is recounted.
         keep_order: the rows stand in the order of the source instead of sorted by their cells.
@@ -64,51 +69,63 @@ def gate(
     Where the schema has a person column, every group must have rows of k persons; where it has a column of personal k,
     every group must have as many as each of its rows asks for.
     """
-    k, limit = check_k(k), _share(suppression_limit)
+    k, limit = check_k(k), check_share(suppression_limit)
     source, violations = _source(schema, original)
-    n_source = len(next(iter(source.values()), ()))
-    witness = list(map(operator.index, source_rows))
-    kind = files.kind_of(path)
-    facts = scan(path) if kind in TEXTUAL else Facts(False, False, 0, True)
+    witness = np.asarray(source_rows, dtype=np.int64)
+    n_source = source.n_rows
     layout = Layout(bounds, spreadsheet_safe)
     promises = Promises(models, schema.columns, schema.missing, paths or {})
-    recount = _Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, promises)
+    kind = files.kind_of(path)
     try:
-        for chunk in chunks(path, Dialect(), whole=True):
-            recount.take(chunk)
+        written = read_written(path)
     except InputError as error:
         broken = str(error).removeprefix(f"{os.fspath(path)}: ")
-        violations += [*facts.violations(facts.carriage_returns), f"the file: {broken}"]
-        return judge(k, recount.rows, recount.groups, violations)
-    violations += facts.violations(recount.carriage_returns if kind in TEXTUAL else 0)
+        return judge(k, 0, {}, [*violations, f"the file: {broken}"])
+    violations += written.faults
     if kind != files.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
         violations.append("the file: its content is not what its name says.")
     violations += files.leftovers(path, kind)
-    if kind in TEXTUAL and recount.has_quotes and has_bare_quote(path):
-        violations.append("the file: a double quote stands in a cell that is not quoted.")
-    violations += recount.header_violations
-    violations += _witness_violations(witness, n_source, recount.rows, keep_order)
-    suppressed = n_source - recount.rows
+    release = layout.table(written)
+    violations += header_violations(release.names, schema)
+    violations += _witness_violations(witness, n_source, written.n_rows, keep_order)
+    suppressed = n_source - written.n_rows
     if suppressed > limit * n_source:
         most = int(limit * n_source)
         violations.append(f"suppression: {suppressed} of {n_source} rows are not in the file; at most {most} may be.")
-    if not recount.rows:
+    if not written.n_rows:
         violations.append("no rows: a release without data rows proves nothing.")
-
-    def first_row(group: tuple[str, ...]) -> int:
-        return recount.first_row(path, group)
-
-    violations += small_groups(recount.sizes(), k, first_row)
-    if recount.is_counting:
-        violations += promises.violations(recount.groups, recount.sizes(), first_row, recount.cells, population)
+    cells = {
+        c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), (labels or {}).get(c.name))
+        for c in schema.qi
+    }
+    counted: dict[str, int] = {"rows": written.n_rows, "suppressed_rows": suppressed}
+    groups = None
+    if cells and {column.name for column in schema.released} <= set(release.names):
+        groups = _Groups(release, list(cells))
+        counted |= {"groups": len(groups.keys), "smallest_group": min(groups.rows.values(), default=0)}
+        pairs = _Pairs(release, source, witness)
+        sizes = _sizes(groups, pairs, schema)
+        violations += small_groups(sizes, k, groups.first_row)
+        for name in promises.columns:
+            for group, cell, times in groups.counted_with(release.column(name)):
+                promises.add(name, group, cell, times)
+        for name in schema.names(Role.PERSONAL_K) if source.names else ():
+            promises.ask((group, cell) for group, cell, _ in groups.counted_with(*pairs.beside(name)))
+        violations += promises.violations(groups.rows, sizes, groups.first_row, cells, population)
     if layout.risky:
         violations.append(f"the file: {layout.risky} cells would be run by a spreadsheet.")
-    violations += _claim_violations(claims, recount, suppressed)
-    violations += recount.violations()
-    return judge(k, recount.rows, recount.groups, violations)
+    violations += claim_violations(claims, counted)
+    violations += _shape_violations(written)
+    if groups is not None and source.names:
+        for column in schema.released:
+            violations += pairs.violations(column.name, cells.get(column.name))
+    if not keep_order:
+        violations += _order_violations(written)
+    return judge(k, written.n_rows, {} if groups is None else groups.rows, violations)
 
 
-def _share(limit: float | Fraction) -> Fraction:
+def check_share(limit: float | Fraction) -> Fraction:
+    """Return a limit as an exact share, or refuse it."""
     try:
         share = Fraction(str(limit))
     except (ValueError, ZeroDivisionError):
@@ -118,53 +135,8 @@ def _share(limit: float | Fraction) -> Fraction:
     return share
 
 
-def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the source of the released columns, and what keeps it from being compared."""
-    names = [column.name for column in schema.released]
-    names += [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
-    if not schema.qi:
-        return {}, ["columns: no quasi-identifier, so there is nothing to count."]
-    if lacking := [name for name in names if name not in original]:
-        return {}, [f"source: column {name!r} is not there to compare with." for name in lacking]
-    source = {name: cells if isinstance(cells := original[name], list) else list(cells) for name in names}
-    if len(set(map(len, source.values()))) > 1:
-        return {}, ["source: its columns differ in length."]
-    return source, []
-
-
-def _exist(witness: list[int], n_source: int) -> bool:
-    return not witness or (min(witness) >= 0 and max(witness) < n_source)
-
-
-def _align(source: Mapping[str, list[str]], witness: list[int], n_source: int) -> dict[str, tuple[Any, ...]]:
-    """Bring the source into the order of the release, one column after the other: kind to the processor's cache."""
-    if _exist(witness, n_source):
-        pick = picker(witness)
-        return {name: pick(cells) for name, cells in source.items()}
-    return {
-        name: tuple(cells[row] if 0 <= row < n_source else None for row in witness) for name, cells in source.items()
-    }
-
-
-def _witness_violations(witness: list[int], n_source: int, n_rows: int, keep_order: bool) -> list[str]:
-    found = []
-    if n_rows != len(witness):
-        found.append(f"rows: the file has {n_rows}, but {len(witness)} were to be written.")
-    if not _exist(witness, n_source):
-        strange = [n for n, row in enumerate(witness, 1) if not 0 <= row < n_source]
-        found.append(f"source rows: {len(strange)} do not exist (first for row {strange[0]}).")
-    if doubled := len(witness) - len(set(witness)):
-        found.append(f"source rows: {doubled} rows stand for a source row that another row stands for already.")
-    if keep_order and not all(map(operator.lt, witness, islice(witness, 1, None))):
-        first = next(n for n, (a, b) in enumerate(pairwise(witness), 2) if a >= b)
-        found.append(f"order: the rows are not in the order of the source (first at row {first}).")
-    return found
-
-
-def _claim_violations(claims: Mapping[str, int], recount: _Recount, suppressed: int) -> list[str]:
-    counted: dict[str, int] = {"rows": recount.rows, "suppressed_rows": suppressed}
-    if recount.is_counting:
-        counted |= {"groups": len(recount.groups), "smallest_group": min(recount.groups.values(), default=0)}
+def claim_violations(claims: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:
+    """Compare what the maker of a release states with what was counted."""
     return [
         f"claim {name!r}: {stated} stated, {counted.get(name, 'nothing of that name')} counted."
         for name, stated in claims.items()
@@ -172,189 +144,164 @@ def _claim_violations(claims: Mapping[str, int], recount: _Recount, suppressed: 
     ]
 
 
+def _source(schema: Schema, original: CodedTable | Mapping[str, Sequence[str]]) -> tuple[CodedTable, list[str]]:
+    """Return the source of the released columns, and what keeps it from being compared."""
+    names = [column.name for column in schema.released]
+    names += [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
+    nothing = CodedTable([], [], 0)
+    if not schema.qi:
+        return nothing, ["columns: no quasi-identifier, so there is nothing to count."]
+    columns = original.names if isinstance(original, CodedTable) else original
+    if lacking := [name for name in names if name not in columns]:
+        return nothing, [f"source: column {name!r} is not there to compare with." for name in lacking]
+    if isinstance(original, CodedTable):
+        return CodedTable(names, [original.column(name) for name in names], original.n_rows), []
+    if len({len(original[name]) for name in names}) > 1:
+        return nothing, ["source: its columns differ in length."]
+    return code_columns({name: original[name] for name in names}), []
+
+
+def _witness_violations(witness: NDArray[np.int64], n_source: int, n_rows: int, keep_order: bool) -> list[str]:
+    violations = []
+    if n_rows != len(witness):
+        violations.append(f"rows: the file has {n_rows}, but {len(witness)} were to be written.")
+    outside = np.flatnonzero((witness < 0) | (witness >= n_source))
+    if len(outside):
+        violations.append(f"source rows: {len(outside)} do not exist (first for row {outside[0] + 1}).")
+    if repeated := len(witness) - len(np.unique(witness)):
+        violations.append(f"source rows: {repeated} rows stand for a source row that another row stands for already.")
+    falling = np.flatnonzero(np.diff(witness) <= 0)
+    if keep_order and len(falling):
+        violations.append(f"order: the rows are not in the order of the source (first at row {falling[0] + 2}).")
+    return violations
+
+
+def _shape_violations(written: CodedTable) -> list[str]:
+    violations = []
+    n_blank, before = written.blank_lines
+    if n_blank:
+        violations.append(f"blank lines: {n_blank} (the first before row {before}).")
+    n_ragged, first, _ = written.ragged_rows
+    if n_ragged:
+        violations.append(f"rows: {n_ragged} without exactly {len(written.names)} cells (first row {first}).")
+    return violations
+
+
+def _order_violations(written: CodedTable) -> list[str]:
+    """Return whether the rows are sorted by their cells, the first column first."""
+    undecided: NDArray[np.int64] | None = None  # pairs of neighbours that are equal so far
+    wrong: list[int] = []
+    for column in written.columns:
+        steps = np.diff(column.ranks())
+        undecided = np.arange(len(steps)) if undecided is None else undecided
+        steps = steps[undecided]
+        wrong += undecided[steps < 0][:1].tolist()
+        undecided = undecided[steps == 0]
+    if not wrong:
+        return []
+    return [f"order: the rows are not sorted by their cells (first at row {written.row_numbers()[min(wrong) + 1]})."]
+
+
+class _Groups:
+    """The groups of a release: rows that show the same texts in all quasi-identifiers."""
+
+    def __init__(self, release: CodedTable, names: Sequence[str]) -> None:
+        columns = [release.column(name) for name in names]
+        key = np.zeros(len(columns[0].codes), dtype=np.int64)
+        span = 1
+        for column in columns:
+            card = max(len(column.texts), 1)
+            if span * card >= KEY_LIMIT:
+                distinct, key = np.unique(key, return_inverse=True)
+                span = max(len(distinct), 1)
+            key = key * card + _distinct_codes(column)
+            span *= card
+        _, first, of_row, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        order = np.argsort(first)  # groups in the order of their first rows
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        self.of_row = place[of_row]
+        first = first[order]
+        self.keys: list[Group] = list(zip(*([c.texts[code] for code in c.codes[first]] for c in columns), strict=True))
+        self.rows: dict[Group, int] = dict(zip(self.keys, counts[order].tolist(), strict=True))
+        self._first_rows = dict(zip(self.keys, release.row_numbers()[first].tolist(), strict=True))
+
+    def first_row(self, group: Group) -> int:
+        """Return the number of the first row of a group."""
+        return int(self._first_rows[group])
+
+    def counted_with(
+        self, column: CodedColumn, rows: NDArray[np.int64] | None = None
+    ) -> Iterable[tuple[Group, str, int]]:
+        """Yield each group with each cell of a column that its rows show, and how many do; rows: those that count."""
+        of_row = self.of_row if rows is None else self.of_row[rows]
+        card = max(len(column.texts), 1)
+        pairs, counts = np.unique(of_row.astype(np.int64) * card + column.codes, return_counts=True)
+        for pair, times in zip(pairs.tolist(), counts.tolist(), strict=True):
+            yield self.keys[pair // card], column.texts[pair % card], times
+
+
+def _distinct_codes(column: CodedColumn) -> NDArray[np.int64]:
+    """Return codes of a column that are equal exactly where its texts are."""
+    code_of: dict[str, int] = {}
+    merged = np.array([code_of.setdefault(text, len(code_of)) for text in column.texts] or [0], dtype=np.int64)
+    return merged[column.codes]
+
+
 @dataclass
-class _Tally:
-    """How often something was found, and at which row first."""
+class _Pairs:
+    """Released rows beside the source rows that they were made from.
 
-    times: int = 0
-    first: int = 0
-
-    def add(self, row: int) -> None:
-        self.times += 1
-        self.first = self.first or row
-
-
-class _Recount:
-    """One pass over a written file beside its source; what holds for a whole chunk is never looked at cell by cell.
-
-    source: by released column, for each released row the text of its source cell, None if there is no such row.
+    Rows of the file without a source row (the witness names none, or one that does not exist) are left out; they are
+    violations of their own.
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        source: dict[str, tuple[Any, ...]],
-        keep_order: bool,
-        layout: Layout,
-        labels: Mapping[str, Mapping[str, Iterable[str]]],
-        promises: Promises,
-    ) -> None:
-        self._promises = promises
-        self._schema = schema
-        self._source = source
-        self._keep_order = keep_order
-        self._layout = layout
-        self.cells = {
-            c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), labels.get(c.name))
-            for c in schema.qi
-        }
-        self._person = next(iter(schema.names(Role.PERSON)), None)
-        self._own_k = next(iter(schema.names(Role.PERSONAL_K)), None)
-        self._people: set[tuple[tuple[str, ...], str]] = set()
-        self._width = 0
-        self._passed: dict[str, set[tuple[str, str]]] = {name: set() for name in self.cells}
-        self._header: list[str] | None = None
-        self._last: list[str] = []
-        self._blank, self._ragged, self._disorder = _Tally(), _Tally(), _Tally()
-        self._wrong = {column.name: _Tally() for column in schema.released}
-        self.rows = 0
-        self.groups: Counter[tuple[str, ...]] = Counter()
-        self.carriage_returns = 0
-        self.has_quotes = False
-        self.is_counting = False
-        self.header_violations: list[str] = []
+    release: CodedTable
+    source: CodedTable
+    witness: NDArray[np.int64]
 
-    def take(self, rows: list[list[str]]) -> None:
-        """Count and compare the next rows; the very first is the header."""
-        if self._header is None:
-            written = rows.pop(0)
-            self._width = len(written)
-            self._note_characters([written])
-            self._header = self._layout.names(written)
-            self.header_violations = _header_violations(self._header, self._schema)
-            names = set(self._header)
-            self.is_counting = bool(self.cells) and {c.name for c in self._schema.released} <= names
-        numbers: Sequence[int] = range(self.rows + 1, self.rows + len(rows) + 1)
-        if set(map(len, rows)) <= {self._width}:
-            self.rows += len(rows)
-        else:
-            rows, numbers = self._drop_malformed(rows)
-        if not rows:
-            return
-        if not self._keep_order:
-            self._check_order(rows, numbers)
-        columns = list(zip(*rows, strict=True))
-        self._note_characters(columns)
-        if not self._layout.is_plain:
-            columns = list(zip(*self._layout.rows(rows), strict=True))
-        if self.is_counting:
-            groups = list(zip(*(columns[n] for n in self._positions()), strict=True))
-            self.groups.update(groups)
-            header = self._header or []
-            self._promises.take(groups, {name: columns[header.index(name)] for name in self._promises.columns})
-            if self._own_k is not None and self._source:
-                asked = self._source[self._own_k]
-                self._promises.ask(
-                    (group, asked[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(asked)
-                )
-            if self._person is not None and self._source:
-                people = self._source[self._person]
-                self._people.update(
-                    (group, people[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(people)
-                )
-            if self._source:
-                self._compare(columns, numbers)
+    def __post_init__(self) -> None:
+        numbers = self.release.row_numbers()
+        self._rows = np.flatnonzero(numbers <= len(self.witness))
+        sources = self.witness[numbers[self._rows] - 1]
+        exist = (sources >= 0) & (sources < self.source.n_rows)
+        self._rows, self._sources = self._rows[exist], sources[exist]
+        self._numbers = numbers[self._rows]
 
-    def first_row(self, path: PathName, group: tuple[str, ...]) -> int:
-        """Return the number of the first row of a group, by reading the file again."""
-        rows = filter(None, chain.from_iterable(chunks(path, Dialect(), whole=True)))
-        next(rows)
-        pick = picker(self._positions())
-        laid_out = (self._layout.rows([row])[0] if len(row) == self._width else None for row in rows)
-        return next(n for n, row in enumerate(laid_out, 1) if row is not None and pick(row) == group)
+    def beside(self, name: str) -> tuple[CodedColumn, NDArray[np.int64]]:
+        """Return a column of the source in the order of the release, and the rows of the release that it stands by."""
+        return self.source.column(name).at(self._sources), self._rows
 
-    def sizes(self) -> Mapping[tuple[str, ...], int]:
-        """Return how many rows each group has or, where a column tells, rows of how many people."""
-        return self.groups if self._person is None else Counter(group for group, _ in self._people)
+    def violations(self, name: str, cells: Cells | None) -> list[str]:
+        """Compare a released column with its source: covered where it is a quasi-identifier, equal elsewhere."""
+        released, original = self.release.column(name).at(self._rows), self.source.column(name).at(self._sources)
+        card = max(len(released.texts), 1)
+        keys = original.codes.astype(np.int64) * card + released.codes
+        pairs, inverse = np.unique(keys, return_inverse=True)
 
-    def violations(self) -> list[str]:
-        """Return what was found wrong in the rows."""
-        found = []
-        if self._blank.times:
-            found.append(f"blank lines: {self._blank.times} (the first before row {self._blank.first}).")
-        if self._ragged.times:
-            found.append(
-                f"rows: {self._ragged.times} without exactly {self._width} cells (first row {self._ragged.first})."
-            )
-        for name, tally in self._wrong.items():
-            if tally.times:
-                fault = "do not cover their source" if name in self.cells else "differ from their source"
-                found.append(f"column {name!r}: the cells of {tally.times} rows {fault} (first row {tally.first}).")
-        if self._disorder.times:
-            found.append(f"order: the rows are not sorted by their cells (first at row {self._disorder.first}).")
-        return found
+        def is_true(before: str, after: str) -> bool:
+            return before == after or (cells is not None and cells.covers(before, after))
 
-    def _positions(self) -> list[int]:
-        return [(self._header or []).index(name) for name in self.cells]
-
-    def _note_characters(self, columns: Sequence[Sequence[str]]) -> None:
-        text = "".join(chain.from_iterable(columns))
-        self.carriage_returns += text.count("\r")
-        self.has_quotes = self.has_quotes or '"' in text
-
-    def _drop_malformed(self, rows: list[list[str]]) -> tuple[list[list[str]], list[int]]:
-        kept, numbers = [], []
-        for row in rows:
-            self.rows += bool(row)
-            if not row:
-                self._blank.add(self.rows + 1)
-            elif len(row) != self._width:
-                self._ragged.add(self.rows)
-            else:
-                kept.append(row)
-                numbers.append(self.rows)
-        return kept, numbers
-
-    def _check_order(self, rows: list[list[str]], numbers: Sequence[int]) -> None:
-        before = [self._last, *islice(rows, len(rows) - 1)]
-        self._last = rows[-1]
-        if not all(map(operator.le, before, rows)):
-            self._disorder.add(next(n for n, a, b in zip(numbers, before, rows, strict=True) if a > b))
-
-    def _compare(self, columns: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
-        sources = {name: cells[numbers[0] - 1 : numbers[-1]] for name, cells in self._source.items()}
-        some = next(iter(sources.values()))
-        if len(some) != len(numbers) or None in some:
-            start, end = numbers[0], numbers[0] + len(some)
-            kept = [i for i, n in enumerate(numbers) if n < end and some[n - start] is not None]
-            columns = [tuple(column[i] for i in kept) for column in columns]
-            numbers = [numbers[i] for i in kept]
-            sources = {name: tuple(cells[n - start] for n in numbers) for name, cells in sources.items()}
-        for name, tally in self._wrong.items():
-            cells = columns[(self._header or []).index(name)]
-            source = sources[name]
-            if source == cells:
-                continue
-            false = self._false_pairs(name, source, cells)
-            if false is None or false:
-                for n, pair in zip(numbers, zip(source, cells, strict=True), strict=True):
-                    if pair[0] != pair[1] if false is None else pair in false:
-                        tally.add(n)
-
-    def _false_pairs(self, name: str, source: Sequence[str], cells: Sequence[str]) -> set[tuple[str, str]] | None:
-        """Return the pairs of source and released cell where the one does not cover the other; None if any unequal."""
-        if name not in self.cells:
-            return None
-        passed = self._passed[name]
-        pairs = set(zip(source, cells, strict=True)).difference(passed)
-        false = {pair for pair in pairs if not self.cells[name].covers(*pair)}
-        if len(passed) > MOST_KEPT:
-            passed.clear()
-        passed |= pairs - false
-        return false
+        false = np.array([not is_true(original.texts[p // card], released.texts[p % card]) for p in pairs.tolist()])
+        if not false.any():
+            return []
+        rows = self._numbers[false[inverse]]
+        fault = "differ from their source" if cells is None else "do not cover their source"
+        return [f"column {name!r}: the cells of {len(rows)} rows {fault} (first row {rows[0]})."]
 
 
-def _header_violations(header: list[str], schema: Schema) -> list[str]:
+def _sizes(groups: _Groups, pairs: _Pairs, schema: Schema) -> Mapping[Group, int]:
+    """Return how many rows each group has or, where a column tells, rows of how many people."""
+    people = schema.names(Role.PERSON)
+    if not people or not pairs.source.names:
+        return groups.rows
+    sizes = dict.fromkeys(groups.rows, 0)
+    for group, _, _ in groups.counted_with(*pairs.beside(people[0])):
+        sizes[group] += 1
+    return sizes
+
+
+def header_violations(header: list[str], schema: Schema) -> list[str]:
     """Return what is wrong with the columns; the file's own names are not shown, they may be cells."""
     wanted = [column.name for column in schema.released]
     held_back = {column.name: column.role for column in schema.columns if column.name not in wanted}

@@ -10,19 +10,22 @@ Memory is taken by the groups and the labels, not by the rows.
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import secrets
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain, islice
 from typing import Any
 
 from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.gate import _claim_violations, _Recount, _share
+from shoal.verification.gate import check_share, claim_violations, header_violations
 from shoal.verification.models import Promises
 from shoal.verification.reading import files
-from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.raw_bytes import Facts, has_bare_quote, scan
 from shoal.verification.reading.tables import TEXTUAL, PathName, chunks, picker
 from shoal.verification.verdict import Verdict, judge, small_groups
@@ -73,12 +76,12 @@ def gate_recoded(
         models: what every group must pass beside k, as plain values (see shoal.verification.models).
         paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
     """
-    k, limit = check_k(k), _share(suppression_limit)
+    k, limit = check_k(k), check_share(suppression_limit)
     key = secrets.token_bytes(32)
     kind = files.kind_of(path)
     facts = scan(path) if kind in TEXTUAL else Facts(False, False, 0, True)
     promises = Promises(models, schema.columns, schema.missing, paths or {})
-    recount = _Recount(schema, {}, False, Layout(), labels or {}, promises)
+    recount = _Recount(schema, labels or {}, promises)
     written = 0
     try:
         for number, chunk in enumerate(chunks(path, Dialect(), whole=True)):
@@ -105,15 +108,127 @@ def gate_recoded(
     def first_row(group: tuple[str, ...]) -> int:
         return recount.first_row(path, group)
 
-    violations += small_groups(recount.sizes(), k, first_row)
+    violations += small_groups(recount.groups, k, first_row)
     if recount.is_counting:
-        violations += promises.violations(recount.groups, recount.sizes(), first_row, recount.cells)
-    violations += _claim_violations(claimed.counts, recount, suppressed)
+        violations += promises.violations(recount.groups, recount.groups, first_row, recount.cells)
+    violations += recount.claim_violations(claimed.counts, suppressed)
     violations += recount.violations()
     violations += label_violations(schema, claimed.maps, labels or {})
     if n_kept != recount.rows or wanted % BAG != written % BAG:
         violations.append(f"rows: the file does not hold the {n_kept} rows that the labels make of the source.")
     return judge(k, recount.rows, recount.groups, violations)
+
+
+@dataclass
+class _Tally:
+    """How often something occurs, and the row of its first occurrence."""
+
+    times: int = 0
+    first: int = 0
+
+    def add(self, row: int) -> None:
+        self.times += 1
+        self.first = self.first or row
+
+
+class _Recount:
+    """One pass over a written file; what holds for a whole chunk of rows is not looked at cell by cell."""
+
+    def __init__(self, schema: Schema, labels: Mapping[str, Mapping[str, Iterable[str]]], promises: Promises) -> None:
+        self._promises = promises
+        self._schema = schema
+        self.cells = {
+            c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), labels.get(c.name))
+            for c in schema.qi
+        }
+        self._width = 0
+        self._header: list[str] | None = None
+        self._last: list[str] = []
+        self._blank, self._ragged, self._disorder = _Tally(), _Tally(), _Tally()
+        self.rows = 0
+        self.groups: Counter[tuple[str, ...]] = Counter()
+        self.carriage_returns = 0
+        self.has_quotes = False
+        self.is_counting = False
+        self.header_violations: list[str] = []
+
+    def take(self, rows: list[list[str]]) -> None:
+        """Count the next rows; the very first is the header."""
+        if self._header is None:
+            self._header = rows.pop(0)
+            self._width = len(self._header)
+            self._note_characters([self._header])
+            self.header_violations = header_violations(self._header, self._schema)
+            self.is_counting = bool(self.cells) and {c.name for c in self._schema.released} <= set(self._header)
+        numbers: Sequence[int] = range(self.rows + 1, self.rows + len(rows) + 1)
+        if set(map(len, rows)) <= {self._width}:
+            self.rows += len(rows)
+        else:
+            rows, numbers = self._drop_malformed(rows)
+        if not rows:
+            return
+        self._check_order(rows, numbers)
+        columns = list(zip(*rows, strict=True))
+        self._note_characters(columns)
+        if self.is_counting:
+            groups = list(zip(*(columns[n] for n in self._positions()), strict=True))
+            self.groups.update(groups)
+            header = self._header
+            self._promises.take(groups, {name: columns[header.index(name)] for name in self._promises.columns})
+
+    def first_row(self, path: PathName, group: tuple[str, ...]) -> int:
+        """Return the number of the first row of a group, by reading the file again."""
+        rows = filter(None, chain.from_iterable(chunks(path, Dialect(), whole=True)))
+        next(rows)
+        pick = picker(self._positions())
+        return next(n for n, row in enumerate(rows, 1) if len(row) == self._width and pick(row) == group)
+
+    def claim_violations(self, claims: Mapping[str, int], suppressed: int) -> list[str]:
+        """Compare what the maker states with what was counted."""
+        counted: dict[str, int] = {"rows": self.rows, "suppressed_rows": suppressed}
+        if self.is_counting:
+            counted |= {"groups": len(self.groups), "smallest_group": min(self.groups.values(), default=0)}
+        return claim_violations(claims, counted)
+
+    def violations(self) -> list[str]:
+        """Return what is wrong with the rows."""
+        violations = []
+        if self._blank.times:
+            violations.append(f"blank lines: {self._blank.times} (the first before row {self._blank.first}).")
+        if self._ragged.times:
+            violations.append(
+                f"rows: {self._ragged.times} without exactly {self._width} cells (first row {self._ragged.first})."
+            )
+        if self._disorder.times:
+            violations.append(f"order: the rows are not sorted by their cells (first at row {self._disorder.first}).")
+        return violations
+
+    def _positions(self) -> list[int]:
+        return [(self._header or []).index(name) for name in self.cells]
+
+    def _note_characters(self, columns: Sequence[Sequence[str]]) -> None:
+        text = "".join(chain.from_iterable(columns))
+        self.carriage_returns += text.count("\r")
+        self.has_quotes = self.has_quotes or '"' in text
+
+    def _drop_malformed(self, rows: list[list[str]]) -> tuple[list[list[str]], list[int]]:
+        well_formed, numbers = [], []
+        for row in rows:
+            self.rows += bool(row)
+            if not row:
+                self._blank.add(self.rows + 1)
+            elif len(row) != self._width:
+                self._ragged.add(self.rows)
+            else:
+                well_formed.append(row)
+                numbers.append(self.rows)
+        return well_formed, numbers
+
+    def _check_order(self, rows: list[list[str]], numbers: Sequence[int]) -> None:
+        before = [self._last, *islice(rows, len(rows) - 1)]
+        self._last = rows[-1]
+        if not all(map(operator.le, before, rows)):
+            self._disorder.add(next(n for n, a, b in zip(numbers, before, rows, strict=True) if a > b))
 
 
 def bag_of(rows: Iterable[Sequence[str]], key: bytes) -> int:

@@ -15,6 +15,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -22,7 +23,7 @@ from xml.etree import ElementTree
 
 from shoal.errors import FileError, InputError
 
-__all__ = ["cell_text", "kind_of", "leftovers", "open_bytes", "parquet_rows"]
+__all__ = ["cell_text", "kind_of", "leftovers", "open_bytes", "parquet_columns", "parquet_rows", "unreadable"]
 
 PathName = str | os.PathLike[str]
 Rows = Iterator[list[list[str]]]
@@ -34,7 +35,14 @@ KINDS = {
     b"ARROW1\0\0": "arrow",
     b"\xff\xff\xff\xff": "arrow stream",
 }
+BLOCK_ROWS = 20_000
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
+
+
+def unreadable(path: PathName, error: Exception) -> FileError:
+    """Return the error for a file that cannot be read."""
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    return FileError(f"{os.fspath(path)}: cannot be read: {reason}.")
 
 
 def kind_of(path: PathName) -> str:
@@ -102,27 +110,61 @@ def cell_text(cell: Any) -> str:
 # ---- Parquet
 
 
+def parquet_columns(path: PathName) -> tuple[list[str], list[Iterator[list[str]]]]:
+    """Return the names of a Parquet file's columns, and for each column its cells in blocks, read one by one."""
+    with _parquet(path) as parquet:
+        return parquet.names, [parquet_cells(path, position) for position in range(len(parquet.names))]
+
+
+def parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
+    """Yield the cells of one column of a Parquet file, a block at a time."""
+    with _parquet(path) as parquet:
+        expression, text = parquet.column(position)
+        parquet.ask(expression)
+        while rows := parquet.connection.fetchmany(BLOCK_ROWS):
+            cells = [row[0] for row in rows]
+            yield cells if text is cell_text and all(type(cell) is str for cell in cells) else list(map(text, cells))
+
+
 def parquet_rows(path: PathName, size: int) -> Rows:
-    """Yield the header and then the rows of a Parquet file, by DuckDB."""
+    """Yield the header and then the rows of a Parquet file."""
+    with _parquet(path) as parquet:
+        expressions, texts = zip(*map(parquet.column, range(len(parquet.names))), strict=True)
+        parquet.ask(", ".join(expressions))
+        yield [parquet.names]
+        while rows := parquet.connection.fetchmany(size):
+            columns = [list(map(text, cells)) for text, cells in zip(texts, zip(*rows, strict=True), strict=True)]
+            yield list(map(list, zip(*columns, strict=True)))
+
+
+class _Parquet:
+    """A Parquet file that DuckDB has open; its columns have the aliases c0, c1 and so on."""
+
+    def __init__(self, connection: Any, place: str) -> None:
+        self.connection, self.place = connection, place
+        self.names = _parquet_names(connection, place)
+        aliases = ", ".join(f"c{n}" for n in range(len(self.names)))
+        self._source = f"from read_parquet(?, hive_partitioning=false) as t({aliases})"
+        described = connection.execute(f"describe select * {self._source}", [_pattern(place)]).fetchall()
+        self._types = [str(row[1]) for row in described]
+
+    def column(self, position: int) -> tuple[str, Callable[[Any], str]]:
+        """Return the expression that reads a column, and what turns its cells into text."""
+        return _parquet_column(self.place, self.names[position], f"c{position}", self._types[position])
+
+    def ask(self, expressions: str) -> None:
+        """Begin to read these expressions, in the order of the rows."""
+        self.connection.execute(f"select {expressions} {self._source}", [_pattern(self.place)])
+
+
+@contextmanager
+def _parquet(path: PathName) -> Iterator[_Parquet]:
     import duckdb
 
     place = os.fspath(path)
     try:
         with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
-            names = _parquet_names(connection, place)
-            aliases = [f"c{n}" for n in range(len(names))]
-            source = f"from read_parquet(?, hive_partitioning=false) as t({', '.join(aliases)})"
-            described = connection.execute(f"describe select * {source}", [_pattern(place)]).fetchall()
-            picked, texts = [], []
-            for name, alias, row in zip(names, aliases, described, strict=True):
-                expression, text = _parquet_column(place, name, alias, str(row[1]))
-                picked.append(expression)
-                texts.append(text)
-            connection.execute(f"select {', '.join(picked)} {source}", [_pattern(place)])
-            yield [names]
-            while rows := connection.fetchmany(size):
-                columns = [list(map(text, cells)) for text, cells in zip(texts, zip(*rows, strict=True), strict=True)]
-                yield list(map(list, zip(*columns, strict=True)))
+            yield _Parquet(connection, place)
     except duckdb.Error:
         raise InputError(f"{place}: cannot be read as Parquet: it is damaged, encrypted or cut short.") from None
 

@@ -1,12 +1,17 @@
 """The verifier's own view of how a release is laid out: ranges in two columns, cells made harmless for spreadsheets.
 
-A part of the verifier: standard library only, nothing of the code that makes releases.
+Nothing here is shared with the code that makes releases.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.verification.reading.coded import CodedColumn, CodedTable
 
 __all__ = ["Layout"]
 
@@ -15,53 +20,54 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class Layout:
-    """How the columns of a file stand for the columns of a table.
+    """How the columns of a file represent the columns of a table.
 
-    bounds: columns that are written as NAME_min and NAME_max. safe: a quote stands before every cell or name that a
-    spreadsheet would take for a formula.
+    Args:
+        bounds: Columns that are written as NAME_min and NAME_max.
+        safe: Whether a quote precedes every cell or name that a spreadsheet would run as a formula.
     """
 
     def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
         self._bounds = frozenset(bounds)
         self._safe = safe
-        self._steps: list[tuple[int, int]] = []  # where a column stands in the file, and in how many columns
-        self.risky = 0
+        self.risky = 0  # cells and names that lack the quote they need
 
-    @property
-    def is_plain(self) -> bool:
-        """Say whether the file's columns are the table's as they stand."""
-        return not self._bounds and not self._safe
-
-    def names(self, header: Sequence[str]) -> list[str]:
-        """Return the names of the table's columns; what is not laid out as it should be keeps its own name."""
-        header = [self._bare(name) for name in header]
-        names, position = [], 0
+    def table(self, written: CodedTable) -> CodedTable:
+        """Return the table that a file represents: without added quotes, two bounds as one range."""
+        if not self._bounds and not self._safe:
+            return written
+        header = [self._bare(name) for name in written.names]
+        columns = [self._bare_column(column) for column in written.columns] if self._safe else written.columns
+        names: list[str] = []
+        merged: list[CodedColumn] = []
+        position = 0
         while position < len(header):
             name = header[position].removesuffix("_min")
-            pair = name in self._bounds and list(header[position : position + 2]) == [f"{name}_min", f"{name}_max"]
-            self._steps.append((position, 2 if pair else 1))
-            names.append(name if pair else header[position])
-            position += 2 if pair else 1
-        return names
+            is_pair = name in self._bounds and header[position : position + 2] == [f"{name}_min", f"{name}_max"]
+            names.append(name if is_pair else header[position])
+            merged.append(_range(columns[position], columns[position + 1]) if is_pair else columns[position])
+            position += 2 if is_pair else 1
+        return replace(written, names=names, columns=merged)
 
-    def rows(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Return rows of the table's cells: two bounds as one range, or as the one value that both are."""
-        if self._safe:
-            rows = [[self._bare(cell) for cell in row] for row in rows]
-        if not self._bounds:
-            return [list(row) for row in rows]
-        return [[self._cell(row, position, width) for position, width in self._steps] for row in rows]
+    def _bare_column(self, column: CodedColumn) -> CodedColumn:
+        counts = column.counts().tolist()
+        return CodedColumn(
+            [self._bare(text, times) for text, times in zip(column.texts, counts, strict=True)], column.codes
+        )
 
-    @staticmethod
-    def _cell(row: Sequence[str], position: int, width: int) -> str:
-        if width == 1 or row[position] == row[position + 1]:
-            return row[position]
-        return f"[{row[position]}, {row[position + 1]}]"
-
-    def _bare(self, cell: str) -> str:
-        """Take the quote away; count the cells that would need one."""
+    def _bare(self, cell: str, times: int = 1) -> str:
+        """Remove the added quote; count the cells that would need one."""
         if not self._safe:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
-            self.risky += 1
+            self.risky += times
         return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_SIGNS and len(cell) > 1 else cell
+
+
+def _range(low: CodedColumn, high: CodedColumn) -> CodedColumn:
+    """Return two columns of bounds as one of ranges; equal bounds are the value itself."""
+    card = max(len(high.texts), 1)
+    pairs, codes = np.unique(low.codes.astype(np.int64) * card + high.codes, return_inverse=True)
+    ends: Sequence[tuple[str, str]] = [(low.texts[pair // card], high.texts[pair % card]) for pair in pairs.tolist()]
+    texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in ends]
+    return CodedColumn(texts, codes.astype(np.int32))

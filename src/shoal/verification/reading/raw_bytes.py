@@ -7,7 +7,7 @@ import zlib
 from typing import NamedTuple
 
 from shoal.verification.reading import files
-from shoal.verification.reading.tables import PathName, open_text, unreadable
+from shoal.verification.reading.tables import PathName, open_text
 
 __all__ = ["Facts", "has_bare_quote", "scan"]
 
@@ -46,7 +46,7 @@ def scan(path: PathName) -> Facts:
                 nul = nul or b"\0" in block
                 carriage_returns += block.count(b"\r")
     except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(path, error) from None
+        raise files.unreadable(path, error) from None
     return Facts(start == b"\xef\xbb\xbf", nul, carriage_returns, last == b"\n")
 
 

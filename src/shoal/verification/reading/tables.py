@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, TextIO
 
-from shoal.errors import FileError, InputError, UsageError
+from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect
 from shoal.verification.reading import files, workbook
-from shoal.verification.verdict import MOST_VIOLATIONS
+from shoal.verification.reading.coded import read_original, refuse_doubles
 
 __all__ = [
     "PathName",
@@ -24,16 +24,12 @@ __all__ = [
     "chunks",
     "open_text",
     "picker",
-    "read_original",
-    "refuse_doubles",
     "text_table",
-    "unreadable",
 ]
 
 PathName = str | os.PathLike[str]
 
 CHUNK_ROWS = 1_000  # small enough for the processor's cache: twice as fast as 50,000
-MOST_KEPT = 1_000_000
 TEXTUAL = ("csv", "gzip")
 DELIMITERS = (",", ";", "\t", "|")
 
@@ -41,33 +37,6 @@ DELIMITERS = (",", ";", "\t", "|")
 def can_read(path: PathName) -> bool:
     """Say whether the verifier has a reader of its own for a file: for all but Arrow files."""
     return files.kind_of(path) not in ("arrow", "arrow stream")
-
-
-def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) -> dict[str, list[str]]:
-    """Read a file as text by column name, with readers of the verifier's own: CSV, Parquet or a sheet of a workbook.
-
-    Blank lines are skipped; without a header the columns are called column1, column2 and so on. Equal texts of a column
-    are held once, so that a large table stays small.
-    """
-    names: list[str] = []
-    columns: list[list[str]] = []
-    kept: list[dict[str, str]] = []
-    for chunk in chunks(path, dialect, sheet=sheet):
-        rows = [row for row in chunk if row]
-        if rows and not names:
-            names = rows.pop(0) if dialect.header else [f"column{n}" for n in range(1, len(rows[0]) + 1)]
-            refuse_doubles(f"{os.fspath(path)}: ", names)
-            columns, kept = [[] for _ in names], [{} for _ in names]
-        if not set(map(len, rows)) <= {len(names)}:
-            raise _ragged(path, dialect, len(names))
-        for column, held, cells in zip(columns, kept, zip(*rows, strict=True), strict=False):
-            if len(held) > MOST_KEPT:
-                held.clear()
-            held |= {cell: cell for cell in set(cells).difference(held)}
-            column.extend(picker(cells)(held))
-    if not names:
-        raise InputError(f"{os.fspath(path)}: the file is empty. A table is needed.")
-    return dict(zip(names, columns, strict=True))
 
 
 def open_text(path: PathName, encoding: str) -> TextIO:
@@ -78,15 +47,9 @@ def open_text(path: PathName, encoding: str) -> TextIO:
         known = codecs.lookup("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding).name
         return io.TextIOWrapper(files.open_bytes(path), encoding=known, newline="")
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise files.unreadable(path, error) from None
     except LookupError:
         raise UsageError(f"encoding {encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'.") from None
-
-
-def unreadable(path: PathName, error: Exception) -> FileError:
-    """Return the error for a file that cannot be read."""
-    reason = getattr(error, "strerror", None) or type(error).__name__
-    return FileError(f"{os.fspath(path)}: cannot be read: {reason}.")
 
 
 def _reader(file: TextIO, dialect: Dialect) -> Any:
@@ -126,7 +89,7 @@ def chunks(
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise InputError(f"{os.fspath(path)}: cannot be decompressed: it is damaged or cut short.") from None
         except OSError as error:
-            raise unreadable(path, error) from None
+            raise files.unreadable(path, error) from None
 
 
 def _first_line(path: PathName, dialect: Dialect, wanted: Callable[[list[str]], bool]) -> int:
@@ -149,11 +112,6 @@ def picker(keys: Sequence[Any]) -> Callable[[Any], tuple[str, ...]]:
     return lambda held: tuple(held[key] for key in keys)
 
 
-def _ragged(path: PathName, dialect: Dialect, width: int) -> InputError:
-    line = _first_line(path, dialect, lambda row: len(row) not in (0, width))
-    return InputError(f"{os.fspath(path)}: line {line}: the row does not have {width} cells as the first one has.")
-
-
 def _guess(path: PathName, names: Sequence[str]) -> Dialect:
     """Return the dialect under which all these names stand in the first line; a plain one if none is."""
     if files.kind_of(path) not in (*TEXTUAL, "zstd"):
@@ -173,7 +131,7 @@ def _guess(path: PathName, names: Sequence[str]) -> Dialect:
 def text_table(table: object, dialect: Dialect | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the text of a file or of a pandas, polars or pyarrow table by column name."""
     if isinstance(table, str | os.PathLike):
-        return read_original(table, dialect or _guess(table, names))
+        return read_original(table, dialect or _guess(table, names)).texts()
     frame: Any = table
     read: Callable[[int], list[Any]]
     if hasattr(frame, "get_column") and hasattr(frame, "columns"):  # polars
@@ -186,11 +144,3 @@ def text_table(table: object, dialect: Dialect | None, names: Sequence[str]) -> 
         raise UsageError(f"a {type(table).__name__} is not a table. Give a path or a pandas, polars or pyarrow table.")
     refuse_doubles("", found)
     return {name: [files.cell_text(cell) for cell in read(n)] for n, name in enumerate(found)}
-
-
-def refuse_doubles(where: str, names: Sequence[str]) -> None:
-    """Refuse names that stand twice, by position."""
-    first = {name: n for n, name in reversed(list(enumerate(names)))}
-    if doubles := [str(n + 1) for n, name in enumerate(names) if first[name] != n]:
-        places = ", ".join(doubles[:MOST_VIOLATIONS])
-        raise InputError(f"{where}the column at position {places} has the name of one before it. Give each its own.")
