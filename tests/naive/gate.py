@@ -262,7 +262,9 @@ class _Recount:
             if self._person is not None and self._source:
                 people = self._source[self._person]
                 self._people.update(
-                    (group, people[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(people)
+                    (group, people[n - 1])
+                    for group, n in zip(groups, numbers, strict=True)
+                    if n <= len(people) and people[n - 1] is not None
                 )
             if self._source:
                 self._compare(columns, numbers)
