@@ -1,1 +1,1 @@
-"""Experiments of the papers, repeated: each a script and the page that it wrote."""
+"""The experiments of the papers, repeated: one script each, with the page it writes."""

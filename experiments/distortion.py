@@ -1,11 +1,11 @@
-"""Figure 2 of the paper that brings KACA: distortion ratio of KACA and Incognito over the number of quasi-identifiers.
+"""Figure 2 of the KACA paper: distortion ratio of KACA and Incognito over the number of quasi-identifiers.
 
 python -m experiments.distortion            writes experiments/distortion.json, distortion.md and distortion.svg
 
-Figures that stand in distortion.json already are not worked out again; remove it to begin anew.
+Figures already in distortion.json are not computed again; delete the file to start over.
 
-45,222 complete rows of both Adult files, the nine quasi-identifiers of the paper's Table 2 in its order, uniform
-weights, k = 2 and 10, KACA with ten seeds.
+Data: the 45,222 complete rows of both Adult files, the nine quasi-identifiers of the paper's Table 2 in its order,
+uniform weights, k = 2 and 10, KACA with ten seeds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ KS = (2, 10)
 SEEDS = 10
 PRINTED_FACTOR = 5.57
 Rows = list[dict[str, float]]
-# Trees of our own, with the heights of the paper's Table 2: label of each value from level 1 up, without the root.
+# Hierarchies of our own, with the heights of the paper's Table 2: the labels of each value from level 1 up, without
+# the root.
 WORK = {
     "Private": ("private", "employed"),
     "Self-emp-not-inc": ("own account", "self-employed"),
@@ -89,7 +90,7 @@ def trees(frame: pl.DataFrame) -> dict[str, Rule]:
     }
     race = {name: ("white" if name == "White" else "not white",) for name in frame["race"].unique()}
     flat = {column: dict.fromkeys(frame[column].unique(), ()) for column in ("sex", "salary")}
-    given = {
+    paths_by_column = {
         "workclass": WORK,
         "education": SCHOOL,
         "marital-status": MARRIED,
@@ -99,74 +100,74 @@ def trees(frame: pl.DataFrame) -> dict[str, Rule]:
         "native-country": country,
         "salary": flat["salary"],
     }
-    made: dict[str, Rule] = {"age": hierarchy.intervals(widths=[5, 10, 20])}
-    for column, paths in given.items():
-        made[column] = hierarchy.Hierarchy({value: (*labels, "*") for value, labels in sorted(paths.items())})
-    return made
+    hierarchies: dict[str, Rule] = {"age": hierarchy.intervals(widths=[5, 10, 20])}
+    for column, paths in paths_by_column.items():
+        hierarchies[column] = hierarchy.Hierarchy({value: (*labels, "*") for value, labels in sorted(paths.items())})
+    return hierarchies
 
 
-def distortion_ratio(encoded: Encoded, made: Partition) -> float:
-    """Return the mean share of the climb to the root over all cells, with uniform weights."""
+def distortion_ratio(encoded: Encoded, partition: Partition) -> float:
+    """Return the mean share of the way to the root that the cells climb, with uniform weights."""
     total = 0.0
-    for attribute, cells in zip(encoded.attributes, made.cells, strict=True):
+    for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
         tree = attribute.tree
         assert tree is not None
         level = np.zeros(len(tree.labels))
-        for height in range(tree.height, 0, -1):  # a node is on its lowest level
+        for height in range(tree.height, 0, -1):  # a node counts at its lowest level
             level[tree.nodes[height]] = height
         level[len(attribute.texts)] = tree.height
-        climbed = np.where(cells.form == NODE, level[cells.low], 0) / tree.height
-        total += float(climbed[cells.index][made.labels].mean())
-    return total / len(made.cells)
+        shares = np.where(cells.form == NODE, level[cells.low], 0) / tree.height
+        total += float(shares[cells.index][partition.labels].mean())
+    return total / len(partition.cells)
 
 
 def run_all() -> None:
-    """Write a row of figures for each k and number of quasi-identifiers; rows that are there already stay."""
+    """Write a row of figures for each k and number of quasi-identifiers; existing rows are kept."""
     frame = adult(part="both")
     rules = trees(frame)
     rows: Rows = json.loads(FIGURES.read_text()) if FIGURES.exists() else []
-    done = {(row["size"], row["k"]) for row in rows}
+    finished_runs = {(row["size"], row["k"]) for row in rows}
     for size in range(1, len(rules) + 1):
         names = list(rules)[:size]
         encoded = encode_columns(frame, names, {name: rules[name] for name in names})
         for k in KS:
-            if (size, k) not in done:
+            if (size, k) not in finished_runs:
                 rows.append({"k": k, "size": size} | run_one(encoded, k))
                 FIGURES.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 def run_one(encoded: Encoded, k: int) -> dict[str, float]:
-    """Return the ratios of KACA over ten seeds and those of Incognito."""
+    """Run KACA with ten seeds, and Incognito; return their ratios and CPU times."""
     models = (KAnonymity(k),)
     ratios, seconds = [], []
     for seed in range(SEEDS):
-        began = time.process_time()
+        start = time.process_time()
         ratios.append(distortion_ratio(encoded, named("kaca").partition(encoded, models, Run(seed=seed))))
-        seconds.append(time.process_time() - began)
+        seconds.append(time.process_time() - start)
     best = named("incognito", objective="precision").partition(encoded, models, Run())
-    began = time.process_time()
-    usual = named("incognito").partition(encoded, models, Run())
-    of_incognito = time.process_time() - began
+    start = time.process_time()
+    lowest = named("incognito").partition(encoded, models, Run())
+    incognito_seconds = time.process_time() - start
     return {
         "kaca": statistics.mean(ratios),
         "spread": max(ratios) - min(ratios),
         "seconds": statistics.median(seconds),
-        "incognito_seconds": of_incognito,
+        "incognito_seconds": incognito_seconds,
         "incognito": distortion_ratio(encoded, best),
-        "height": distortion_ratio(encoded, usual),
+        "height": distortion_ratio(encoded, lowest),
     }
 
 
 def main() -> None:
-    """Run everything and write the page and the picture."""
+    """Run both methods, then write the page and the picture."""
     run_all()
     rows = json.loads(FIGURES.read_text())
     figure, axes = new_figure(7.2, 3.2, columns=2)
     for axis, k in zip(axes, KS, strict=True):
-        own = [row for row in rows if row["k"] == k]
-        sizes = [row["size"] for row in own]
-        axis.plot(sizes, [row["incognito"] for row in own], ".-", label="Incognito, least distortion")
-        axis.plot(sizes, [row["kaca"] for row in own], ".-", label="KACA, mean of ten seeds")
+        rows_of_k = [row for row in rows if row["k"] == k]
+        sizes = [row["size"] for row in rows_of_k]
+        axis.plot(sizes, [row["incognito"] for row in rows_of_k], ".-", label="Incognito, least distortion")
+        axis.plot(sizes, [row["kaca"] for row in rows_of_k], ".-", label="KACA, mean of ten seeds")
         axis.set(title=f"k = {k}", xlabel="quasi-identifiers", ylim=(0, None))
     axes[0].set_ylabel("distortion ratio")
     axes[0].legend(fontsize=7)
@@ -175,9 +176,9 @@ def main() -> None:
 
 
 def page(rows: list[dict[str, float]]) -> str:
-    """Return the page."""
+    """Write the page as Markdown."""
     head = ["k", "quasi-identifiers", "KACA, mean", "largest - least", "Incognito", "by height", "factor"]
-    told = write_table(
+    table = write_table(
         [*head, "CPU s, KACA", "CPU s, Incognito"],
         [
             [
@@ -202,11 +203,11 @@ def page(rows: list[dict[str, float]]) -> str:
         ],
     )
     spread = max(row["spread"] for row in rows)
-    return TEXT.format(table=told, averages=averages, spread=spread, printed=PRINTED_FACTOR)
+    return TEXT.format(table=table, averages=averages, spread=spread, printed=PRINTED_FACTOR)
 
 
 def factors(rows: Rows, of: str = "incognito") -> list[float]:
-    """Return how many times lower the ratio of KACA is, where it is above 0."""
+    """Return by which factor the ratio of KACA is lower, for rows where it is above 0."""
     return [row[of] / row["kaca"] for row in rows if row["kaca"]]
 
 
@@ -221,16 +222,16 @@ AVERAGES: dict[str, Callable[[Rows], float]] = {
 TEXT = """\
 # Distortion of KACA against Incognito
 
-Figure 2 of the paper that brings KACA, repeated by `python -m experiments.distortion`: 45,222 complete rows of Adult,
-the nine quasi-identifiers of its Table 2 in its order, hierarchies of our own with its heights, uniform weights.
-Incognito chooses, among the minimal vectors, the one of least distortion; the column "by height" has the usual choice.
+`python -m experiments.distortion` repeats Figure 2 of the KACA paper: 45,222 complete rows of Adult, the nine
+quasi-identifiers of its Table 2 in its order, hierarchies of our own with its heights, uniform weights. Among the
+minimal vectors, Incognito chooses the one of least distortion; the column "by height" has the usual choice.
 
 ![Distortion ratio over the number of quasi-identifiers](distortion.svg)
 
 {table}
 
-The paper says that the distortion ratio of KACA is {printed} times lower on average. How it took the average is not
-told, and ours depends on it:
+The paper states that the distortion ratio of KACA is {printed} times lower on average. It does not say which average,
+and ours depends on it:
 
 {averages}
 
@@ -238,17 +239,18 @@ What repeats, and what does not:
 
 - KACA stays below Incognito for every number of quasi-identifiers and both k, by at least a factor of four. Its ratio
   rises with the number of quasi-identifiers and with k, as in the paper.
-- **The {printed} does not repeat as a mean over all sizes.** With one or two quasi-identifiers KACA touches the few
-  rows that need it and a full-domain method all rows, which gives factors in the hundreds and thousands, and these rule
-  the mean. With k = 10 and five or more quasi-identifiers, where both have to generalise much, the factors lie around
-  the paper's. Its figures behind the curves are not printed, and neither are its hierarchies, only their heights.
-- KACA takes longer than Incognito on average, as in the paper; with nine quasi-identifiers Incognito's lattice is so
-  large that it is the other way round.
-- Incognito's ratio does not rise steadily with the number of quasi-identifiers, where the paper says that both do: it
-  is a mean over the columns, and falls where a further column adds less than the mean of those before it.
+- **The {printed} does not repeat as a mean over all sizes.** With one or two quasi-identifiers, KACA changes only the
+  few rows that need it, while a full-domain method changes all rows. The resulting factors in the hundreds and
+  thousands dominate the mean. With k = 10 and five or more quasi-identifiers, where both must generalise much, the
+  factors are close to the paper's. The paper prints neither the figures behind its curves nor its hierarchies, only
+  their heights.
+- KACA takes longer than Incognito on average, as in the paper; with nine quasi-identifiers, Incognito's lattice is so
+  large that the order is reversed.
+- Incognito's ratio does not rise steadily with the number of quasi-identifiers, although the paper says that both do.
+  The ratio is a mean over the columns, and falls when a further column adds less than the mean of those before it.
 - Here a group shows the lowest common label of its own rows, which is never higher than the label that KACA merged
   by. So the ratios of KACA are, if anything, lower than those of the paper's method.
-- Ten seeds differ by {spread:.4f} at most in the ratio.
+- The ratios of ten seeds differ by at most {spread:.4f}.
 """
 
 

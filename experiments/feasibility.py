@@ -1,4 +1,4 @@
-"""Table 12 and Figure 23 of Morton's thesis: random binary attributes that are k-anonymous as they are.
+"""Table 12 and Figure 23 of Morton's thesis: the chance that random binary attributes are k-anonymous unchanged.
 
 python -m experiments.feasibility            writes experiments/feasibility.md and feasibility.svg
 """
@@ -14,7 +14,7 @@ from shoal.evaluate.confidence import of_share
 from shoal.evaluate.feasibility.simulation import Feasibility, Urn, rows_needed, simulate
 
 PAGE = Path(__file__).with_suffix(".md")
-# Table 12: attributes, k, rows, repetitions, and how many of these succeeded, from the printed rate.
+# Table 12: attributes, k, rows, repetitions, and the number of successes, from the printed rate.
 PRINTED = [
     (3, 3, 50, 50, 34),
     (3, 3, 75, 50, 50),
@@ -32,23 +32,23 @@ KS = (3, 5, 10)
 
 
 def run_all() -> list[tuple[Feasibility, float]]:
-    """Return an answer for each row of the table, and the CPU seconds that it took."""
-    found = []
+    """Simulate each row of the table; return the answers with their CPU seconds."""
+    answers = []
     for attributes, k, rows, repetitions, _ in PRINTED:
-        began = time.process_time()
+        start = time.process_time()
         answer = simulate(Urn.binary(attributes), k=k, rows=rows, repetitions=repetitions)
-        found.append((answer, time.process_time() - began))
-    return found
+        answers.append((answer, time.process_time() - start))
+    return answers
 
 
 def interval_words(successes: int, repetitions: int) -> str:
-    """Return Wilson's interval."""
+    """Format Wilson's interval."""
     low, high = of_share(successes / repetitions, repetitions)
     return f"{low:.3f} to {high:.3f}"
 
 
-def draw(found: list[tuple[Feasibility, float]]) -> None:
-    """Draw exact curves for k = 5, and what the thesis printed and we drew as points with our intervals."""
+def draw(answers: list[tuple[Feasibility, float]]) -> None:
+    """Draw the exact curves for k = 5, with the printed and the simulated rates as points with our intervals."""
     from shoal.evaluate.feasibility.probability import exact_chance
 
     figure, axis = new_figure(6.4, 3.6)
@@ -56,9 +56,9 @@ def draw(found: list[tuple[Feasibility, float]]) -> None:
         urn = Urn.binary(attributes)
         last = rows_needed(urn, 5, 0.999)[0]
         assert last is not None
-        places = [round(last * 10 ** (-step / 40)) for step in range(40, -9, -1)]
-        axis.plot(places, [exact_chance(urn.grid, rows, 5) for rows in places], label=f"{attributes} attributes")
-    for (answer, _), (_, k, rows, repetitions, successes) in zip(found, PRINTED, strict=True):
+        sizes = [round(last * 10 ** (-step / 40)) for step in range(40, -9, -1)]
+        axis.plot(sizes, [exact_chance(urn.grid, rows, 5) for rows in sizes], label=f"{attributes} attributes")
+    for (answer, _), (_, k, rows, repetitions, successes) in zip(answers, PRINTED, strict=True):
         if k == 5:
             assert answer.success_rate is not None
             assert answer.interval is not None
@@ -79,10 +79,10 @@ def draw(found: list[tuple[Feasibility, float]]) -> None:
     save(figure, "feasibility.svg")
 
 
-def page(found: list[tuple[Feasibility, float]], unit: float) -> str:
-    """Return the page."""
+def page(answers: list[tuple[Feasibility, float]], unit: float) -> str:
+    """Write the page as Markdown."""
     rows = []
-    for (answer, _), (attributes, k, n, repetitions, successes) in zip(found, PRINTED, strict=True):
+    for (answer, _), (attributes, k, n, repetitions, successes) in zip(answers, PRINTED, strict=True):
         assert answer.exact is not None
         rows.append(
             [
@@ -104,17 +104,17 @@ def page(found: list[tuple[Feasibility, float]], unit: float) -> str:
         table=write_table(head, rows),
         needed=needed,
         large=rows_needed(Urn.binary(18), 5)[0],
-        units=found[-1][1] / unit,
-        seconds=found[-1][1],
+        units=answers[-1][1] / unit,
+        seconds=answers[-1][1],
     )
 
 
 TEXT = """\
 # Feasibility, simulated and exact
 
-Table 12 and Figure 23 of Morton's thesis, repeated by `python -m experiments.feasibility`: attributes of two values,
-half and half. A table succeeds if every combination that it has stands in at least k rows. Intervals are Wilson's,
-95 %; the exact chance is that of the multinomial distribution, the Poisson one takes combinations as independent.
+`python -m experiments.feasibility` repeats Table 12 and Figure 23 of Morton's thesis: attributes of two equally
+likely values. A table succeeds if every combination that occurs has at least k rows. Intervals are Wilson's, 95 %.
+The exact chance is that of the multinomial distribution; the Poisson chance treats combinations as independent.
 
 ![Success over rows](feasibility.svg)
 
@@ -122,35 +122,36 @@ half and half. A table succeeds if every combination that it has stands in at le
 
 {table}
 
-- **The figures of the thesis stand.** The interval of every printed rate holds the exact chance, and so does that of
-  every rate simulated here. Printed, simulated and exact rates differ because 50 or 200 tables tell a rate no better.
+- **The figures of the thesis hold.** The interval of every printed rate contains the exact chance, and so does that
+  of every rate simulated here. Printed, simulated and exact rates differ because 50 or 200 tables cannot determine a
+  rate more precisely.
 - **A printed 100 % is not certainty.** With three attributes, 75 rows fail once in 42 tables at k = 3, and 100 rows
-  once in 36 at k = 5. That 50 tables show none of it happens three times in ten, and one time in four. In the same
-  way the 0 % of seven attributes and 1,200 rows is one table in 474.
-- **Seven attributes need far fewer rows than 7,500**, which the thesis gives as about the number for k = 5: a chance
-  of 0.95 takes 2,043. It tried 1,200 and 7,500 and prints nothing between.
-- **18 attributes are not out of reach**: they take {large:,} rows, where the thesis stopped at 2,000,000.
-- The text of the thesis speaks of three to nine attributes and of twenty; its table has 3, 7, 12, 15 and 18. The
-  picture here has the curves of the table.
+  once in 36 at k = 5. The chance that 50 tables show no failure is three in ten, and one in four. Likewise, the 0 %
+  of seven attributes and 1,200 rows is one table in 474.
+- **Seven attributes need far fewer rows than 7,500**, which the thesis gives as the approximate number for k = 5: a
+  chance of 0.95 takes 2,043. The thesis tried 1,200 and 7,500 and prints nothing in between.
+- **18 attributes are feasible**: they need {large:,} rows, while the thesis stopped at 2,000,000.
+- The text of the thesis mentions three to nine attributes and twenty; its table has 3, 7, 12, 15 and 18. The chart
+  here has the curves of the table.
 - The Poisson chance is off by 0.04 with eight combinations, and agrees to four places from 4,096 combinations on.
-- The last row, 18 attributes x 2,000,000 rows x 200 repetitions, took {seconds:.1f} CPU seconds, {units:.1f} units
-  of `benchmarks/reference.py`. Rows are drawn one by one, each a single random number, and counted in 262,144 counters
-  that stay in the processor's cache.
+- The last row, 18 attributes x 2,000,000 rows x 200 repetitions, took {seconds:.1f} CPU seconds, {units:.1f} units of
+  `benchmarks/reference.py`. Rows are drawn one by one, each from a single random number, and counted in 262,144
+  counters that stay in the processor's cache.
 
 ## Rows needed for a chance of 0.95
 
 {needed}
 
-The number of rows grows a little faster than that of combinations: each combination must be k times there, and the more
-of them there are, the more rows it takes until the last has come.
+The number of rows grows a little faster than the number of combinations: each combination must occur k times, and the
+more there are, the more rows it takes until the last one is complete.
 """
 
 
 def main() -> None:
-    """Run everything and write the page and the picture."""
-    found = run_all()
-    draw(found)
-    PAGE.write_text(page(found, measure_unit()))
+    """Run all simulations, then write the page and the picture."""
+    answers = run_all()
+    draw(answers)
+    PAGE.write_text(page(answers, measure_unit()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the experiments share: the Adult table, Markdown tables and pictures with the same bytes on every run."""
+"""Shared by the experiments: the Adult table, Markdown tables and pictures, with the same bytes on every run."""
 
 from __future__ import annotations
 
@@ -27,48 +27,50 @@ NUMBERS = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-we
 
 
 def adult(n_rows: int | None = None, *, part: str = "train") -> pl.DataFrame:
-    """Return the complete rows of Adult, or the first of them."""
+    """Return the first `n_rows` complete rows of Adult, all of them by default."""
     frame = datasets.adult(part=part, complete=True)  # type: ignore[arg-type]
     return frame if n_rows is None else frame.head(n_rows)
 
 
 def make_schema(names: Sequence[str]) -> Schema:
-    """Return the schema of some columns, all of them quasi-identifiers."""
+    """Return a schema in which all the columns are quasi-identifiers."""
     kinds = {name: Kind.NUMERIC if name in NUMBERS else Kind.CATEGORICAL for name in names}
     return Schema.build(list(names), {Role.QI: list(names)}, kinds=kinds)
 
 
 def encode_columns(frame: pl.DataFrame, names: Sequence[str], rules: Mapping[str, Rule] | None = None) -> Encoded:
-    """Return some columns as codes, all of them quasi-identifiers."""
+    """Encode the named columns, all of them quasi-identifiers."""
     return encode(from_frame(frame.select(names)), make_schema(names), rules)
 
 
-def measure(frame: pl.DataFrame, encoded: Encoded, made: Partition, rules: Sequence[ConstraintRule] = ()) -> Measures:
-    """Measure the cells that are released; a row that is left out has lost all."""
+def measure(
+    frame: pl.DataFrame, encoded: Encoded, partition: Partition, rules: Sequence[ConstraintRule] = ()
+) -> Measures:
+    """Measure the released cells of a partition; a suppressed row counts as a total loss."""
     names = [attribute.name for attribute in encoded.attributes]
     schema = make_schema(names)
     return measure_tables(
         from_frame(frame.select(names)),
-        decode(encoded, made, schema).table,
+        decode(encoded, partition, schema).table,
         schema,
         hierarchies={a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None},
         rules=compile_rules(rules, encoded.attributes),
     )
 
 
-def distinct_tuples(made: Partition) -> int:
-    """Return how many different rows of cells there are."""
-    return len(set(zip(*(cells.index.tolist() for cells in made.cells), strict=True)))
+def distinct_tuples(partition: Partition) -> int:
+    """Count the distinct combinations of released cells."""
+    return len(set(zip(*(cells.index.tolist() for cells in partition.cells), strict=True)))
 
 
 def write_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table; all columns but the first are numbers."""
+    """Format a Markdown table; all columns except the first are aligned as numbers."""
     lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
     return "\n".join([*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
 
 
 def new_figure(width: float = 5.4, height: float = 3.4, columns: int = 1) -> tuple[Any, Any]:
-    """Return a figure and its axes."""
+    """Create a matplotlib figure and its axes."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -79,7 +81,7 @@ def new_figure(width: float = 5.4, height: float = 3.4, columns: int = 1) -> tup
 
 
 def save(figure: Any, name: str) -> None:
-    """Write a picture without its date."""
+    """Save a figure as SVG without its date, so that the bytes repeat."""
     path = FOLDER / name
     figure.savefig(path, metadata={"Date": None, "Creator": "shoal"}, bbox_inches="tight")
     path.write_text("\n".join(line.rstrip() for line in path.read_text().splitlines()) + "\n")

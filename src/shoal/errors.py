@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -41,19 +42,30 @@ __all__ = [
     "ShoalError",
     "UsageError",
     "VerificationError",
+    "file_path",
+    "first_row",
     "for_command_line",
+    "for_document",
     "for_python",
     "join_problems",
     "place_of",
     "setting",
+    "without_rows",
 ]
 
 MOST_PROBLEMS = 10
 
-# A mention of a setting inside a text: how Python spells it, then how the command line does. The delimiters are
-# private-use characters, which no message contains otherwise.
+# Parts of a text that depend on its reader. The delimiters are private-use characters, which no message contains
+# otherwise. A setting: how Python spells it, then how the command line does.
 START, BETWEEN, END = "\ue000", "\ue001", "\ue002"
 MENTION = re.compile(f"{START}([^{BETWEEN}]*){BETWEEN}([^{END}]*){END}")
+# A row number, which means nothing where rows are only counted and must not be published.
+ROW_START, ROW_END = "\ue003", "\ue004"
+ROW = re.compile(f"{ROW_START}[^{ROW_END}]*{ROW_END}")
+# A path; only its last part may be published.
+PATH_START, PATH_END = "\ue005", "\ue006"
+PATH = re.compile(f"{PATH_START}([^{PATH_END}]*){PATH_END}")
+PLAIN = dict.fromkeys(map(ord, (ROW_START, ROW_END, PATH_START, PATH_END)))
 # Options that are not spelled like their keyword.
 SPELLINGS = {
     "dates": "--date",
@@ -63,6 +75,7 @@ SPELLINGS = {
     "models": "--model",
     "options": "--option",
     "output": "-o",
+    "trust": "--trust-hierarchies",
 }
 
 
@@ -86,14 +99,52 @@ def setting(name: str, value: object = None) -> str:
     return f"{START}{name}={value!r}{BETWEEN}{option} {shlex.quote(words)}{END}"
 
 
+def first_row(number: int) -> str:
+    """Mention the first row that shows a problem; `without_rows` removes the mention.
+
+    >>> for_python(f"2 values are not numbers{first_row(18)}.")
+    '2 values are not numbers (first at row 18).'
+    """
+    return f"{ROW_START} (first at row {number}){ROW_END}"
+
+
+def file_path(path: str | PurePath) -> str:
+    """Mention a file. A note that is published names the file without its folder."""
+    return f"{PATH_START}{path}{PATH_END}"
+
+
+def without_rows(text: str) -> str:
+    """Remove the row numbers that a text mentions."""
+    return ROW.sub("", text)
+
+
 def for_python(text: str) -> str:
     """Spell the settings that a text mentions as keywords."""
-    return MENTION.sub(r"\1", text)
+    return MENTION.sub(r"\1", text).translate(PLAIN)
 
 
 def for_command_line(text: str) -> str:
-    """Spell the settings that a text mentions as options."""
-    return MENTION.sub(r"\2", text)
+    """Spell the settings that a text or a note mentions as options."""
+    if isinstance(text, Note):
+        return text.for_command_line()
+    return MENTION.sub(r"\2", text).translate(PLAIN)
+
+
+def for_document(text: str) -> str:
+    """Spell the settings that a text mentions for a document, which readers of both kinds share.
+
+    >>> for_document(f"Limit this with {setting('t')}, such as {setting('t', 0.2)}.")
+    'Limit this with the setting t, such as t=0.2.'
+    """
+    spelled = MENTION.sub(
+        lambda mention: f"the setting {mention[1][:-1]}" if mention[1][-1] == "=" else mention[1], text
+    )
+    return spelled.translate(PLAIN)
+
+
+def _for_public(text: str) -> str:
+    """Spell a text for a public document: without row numbers and folders."""
+    return for_document(PATH.sub(lambda mention: PurePath(mention[1]).name, without_rows(text)))
 
 
 class ShoalError(Exception):
@@ -115,6 +166,10 @@ class ShoalError(Exception):
     def for_command_line(self) -> str:
         """Return the message with settings spelled as options."""
         return for_command_line(self.text)
+
+    def without_rows(self) -> ShoalError:
+        """Return the same error without row numbers, for a table whose rows were only counted."""
+        return _rebuild(type(self), without_rows(self.text))
 
 
 def _rebuild(kind: type[ShoalError], text: str) -> ShoalError:
@@ -174,14 +229,17 @@ class InternalError(ShoalError):
 class Note(str):
     """Something the user should know about a table or a release.
 
-    A note is a string, so it can be printed as it is; its parts stay available to whoever renders it differently. The
-    numbers it mentions are fields, so a public report can hide small counts without reading English.
+    A note is a string, so callers can print it as it is; its parts stay available to callers that render it
+    differently. The numbers it mentions are fields, so a public report can hide small counts without reading English.
 
     Args:
         about: What the note concerns, such as "column 'zip'"; may be empty.
-        text: What was noticed. "{rows}" stands for `counts["rows"]`.
+        text: What was noticed. "{rows}" is replaced by `counts["rows"]`.
         cure: What to do about it; may be empty.
         counts: The numbers of rows, values or groups that the text mentions.
+
+    Attributes:
+        about, text, cure, counts: The arguments. The texts may contain marks of `setting`, `first_row` and `file_path`.
 
     >>> note = Note("column 'zip'", "{rows} cells look like missing values", setting("missing", ["?"]), {"rows": 1200})
     >>> print(note)
@@ -213,19 +271,42 @@ class Note(str):
 
     def for_command_line(self) -> str:
         """Return the note with settings spelled as options."""
-        shown = {name: f"{count:,}" for name, count in self.counts.items()}
-        return for_command_line(_words(self.about, self.text, self.cure, shown))
+        return for_command_line(_words(self.about, self.text, self.cure, self._counts()))
+
+    def sentences(self, k: int | None = None) -> tuple[str, str]:
+        """Return what was noticed and what to do about it, as two sentences; the second may be empty.
+
+        Args:
+            k: Given for a public text: see `public`.
+        """
+        parts = _words(self.about, self.text, "", self._counts(k)), _words("", self.cure, "", self._counts(k))
+        spell = for_document if k is None else _for_public
+        noticed, cure = (spell(_sentence(part)) for part in parts)
+        return noticed, cure
 
     def public(self, k: int) -> str:
-        """Return the note as it may be published: counts below k read "fewer than k"."""
-        shown = {name: f"{count:,}" if count >= k else f"fewer than {k:,}" for name, count in self.counts.items()}
-        return for_python(_words(self.about, self.text, self.cure, shown))
+        """Return the note as it may be published.
+
+        Counts below k read "fewer than k", row numbers are left out, and files lose their folders.
+        """
+        return _for_public(_words(self.about, self.text, self.cure, self._counts(k)))
+
+    def _counts(self, k: int | None = None) -> dict[str, str]:
+        return {
+            name: f"{count:,}" if k is None or count >= k else f"fewer than {k:,}"
+            for name, count in self.counts.items()
+        }
 
 
-def _words(about: str, text: str, cure: str, shown: Mapping[str, str]) -> str:
-    for name, words in shown.items():
+def _words(about: str, text: str, cure: str, counts: Mapping[str, str]) -> str:
+    for name, words in counts.items():
         text = text.replace(f"{{{name}}}", words)
     return "; ".join(part for part in (f"{about}: {text}" if about else text, cure) if part)
+
+
+def _sentence(text: str) -> str:
+    """Begin a text with a capital, unless it begins with a mention, and end it with a full stop."""
+    return text and text[0].upper() + text[1:] + "." * (text[-1] not in ".?!")
 
 
 def join_problems(problems: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
@@ -18,13 +19,14 @@ from shoal import hierarchy
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.hierarchy.base import Rule
 from shoal.methods.full_domain.frequency import Counted, FrequencyEngine, MemoryEngine
-from shoal.release.release import write_csv
-from shoal.release.source_counts import SourceEngine
+from shoal.release.pushdown import count_table
 from shoal.schema import Role, Schema
 from shoal.tables.csv import read_csv
 from shoal.tables.formats import blocks, columnar
+from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.sources.duckdb import DuckSource
+from shoal.tables.sources.memory import TableSource
 from shoal.tables.sources.postgres import PostgresSource
 from shoal.tables.sources.url import parse_url
 from shoal.tables.table import from_frame
@@ -49,7 +51,7 @@ ODD = [
     "'",
     "%s",
 ]
-ENGINES = ("duckdb csv", "duckdb parquet", "postgresql")
+ENGINES = ("memory", "duckdb csv", "duckdb parquet", "postgresql")
 
 
 def odd_table(seed: int, n_rows: int) -> pl.DataFrame:
@@ -76,8 +78,11 @@ def opened(engine: str, frame: pl.DataFrame, folder: Path, server: Server | None
     if engine == "postgresql":
         assert server is not None
         load(server, "odd", frame)
-        with PostgresSource(parse_url(server.url("odd"))) as source:
+        with PostgresSource(parse_url(server.url("odd"))).opened(folder) as source:
             yield source
+        return
+    if engine == "memory":
+        yield TableSource(from_frame(frame))
         return
     path = folder / ("data.csv" if engine == "duckdb csv" else "data.parquet")
     if path.suffix == ".csv":
@@ -86,7 +91,8 @@ def opened(engine: str, frame: pl.DataFrame, folder: Path, server: Server | None
         frame.write_parquet(path)
     spool = folder / "private"
     spool.mkdir()
-    with DuckSource(path, spool, memory=10**9, threads=2, header=True if path.suffix == ".csv" else None) as source:
+    duck = DuckSource(path, memory=10**9, threads=2, header=True if path.suffix == ".csv" else None)
+    with duck.opened(spool) as source:
         yield source
     assert list(spool.iterdir()) == []
 
@@ -117,8 +123,10 @@ def test_every_engine_gives_the_sets_of_memory(
     memory = MemoryEngine(encode(table, guess_kinds(table, schema), rules))
     with opened(engine, frame, tmp_path / "there", server) as source:
         assert source.names == tuple(frame.columns)
-        other = SourceEngine(source, schema, rules, more=("disease",))
-        assert_same(memory, other)
+        counted = count_table(source, schema, ["disease"])
+        assert counted.n_rows == n_rows
+        assert_same(memory, MemoryEngine(encode(counted, guess_kinds(counted, schema), rules)))
+        assert Counter(source.read().frame.iter_rows()) == Counter(frame.iter_rows())
 
 
 def assert_same(one: FrequencyEngine, other: FrequencyEngine) -> None:
@@ -203,7 +211,7 @@ TYPED: dict[str, tuple[str, Any, list[Any]]] = {
 
 
 @pytest.mark.parametrize("name", TYPED)
-def test_typed_columns_read_as_from_a_frame(name: str, server: Server) -> None:
+def test_typed_columns_read_as_from_a_frame(name: str, server: Server, tmp_path: Path) -> None:
     """C08, C09: one text for one value, by the maker's SQL and by the verifier's reader; null is the empty text."""
     import psycopg
 
@@ -217,7 +225,7 @@ def test_typed_columns_read_as_from_a_frame(name: str, server: Server) -> None:
             connection.execute("insert into typed values (%s, %s)", (number, value))
     frame = pl.DataFrame({"number": list(range(len(values))), "value": pl.Series(values, dtype=dtype)})
     expected = dict(from_frame(frame).frame.iter_rows())
-    with PostgresSource(parse_url(server.url("typed"))) as source:
+    with PostgresSource(parse_url(server.url("typed"))).opened(tmp_path) as source:
         read = dict(source.read().frame.iter_rows())
         rows = [
             row for chunk in table_rows(source.connection, ("public", "typed"), ["number", "value"]) for row in chunk
@@ -226,7 +234,7 @@ def test_typed_columns_read_as_from_a_frame(name: str, server: Server) -> None:
     assert dict(map(tuple, rows)) == expected
 
 
-def test_other_types_read_as_their_text(server: Server) -> None:
+def test_other_types_read_as_their_text(server: Server, tmp_path: Path) -> None:
     from shoal.verification import table_rows
 
     server.run(
@@ -238,7 +246,7 @@ def test_other_types_read_as_their_text(server: Server) -> None:
         "insert into typed values ('very happy', '02139', 'ab', '123e4567-e89b-12d3-a456-426614174000', 'NaN')",
     )
     expected = ["very happy", "02139", "ab", "123e4567-e89b-12d3-a456-426614174000", ""]
-    with PostgresSource(parse_url(server.url("typed"))) as source:
+    with PostgresSource(parse_url(server.url("typed"))).opened(tmp_path) as source:
         assert list(source.read().frame.row(0)) == expected
         assert next(table_rows(source.connection, ("public", "typed"), source.names)) == [expected]
     server.run("drop table typed", "drop domain zip2", "drop domain zip", "drop type mood")

@@ -21,7 +21,8 @@ import shoal
 from shoal.errors import FileError, InputError, UsageError, VerificationError
 from shoal.release.release import Release, Request
 from shoal.tables.formats import columnar, writers
-from shoal.tables.targets.file import Stream, Target
+from shoal.tables.targets.file import FileTarget
+from shoal.tables.targets.stream import StreamTarget
 
 INPUTS = ("in.csv", "in.csv.gz", "in.csv.zst", "in.parquet", "in.feather", "in.arrow", "in.xlsx")
 OUTPUTS = ("out.csv", "out.csv.gz", "out.parquet", "out.xlsx")
@@ -66,7 +67,7 @@ def store(frame: pl.DataFrame, path: Path) -> Path:
 def release_of(path: Path, k: int = 3) -> Release:
     from shoal.methods import named
     from shoal.methods.base import Run
-    from shoal.release.anonymize import anonymize_table
+    from shoal.release.make import anonymize_table
     from shoal.schema import Role, Schema
 
     table = shoal.read_table(path)
@@ -343,7 +344,7 @@ def test_stream_gets_the_verified_release_and_nothing_is_left(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     stream = io.BytesIO()
-    with Stream(stream) as target:
+    with StreamTarget(stream) as target:
         assert target.folder.stat().st_mode & 0o777 == 0o700
         assert release.write_to(target) is None
     release.write(tmp_path / "out.csv")
@@ -355,12 +356,12 @@ def test_stream_of_a_release_that_fails_the_gate_is_empty(release: Release, monk
     """O10: verified first."""
     import io
 
-    from shoal.release import release as module
+    from shoal.tables.formats import writers as module
 
     whole = module.write_csv
     monkeypatch.setattr(module, "write_csv", lambda text, path: whole(text.slice(1), path))
     stream = io.BytesIO()
-    with pytest.raises(VerificationError), Stream(stream) as target:
+    with pytest.raises(VerificationError), StreamTarget(stream) as target:
         release.write_to(target)
     assert stream.getvalue() == b""
 
@@ -370,9 +371,9 @@ def test_stream_whose_reader_goes_away_ends_quietly(tmp_path: Path) -> None:
     store(patients(20_000), tmp_path / "in.csv")
     code = (
         "import sys\nsys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path\nfrom shoal.tables.targets.file import Stream\n"
+        "from pathlib import Path\nfrom shoal.tables.targets.stream import StreamTarget\n"
         "from tests.contract.test_formats import release_of\n"
-        "try:\n    with Stream() as target:\n        release_of(Path('in.csv')).write_to(target)\n"
+        "try:\n    with StreamTarget() as target:\n        release_of(Path('in.csv')).write_to(target)\n"
         "except BrokenPipeError:\n    sys.exit(0)\n"
     )
     root = str(Path(__file__).parents[2])
@@ -403,7 +404,7 @@ def test_what_a_killed_stream_left_is_swept(tmp_path: Path, monkeypatch: pytest.
     stale.mkdir()
     (stale / "release.csv").write_text("rest")
     os.utime(stale, (1, 1))
-    with Stream() as first, Stream() as second:
+    with StreamTarget() as first, StreamTarget() as second:
         assert not stale.exists()
         assert first.folder != second.folder
         assert first.folder.exists()
@@ -414,8 +415,8 @@ def test_target_names_the_formats(tmp_path: Path) -> None:
     """L08."""
     with (
         pytest.raises(UsageError, match=r"ends in \.csv, \.csv\.gz, \.parquet or \.xlsx"),
-        Target(tmp_path / "out.pkl"),
+        FileTarget(tmp_path / "out.pkl"),
     ):
         pass
-    with pytest.raises(FileError, match="no such folder"), Target(tmp_path / "no" / "out.parquet"):
+    with pytest.raises(FileError, match="no such folder"), FileTarget(tmp_path / "no" / "out.parquet"):
         pass

@@ -134,7 +134,7 @@ CLUSTERING = ("sbca", "kaca", "utility-driven", "bottom-up", "top-down", "euclid
 
 
 def test_every_method_has_a_page() -> None:
-    from shoal.methods.base import infos
+    from shoal.methods.registry import infos
 
     for info in infos():
         assert (ROOT / f"docs/concepts/{info.name}.md").exists()
@@ -170,7 +170,7 @@ DOCTESTED = [
     *(
         "shoal.release.anonymize",
         "shoal.risks.estimate",
-        "shoal.methods.base",
+        "shoal.methods.registry",
         "shoal.release.file_layout",
         "shoal.encoding.grid",
     ),

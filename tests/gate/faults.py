@@ -15,7 +15,8 @@ from shoal.encoding.decode import Released
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.methods import mondrian
 from shoal.metrics import Measures
-from shoal.release import anonymize, preconditions, release
+from shoal.release import make, preconditions
+from shoal.tables.formats import writers
 from shoal.tables.table import Table
 
 Patch = pytest.MonkeyPatch
@@ -48,8 +49,8 @@ def spoil_released(
     patch: Patch, spoil: Callable[[pl.DataFrame, np.ndarray, Table], tuple[pl.DataFrame, np.ndarray]]
 ) -> None:
     """Let a function change the released cells and their source rows."""
-    whole, seen = anonymize.decode, {}
-    encode = anonymize.encode
+    whole, seen = make.decode, {}
+    encode = make.encode
 
     def remember(table: Table, *words: Any, **options: Any) -> Any:
         seen["table"] = table
@@ -60,26 +61,26 @@ def spoil_released(
         frame, rows = spoil(made.table.frame, made.source_rows, seen["table"])
         return Released(Table(frame), rows)
 
-    for module in (anonymize, preconditions):
+    for module in (make, preconditions):
         patch.setattr(module, "encode", remember)
-    patch.setattr(anonymize, "decode", decode)
+    patch.setattr(make, "decode", decode)
 
 
 def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
     """Let a function change the bytes that were written."""
-    whole = release.write_csv
+    whole = writers.write_csv
 
     def write_csv(text: pl.DataFrame, path: Path) -> None:
         whole(text, path)
         path.write_bytes(spoil(path.read_bytes()))
 
-    patch.setattr(release, "write_csv", write_csv)
+    patch.setattr(writers, "write_csv", write_csv)
 
 
 def spoil_measures(patch: Patch, spoil: Callable[[Measures], Measures]) -> None:
     """Let a function change what is claimed."""
-    whole = anonymize.metrics.measure_tables
-    patch.setattr(anonymize.metrics, "measure_tables", lambda *words, **options: spoil(whole(*words, **options)))
+    whole = make.metrics.measure_partition
+    patch.setattr(make.metrics, "measure_partition", lambda *words, **options: spoil(whole(*words, **options)))
 
 
 def set_cell(frame: pl.DataFrame, column: str, row: int, text: str) -> pl.DataFrame:

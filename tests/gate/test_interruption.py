@@ -73,9 +73,9 @@ def test_kill_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, fl
 
 
 TRAPS = {
-    "when the file is opened": "import shoal.release.release as r\nr.write_csv = lambda *a: die()",
+    "when the file is opened": "import shoal.tables.formats.writers as r\nr.write_csv = lambda *a: die()",
     "half way through writing": (
-        "import shoal.release.release as r\nw = r.write_csv\n"
+        "import shoal.tables.formats.writers as r\nw = r.write_csv\n"
         "def cut(text, path):\n    w(text, path)\n    b = path.read_bytes()\n    path.write_bytes(b[: len(b) // 2])\n"
         "    die()\n"
         "r.write_csv = cut"

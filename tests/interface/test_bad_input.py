@@ -54,7 +54,7 @@ FILES = {
     "B11 invalid byte": (table(*LINES).encode() + b"G\xfcs,40,Male,02139,flu\n", 3, "is not utf-8"),
     "B11 UTF-16": (table(*LINES).encode("utf-16"), 3, "--encoding utf-16"),
     "B11 UTF-32": (table(*LINES).encode("utf-32"), 3, "--encoding utf-32"),
-    "C22 suppression token": (table(*LINES, "Gus,40,*,02139,flu"), 3, "column 'sex': 1 distinct values read like"),
+    "C22 suppression token": (table(*LINES, "Gus,40,*,02139,flu"), 3, "column 'sex': 1 distinct values look like"),
 }
 
 
@@ -241,11 +241,11 @@ def test_an_unexpected_exception_shows_no_cell(
     shoal: Shoal, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """L14: a bug is reported by type and place, never by its text."""
-    from shoal.release import anonymize
+    from shoal.release import make
 
     def broken(*_: object, **__: object) -> None:
         raise ValueError("gastritis")
 
-    monkeypatch.setattr(anonymize, "decode", broken)
+    monkeypatch.setattr(make, "decode", broken)
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 2, *ROLES)
     refuse(shoal, tmp_path, 1, "ValueError in", *words)

@@ -47,7 +47,7 @@ def test_compare_prints_writes_and_keeps(shoal: Shoal, table: Path, tmp_path: Pa
     ended = shoal(*words, "-o", out, "--report", page)
     assert ended.code == 0, ended.err
     assert "mondrian" in ended.out
-    assert "On 150 rows mondrian loses 0." in ended.out
+    assert "On 150 rows, the loss of mondrian is 0." in ended.out
     assert "mnqia:variant=sensitive, k = 2: " in ended.out
     failing = "mnqia:variant=sensitive"
     with out.open(newline="") as file:
@@ -86,9 +86,9 @@ def test_advise_recommends_with_a_reason_and_draws(shoal: Shoal, table: Path, tm
     ended = shoal(*words, "--max-risk", "0.25", "--plot", plot, "--report", page)
     assert ended.code == 0, ended.err
     assert "Your limits are a risk of at most 0.25: 2 of 4 releases keep them" in " ".join(ended.out.split())
-    assert "Take k = 4 with mondrian, by the rule of limits." in ended.out
+    assert "Use k = 4 with mondrian, by the rule limits." in ended.out
     assert plot.read_text().startswith("<svg")
-    assert "Take k = 4 with mondrian" in page.read_text()
+    assert "Use k = 4 with mondrian" in page.read_text()
     content = json.loads(shoal(*words, "--rule", "minimum-deviation", "--json").out)
     assert content["recommended"]["rule"] == "minimum-deviation"
     assert len(content["runs"]) == 4

@@ -80,7 +80,7 @@ def rules(tmp_path: Path) -> tuple[str, ...]:
 
 def file_of(tmp_path: Path) -> Path:
     """The same patients as a file, with the cells that the reader of a frame gives."""
-    from shoal.release.release import write_csv
+    from shoal.tables.formats.writers import write_csv
     from shoal.tables.table import from_frame
 
     path = tmp_path / "patients.csv"
@@ -178,7 +178,7 @@ def test_a_release_inside_the_database(
     assert PASSWORD not in remark
     # the same rows as in a file
     assert shoal("anonymize", table, "-o", tmp_path / "file.csv", *WORDS, *rules).code == 0
-    with PostgresSource(parse_url(server.url("released"))) as source:
+    with PostgresSource(parse_url(server.url("released"))).opened(tmp_path) as source:
         loaded = source.read().frame
     written = package.read_csv(tmp_path / "file.csv").frame
     assert Counter(loaded.iter_rows()) == Counter(written.iter_rows())
@@ -225,7 +225,7 @@ def test_methods_that_need_rows_read_the_table(shoal: Shoal, server: Server, tab
     assert shoal("anonymize", table, "-o", tmp_path / "out.csv", *words).code == 0
     ended = shoal("anonymize", table, "-o", server.url("released"), *words)
     assert ended.code == 0, ended.err
-    with PostgresSource(parse_url(server.url("released"))) as source:
+    with PostgresSource(parse_url(server.url("released"))).opened(tmp_path) as source:
         loaded = source.read().frame
     assert Counter(loaded.iter_rows()) == Counter(package.read_csv(tmp_path / "out.csv").frame.iter_rows())
     ended = shoal("anonymize", file_of(tmp_path), "-o", server.url("other"), *words)
@@ -485,10 +485,10 @@ def test_empty_tables_and_too_few_rows(shoal: Shoal, server: Server, tmp_path: P
     assert ended.code == 4
 
 
-def test_the_session_is_read_only(server: Server, table: str) -> None:
+def test_the_session_is_read_only(server: Server, table: str, tmp_path: Path) -> None:
     import psycopg
 
-    with PostgresSource(parse_url(table)) as source:
+    with PostgresSource(parse_url(table)).opened(tmp_path) as source:
         for statement in ("create table x (y int)", "delete from public.patients", "create temp table x (y int)"):
             with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
                 source.connection.execute(f"savepoint s; {statement}".encode())
@@ -703,7 +703,7 @@ def test_engines_say_what_they_cannot_do(
     path, out = file_of(tmp_path), tmp_path / "out.csv"
     cases = [
         ((path, "--engine", "oracle"), "not known"),
-        ((table, "--engine", "duckdb"), "counted by its database"),
+        ((table, "--engine", "duckdb"), "a table of a database is counted there"),
         ((path, "--memory", "1GB"), "--memory limits"),
         ((path, "--engine", "duckdb", "--memory", "much"), "not a size"),
         ((path, "--engine", "duckdb", "--method", "mondrian"), "'mondrian' groups rows"),
@@ -731,8 +731,9 @@ def test_standard_output_and_dry_run(
     assert shoal("anonymize", file_of(tmp_path), *WORDS, *rules, "--dry-run", "--engine", "duckdb").code == 0
 
 
-def test_connect_and_errors_from_python(server: Server, table: str) -> None:
-    with pytest.raises(FileError, match="no such table"), PostgresSource(parse_url(server.url("gone"))):
+def test_connect_and_errors_from_python(server: Server, table: str, tmp_path: Path) -> None:
+    gone = PostgresSource(parse_url(server.url("gone")))
+    with pytest.raises(FileError, match="no such table"), gone.opened(tmp_path):
         pass
     with pytest.raises(UsageError, match="names 2 tables"):
         parse_url("postgresql://h/d?table=a&table=b")

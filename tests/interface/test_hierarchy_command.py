@@ -58,9 +58,10 @@ def test_show_refuses_a_hierarchy_that_is_wrong(shoal: Shoal, tmp_path: Path) ->
     assert ended.code == 3
     assert "line 1, level 1" in ended.err
     assert "15-19" not in ended.err
+    assert "--trust-hierarchies" in ended.err
     trusted = shoal("hierarchy", "show", tmp_path / "h.csv", "--trust-hierarchies")
     assert trusted.code == 0
-    assert "Taken on trust" in trusted.err
+    assert "accepted on trust" in trusted.err
 
 
 def test_show_without_file_is_exit_6(shoal: Shoal, tmp_path: Path) -> None:

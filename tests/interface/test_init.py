@@ -274,7 +274,7 @@ def test_repeated_identifier_is_told(shoal: Shoal, tmp_path: Path) -> None:
     rows = [["email", "age"], *([f"p{i // 2}@example.org", str(20 + i)] for i in range(40))]
     (text,) = warnings_of(shoal, tmp_path, rows)["person"]
     assert "20 values in 40 rows" in text
-    assert "--person email" in text
+    assert 'role "person"' in text
     rows = [["email", "age"], *([f"p{i}@example.org", str(20 + i)] for i in range(40))]
     assert "person" not in warnings_of(shoal, tmp_path, rows)
 
@@ -290,8 +290,8 @@ def test_look_alike_texts_are_told_by_column_and_count(shoal: Shoal, tmp_path: P
 def test_what_cannot_run_is_told(shoal: Shoal, tmp_path: Path) -> None:
     rows = [["email"], *([f"p{i}@example.org"] for i in range(3))]
     found = warnings_of(shoal, tmp_path, rows)
-    assert "no column is proposed as quasi-identifier" in found["roles"][0]
-    assert "k = 5 needs 5 rows" in found["rows"][0]
+    assert "no column is proposed as a quasi-identifier" in found["roles"][0]
+    assert "k = 5 needs at least 5 rows" in found["rows"][0]
     proposal = tmp_path / "shoal.toml"
     assert shoal("anonymize", tmp_path / "data.csv", "-o", tmp_path / "out.csv", "--config", proposal).code == 2
     rows = [["x@example.org", "age"], *([f"p{i}@example.org", str(i)] for i in range(30))]

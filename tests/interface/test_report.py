@@ -95,7 +95,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "r.txt"), 2, "ends in .html"),
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
-        (("-o", "-", "--report", "r.html"), 2, "written with a file"),
+        (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
         (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "no line of the report"),
     ],
@@ -218,10 +218,10 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     public, _ = reported(shoal, tmp_path, *ASKED)
     told = {warning["text"]: warning["cure"] for warning in public["warnings"]}
     homogeneous = next(text for text in told if "share one value" in text)
-    assert "--l 2" in told[homogeneous]
+    assert "l=2" in told[homogeneous]
     assert re.search(r"'disease': (\d+) rows", homogeneous)
-    assert any("One row is taken for one person" in text for text in told)
-    assert any("only one row has" in text and "--snap" in cure for text, cure in told.items())
+    assert any("Each row counts as one person" in text for text in told)
+    assert any("only one row has" in text and "snap=True" in cure for text, cure in told.items())
     assert all(told.values())
     limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])
@@ -303,7 +303,7 @@ def test_risk_agrees_with_the_command(shoal: Shoal, tmp_path: Path) -> None:
     assert float(public["risk"]["prosecutor"]["max"]) == pytest.approx(found["prosecutor"]["max"], abs=1e-4)
     assert float(public["risk"]["marketer"]) == pytest.approx(found["marketer"], abs=1e-4)
     assert public["attacks"] == []
-    assert "None was tried" in (tmp_path / "r.html").read_text()
+    assert "No attack was tried" in (tmp_path / "r.html").read_text()
 
 
 def test_starred_rows_are_in_no_group(tmp_path: Path) -> None:
@@ -492,9 +492,9 @@ def test_report_of_people_counts_people(shoal: Shoal, tmp_path: Path) -> None:
     assert sum(each["rows"] for each in public["groups"]) == 40
     assert "persons" in public["verdict"]
     assert public["checks"][0]["found"] == "smallest group: 8 persons"
-    assert "rows of at least 8 persons that fit" in public["meaning"][0]
+    assert "the rows of at least 8 persons that match" in public["meaning"][0]
     assert "smallest group has 8 persons" in public["criteria"][0]["words"]
-    assert "No group has fewer than 8 persons" in (tmp_path / "r.html").read_text()
+    assert "The smallest group has 8 persons" in (tmp_path / "r.html").read_text()
     assert "80 rows (100 %)" in public["warnings"][0]["text"]
     assert private["source"]["average_group_before"] == private["source"]["average_group_after"] == 8
 

@@ -1,31 +1,75 @@
-"""Twin of shoal.verification.gate: the written file is held against its source cell by cell, with dictionaries."""
+"""Twin of shoal.verification.gate: the written file is compared with its source cell by cell, with dictionaries.
+
+It reads text with Python's csv module; everything that is judged once per distinct cell there is judged here where it
+occurs.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import operator
 import os
 import re
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
-from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect, Role, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.models import Promises
-from shoal.verification.reading import files
-from shoal.verification.reading.raw_bytes import Facts, has_bare_quote, scan
-from shoal.verification.reading.tables import TEXTUAL, PathName, chunks, picker
-from shoal.verification.verdict import MOST_VIOLATIONS, Verdict, judge, small_groups
-
-__all__ = ["gate"]
+from shoal.verification.models import ModelChecks
+from shoal.verification.reading import files, tables
+from shoal.verification.reading.files import UnreadableError, unreadable
+from shoal.verification.reading.tables import PathName, picker
+from shoal.verification.verdict import (
+    MOST_VIOLATIONS,
+    NO_ROWS,
+    Group,
+    Verdict,
+    Violation,
+    claim_violations,
+    judge,
+    plural,
+    read_limit,
+    small_groups,
+    suppression_violations,
+)
 
 MOST_KEPT = 1_000_000
+CHUNK_ROWS = 1_000
+TEXTUAL = ("csv", "gzip")
+BLOCK_BYTES = 1 << 20
+FIELDS = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)[,\r\n])*+')
+BARE_QUOTE = re.compile(r'[^",\r\n]+"')
 FORMULA_SIGNS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def open_text(path: PathName) -> TextIO:
+    csv.field_size_limit(2**31 - 1)
+    try:
+        return io.TextIOWrapper(files.open_bytes(path), encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def chunks(path: PathName, dialect: Dialect, *, keep_blank: bool = False) -> Iterator[list[list[str]]]:
+    """Yield the rows of a written file; blank lines of a text file as empty rows."""
+    if files.kind_of(path) not in TEXTUAL:
+        yield from tables.chunks(path, dialect, keep_blank=keep_blank)
+        return
+    with open_text(path) as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            while rows := list(islice(reader, CHUNK_ROWS)):
+                yield rows
+        except (csv.Error, UnicodeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UnreadableError(path, f"{type(error).__name__} in the text") from None
 
 
 def gate(
@@ -45,92 +89,73 @@ def gate(
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     population: Mapping[str, Sequence[str]] | None = None,
 ) -> Verdict:
-    """Return the verdict on a file just written: its bytes, its columns, its groups and, row by row, its truth.
+    """Return the verdict on a file that was just written: its bytes, columns and groups, and every cell.
+
+    If the schema has a person column, every group must have rows of k persons. If it has a personal-k column, every
+    group must have as many rows as each of its rows asks for.
 
     Args:
-        path: the file, as a release is written: CSV (UTF-8, comma, LF, header), also in gzip, Parquet or Excel.
-        schema: the columns of the source; the file must hold the released ones and no other.
-        k: the size that every group must have.
-        original: the text of the source by column name.
-        source_rows: for each released row, the source row (from 0) that it was made from.
-        claims: what the maker states: "rows", "groups", "smallest_group", "suppressed_rows"; each is recounted.
-        keep_order: the rows stand in the order of the source instead of sorted by their cells.
-        suppression_limit: the largest share of source rows that may be missing from the file.
-        labels: by column, the values that each label of its hierarchy stands for.
-        bounds: the columns whose ranges are written as two columns, NAME_min and NAME_max.
-        spreadsheet_safe: a quote stands before whatever a spreadsheet would take for a formula.
-        models: what every group must pass beside k, as plain values (see shoal.verification.models).
-        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
-        population: the text of the population table by column name.
+        path: The released file: CSV (UTF-8, comma, LF, header), also as gzip, Parquet or Excel.
+        schema: The columns of the source; the file must have the released ones and no others.
+        k: The size that every group must have.
+        original: The text of the source by column name.
+        source_rows: The source row (from 0) of each released row.
+        claims: What the maker states: "rows", "groups", "smallest_group", "suppressed_rows". Each is recounted.
+        keep_order: Whether the rows are in the order of the source; by default they are sorted by their cells.
+        suppression_limit: The largest share of source rows that may be missing from the file.
+        labels: By column, the values that each label of its hierarchy means.
+        bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
+        spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        models: What every group must pass besides k, as plain values (see shoal.verification.models).
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        population: The text of the population table by column name.
 
-    Where the schema has a person column, every group must have rows of k persons; where it has a column of personal k,
-    every group must have as many as each of its rows asks for.
+    Returns:
+        The verdict, good or bad.
+
+    Raises:
+        UsageError: An argument is not valid.
+        FileError: The file cannot be opened.
     """
-    k, limit = check_k(k), _share(suppression_limit)
+    k, limit = check_k(k), read_limit(suppression_limit)
     source, violations = _source(schema, original)
     n_source = len(next(iter(source.values()), ()))
     witness = list(map(operator.index, source_rows))
-    kind = files.kind_of(path)
-    facts = scan(path) if kind in TEXTUAL else Facts(False, False, 0, True)
+    file = WrittenFile(path)
     layout = Layout(bounds, spreadsheet_safe)
-    promises = Promises(models, schema.columns, schema.missing, paths or {})
-    recount = _Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, promises)
+    checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
+    recount = Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, checks)
     try:
-        for chunk in chunks(path, Dialect(), whole=True):
-            recount.take(chunk)
-    except InputError as error:
-        broken = str(error).removeprefix(f"{os.fspath(path)}: ")
-        violations += [*facts.violations(facts.carriage_returns), f"the file: {broken}"]
+        for chunk in file.chunks():
+            recount.add(chunk)
+    except UnreadableError as error:
+        violations += file.broken(error)
         return judge(k, recount.rows, recount.groups, violations)
-    violations += facts.violations(recount.carriage_returns if kind in TEXTUAL else 0)
-    if kind != files.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
-        violations.append("the file: its content is not what its name says.")
-    violations += files.leftovers(path, kind)
-    if kind in TEXTUAL and recount.has_quotes and has_bare_quote(path):
-        violations.append("the file: a double quote stands in a cell that is not quoted.")
-    violations += recount.header_violations
+    violations += file.violations(recount)
     violations += _witness_violations(witness, n_source, recount.rows, keep_order)
-    suppressed = n_source - recount.rows
-    if suppressed > limit * n_source:
-        most = int(limit * n_source)
-        violations.append(f"suppression: {suppressed} of {n_source} rows are not in the file; at most {most} may be.")
+    n_suppressed = n_source - recount.rows
+    violations += suppression_violations(n_suppressed, n_source, limit)
     if not recount.rows:
-        violations.append("no rows: a release without data rows proves nothing.")
-
-    def first_row(group: tuple[str, ...]) -> int:
-        return recount.first_row(path, group)
-
-    violations += small_groups(recount.sizes(), k, first_row)
-    if recount.is_counting:
-        violations += promises.violations(recount.groups, recount.sizes(), first_row, recount.cells, population)
+        violations.append(NO_ROWS)
+    violations += recount.group_violations(path, k, population)
     if layout.risky:
-        violations.append(f"the file: {layout.risky} cells would be run by a spreadsheet.")
-    violations += _claim_violations(claims, recount, suppressed)
-    violations += recount.violations()
+        violations.append(Violation("file", f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"))
+    violations += claim_violations(claims, recount.counts(n_suppressed))
+    violations += recount.row_violations()
     return judge(k, recount.rows, recount.groups, violations)
 
 
-def _share(limit: float | Fraction) -> Fraction:
-    try:
-        share = Fraction(str(limit))
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if not 0 <= share <= 1:
-        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
-    return share
-
-
-def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the source of the released columns, and what keeps it from being compared."""
+def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[Violation]]:
+    """Return the source columns to compare with, and what prevents a comparison."""
     names = [column.name for column in schema.released]
     names += [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
     if not schema.qi:
-        return {}, ["columns: no quasi-identifier, so there is nothing to count."]
-    if lacking := [name for name in names if name not in original]:
-        return {}, [f"source: column {name!r} is not there to compare with." for name in lacking]
+        return {}, [Violation("columns", "there is no quasi-identifier, so there is nothing to count")]
+    if missing_names := [name for name in names if name not in original]:
+        return {}, [Violation("source", f"column {name!r} is missing") for name in missing_names]
     source = {name: cells if isinstance(cells := original[name], list) else list(cells) for name in names}
     if len(set(map(len, source.values()))) > 1:
-        return {}, ["source: its columns differ in length."]
+        return {}, [Violation("source", "its columns differ in length")]
     return source, []
 
 
@@ -139,7 +164,7 @@ def _exist(witness: list[int], n_source: int) -> bool:
 
 
 def _align(source: Mapping[str, list[str]], witness: list[int], n_source: int) -> dict[str, tuple[Any, ...]]:
-    """Bring the source into the order of the release, one column after the other: kind to the processor's cache."""
+    """Return the source cells in the order of the release, gathered column by column to suit the processor cache."""
     if _exist(witness, n_source):
         pick = picker(witness)
         return {name: pick(cells) for name, cells in source.items()}
@@ -148,35 +173,61 @@ def _align(source: Mapping[str, list[str]], witness: list[int], n_source: int) -
     }
 
 
-def _witness_violations(witness: list[int], n_source: int, n_rows: int, keep_order: bool) -> list[str]:
-    found = []
+def _witness_violations(witness: list[int], n_source: int, n_rows: int, keep_order: bool) -> list[Violation]:
+    """Check the map from released rows to source rows."""
+    violations = []
     if n_rows != len(witness):
-        found.append(f"rows: the file has {n_rows}, but {len(witness)} were to be written.")
+        violations.append(Violation("rows", f"the file has {n_rows}, but {len(witness)} should have been written"))
     if not _exist(witness, n_source):
-        strange = [n for n, row in enumerate(witness, 1) if not 0 <= row < n_source]
-        found.append(f"source rows: {len(strange)} do not exist (first for row {strange[0]}).")
-    if doubled := len(witness) - len(set(witness)):
-        found.append(f"source rows: {doubled} rows stand for a source row that another row stands for already.")
+        invalid = [n for n, row in enumerate(witness, 1) if not 0 <= row < n_source]
+        violations.append(
+            Violation("source rows", f"{plural(len(invalid), 'reference')} to a row that does not exist", invalid[0])
+        )
+    if n_repeated := len(witness) - len(set(witness)):
+        violations.append(
+            Violation("source rows", f"{plural(n_repeated, 'reference')} to a row that is already in use")
+        )
     if keep_order and not all(map(operator.lt, witness, islice(witness, 1, None))):
-        first = next(n for n, (a, b) in enumerate(pairwise(witness), 2) if a >= b)
-        found.append(f"order: the rows are not in the order of the source (first at row {first}).")
-    return found
+        row = next(n for n, (a, b) in enumerate(pairwise(witness), 2) if a >= b)
+        violations.append(Violation("order", "the rows are not in the order of the source", row))
+    return violations
 
 
-def _claim_violations(claims: Mapping[str, int], recount: _Recount, suppressed: int) -> list[str]:
-    counted: dict[str, int] = {"rows": recount.rows, "suppressed_rows": suppressed}
-    if recount.is_counting:
-        counted |= {"groups": len(recount.groups), "smallest_group": min(recount.groups.values(), default=0)}
-    return [
-        f"claim {name!r}: {stated} stated, {counted.get(name, 'nothing of that name')} counted."
-        for name, stated in claims.items()
-        if counted.get(name) != stated
-    ]
+class WrittenFile:
+    """A released file and what is wrong with its bytes.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: PathName) -> None:
+        self.path = path
+        self._kind = files.kind_of(path)
+        self._is_text = self._kind in TEXTUAL
+        self._facts = scan(path) if self._is_text else Facts(False, False, 0, True)
+
+    def chunks(self) -> Iterator[list[list[str]]]:
+        """Yield the rows of the file, the header first."""
+        return chunks(self.path, Dialect(), keep_blank=True)
+
+    def broken(self, error: files.UnreadableError) -> list[Violation]:
+        """Return what is wrong with a file that cannot be read as a table."""
+        return [*self._facts.violations(self._facts.carriage_returns), Violation("file", error.reason)]
+
+    def violations(self, recount: Recount) -> list[Violation]:
+        """Return what is wrong with the bytes and the header of the file after all rows were counted."""
+        violations = self._facts.violations(recount.carriage_returns if self._is_text else 0)
+        if self._kind != files.SUFFIXES.get(os.path.splitext(self.path)[1], "csv"):
+            violations.append(Violation("file", "its content does not match its name"))
+        violations += files.leftovers(self.path, self._kind)
+        if self._is_text and recount.has_quotes and has_bare_quote(self.path):
+            violations.append(Violation("file", "there is a double quote in a cell that is not quoted"))
+        return violations + recount.header_violations
 
 
 @dataclass
 class _Tally:
-    """How often something was found, and at which row first."""
+    """How often something was found, and the first row."""
 
     times: int = 0
     first: int = 0
@@ -186,10 +237,17 @@ class _Tally:
         self.first = self.first or row
 
 
-class _Recount:
-    """One pass over a written file beside its source; what holds for a whole chunk is never looked at cell by cell.
+class Recount:
+    """One pass over a written file beside its source, chunk by chunk; cells are compared one by one only on a mismatch.
 
-    source: by released column, for each released row the text of its source cell, None if there is no such row.
+    Args:
+        schema: The columns of the source.
+        source: By released column, the source cell of each released row; None if there is no such source row. Empty to
+            count without comparing.
+        keep_order: Whether the rows are in the order of the source rather than sorted.
+        layout: How the file is laid out.
+        labels: By column, the values that each label of its hierarchy means.
+        checks: The models to check besides k.
     """
 
     def __init__(
@@ -199,9 +257,9 @@ class _Recount:
         keep_order: bool,
         layout: Layout,
         labels: Mapping[str, Mapping[str, Iterable[str]]],
-        promises: Promises,
+        checks: ModelChecks,
     ) -> None:
-        self._promises = promises
+        self._checks = checks
         self._schema = schema
         self._source = source
         self._keep_order = keep_order
@@ -211,31 +269,25 @@ class _Recount:
             for c in schema.qi
         }
         self._person = next(iter(schema.names(Role.PERSON)), None)
-        self._own_k = next(iter(schema.names(Role.PERSONAL_K)), None)
-        self._people: set[tuple[tuple[str, ...], str]] = set()
+        self._personal_k = next(iter(schema.names(Role.PERSONAL_K)), None)
+        self._people: set[tuple[Group, str]] = set()
         self._width = 0
-        self._passed: dict[str, set[tuple[str, str]]] = {name: set() for name in self.cells}
+        self._true_pairs: dict[str, set[tuple[str, str]]] = {name: set() for name in self.cells}
         self._header: list[str] | None = None
-        self._last: list[str] = []
+        self._last_row: list[str] = []
         self._blank, self._ragged, self._disorder = _Tally(), _Tally(), _Tally()
         self._wrong = {column.name: _Tally() for column in schema.released}
         self.rows = 0
-        self.groups: Counter[tuple[str, ...]] = Counter()
+        self.groups: Counter[Group] = Counter()
         self.carriage_returns = 0
         self.has_quotes = False
         self.is_counting = False
-        self.header_violations: list[str] = []
+        self.header_violations: list[Violation] = []
 
-    def take(self, rows: list[list[str]]) -> None:
+    def add(self, rows: list[list[str]]) -> None:
         """Count and compare the next rows; the very first is the header."""
         if self._header is None:
-            written = rows.pop(0)
-            self._width = len(written)
-            self._note_characters([written])
-            self._header = self._layout.names(written)
-            self.header_violations = _header_violations(self._header, self._schema)
-            names = set(self._header)
-            self.is_counting = bool(self.cells) and {c.name for c in self._schema.released} <= names
+            self._read_header(rows.pop(0))
         numbers: Sequence[int] = range(self.rows + 1, self.rows + len(rows) + 1)
         if set(map(len, rows)) <= {self._width}:
             self.rows += len(rows)
@@ -250,56 +302,70 @@ class _Recount:
         if not self._layout.is_plain:
             columns = list(zip(*self._layout.rows(rows), strict=True))
         if self.is_counting:
-            groups = list(zip(*(columns[n] for n in self._positions()), strict=True))
-            self.groups.update(groups)
-            header = self._header or []
-            self._promises.take(groups, {name: columns[header.index(name)] for name in self._promises.columns})
-            if self._own_k is not None and self._source:
-                asked = self._source[self._own_k]
-                self._promises.ask(
-                    (group, asked[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(asked)
-                )
-            if self._person is not None and self._source:
-                people = self._source[self._person]
-                self._people.update(
-                    (group, people[n - 1])
-                    for group, n in zip(groups, numbers, strict=True)
-                    if n <= len(people) and people[n - 1] is not None
-                )
+            self._count_groups(columns, numbers)
             if self._source:
                 self._compare(columns, numbers)
 
-    def first_row(self, path: PathName, group: tuple[str, ...]) -> int:
-        """Return the number of the first row of a group, by reading the file again."""
-        rows = filter(None, chain.from_iterable(chunks(path, Dialect(), whole=True)))
+    def first_row(self, path: PathName, group: Group) -> int:
+        """Return the number of the first row of a group; this reads the file again."""
+        rows = filter(None, chain.from_iterable(chunks(path, Dialect(), keep_blank=True)))
         next(rows)
         pick = picker(self._positions())
-        laid_out = (self._layout.rows([row])[0] if len(row) == self._width else None for row in rows)
-        return next(n for n, row in enumerate(laid_out, 1) if row is not None and pick(row) == group)
+        table_rows = (self._layout.rows([row])[0] if len(row) == self._width else None for row in rows)
+        return next(n for n, row in enumerate(table_rows, 1) if row is not None and pick(row) == group)
 
-    def sizes(self) -> Mapping[tuple[str, ...], int]:
-        """Return how many rows each group has or, where a column tells, rows of how many people."""
+    def sizes(self) -> Mapping[Group, int]:
+        """Return the rows of each group or, if there is a person column, the persons."""
         if self._person is None:
             return self.groups
         people = Counter(group for group, _ in self._people)
         return {group: people[group] for group in self.groups}
 
-    def violations(self) -> list[str]:
-        """Return what was found wrong in the rows."""
-        found = []
+    def counts(self, n_suppressed: int) -> dict[str, int]:
+        """Return what was counted, by the name of the claim."""
+        counts = {"rows": self.rows, "suppressed_rows": n_suppressed}
+        if self.is_counting:
+            counts |= {"groups": len(self.groups), "smallest_group": min(self.groups.values(), default=0)}
+        return counts
+
+    def group_violations(
+        self, path: PathName, k: int, population: Mapping[str, Sequence[str]] | None = None
+    ) -> list[Violation]:
+        """Return the groups that are smaller than k or fail a model."""
+
+        def first_row(group: Group) -> int:
+            return self.first_row(path, group)
+
+        violations = small_groups(self.sizes(), k, first_row)
+        if self.is_counting:
+            violations += self._checks.violations(self.groups, self.sizes(), first_row, self.cells, population)
+        return violations
+
+    def row_violations(self) -> list[Violation]:
+        """Return what is wrong with the rows and their cells."""
+        violations = []
         if self._blank.times:
-            found.append(f"blank lines: {self._blank.times} (the first before row {self._blank.first}).")
+            text = f"the file has {plural(self._blank.times, 'blank line')}"
+            violations.append(Violation("rows", text, self._blank.first))
         if self._ragged.times:
-            found.append(
-                f"rows: {self._ragged.times} without exactly {self._width} cells (first row {self._ragged.first})."
-            )
+            text = f"{plural(self._ragged.times, 'row')} without exactly {plural(self._width, 'cell')}"
+            violations.append(Violation("rows", text, self._ragged.first))
         for name, tally in self._wrong.items():
             if tally.times:
                 fault = "do not cover their source" if name in self.cells else "differ from their source"
-                found.append(f"column {name!r}: the cells of {tally.times} rows {fault} (first row {tally.first}).")
+                text = f"the cells of {plural(tally.times, 'row')} {fault}"
+                violations.append(Violation(f"column {name!r}", text, tally.first))
         if self._disorder.times:
-            found.append(f"order: the rows are not sorted by their cells (first at row {self._disorder.first}).")
-        return found
+            violations.append(Violation("order", "the rows are not sorted by their cells", self._disorder.first))
+        return violations
+
+    def _read_header(self, header: list[str]) -> None:
+        self._width = len(header)
+        self._note_characters([header])
+        self._header = self._layout.names(header)
+        self.header_violations = _header_violations(self._header, self._schema)
+        released_names = {column.name for column in self._schema.released}
+        self.is_counting = bool(self.cells) and released_names <= set(self._header)
 
     def _positions(self) -> list[int]:
         return [(self._header or []).index(name) for name in self.cells]
@@ -310,7 +376,8 @@ class _Recount:
         self.has_quotes = self.has_quotes or '"' in text
 
     def _drop_malformed(self, rows: list[list[str]]) -> tuple[list[list[str]], list[int]]:
-        kept, numbers = [], []
+        """Return the rows of the right width and their numbers; tally the others."""
+        well_formed, numbers = [], []
         for row in rows:
             self.rows += bool(row)
             if not row:
@@ -318,84 +385,156 @@ class _Recount:
             elif len(row) != self._width:
                 self._ragged.add(self.rows)
             else:
-                kept.append(row)
+                well_formed.append(row)
                 numbers.append(self.rows)
-        return kept, numbers
+        return well_formed, numbers
 
     def _check_order(self, rows: list[list[str]], numbers: Sequence[int]) -> None:
-        before = [self._last, *islice(rows, len(rows) - 1)]
-        self._last = rows[-1]
+        before = [self._last_row, *islice(rows, len(rows) - 1)]
+        self._last_row = rows[-1]
         if not all(map(operator.le, before, rows)):
             self._disorder.add(next(n for n, a, b in zip(numbers, before, rows, strict=True) if a > b))
 
+    def _count_groups(self, columns: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
+        groups: list[Group] = list(zip(*(columns[n] for n in self._positions()), strict=True))
+        self.groups.update(groups)
+        header = self._header or []
+        self._checks.count(groups, {name: columns[header.index(name)] for name in self._checks.columns})
+        if self._personal_k is not None and self._source:
+            self._checks.ask(self._with_source(self._personal_k, groups, numbers))
+        if self._person is not None and self._source:
+            pairs = self._with_source(self._person, groups, numbers)
+            self._people.update((group, person) for group, person in pairs if person is not None)
+
+    def _with_source(self, name: str, groups: Sequence[Group], numbers: Sequence[int]) -> Iterator[tuple[Group, Any]]:
+        """Yield the group of each row with its source cell of a column."""
+        source = self._source[name]
+        return ((group, source[n - 1]) for group, n in zip(groups, numbers, strict=True) if n <= len(source))
+
     def _compare(self, columns: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
         sources = {name: cells[numbers[0] - 1 : numbers[-1]] for name, cells in self._source.items()}
-        some = next(iter(sources.values()))
-        if len(some) != len(numbers) or None in some:
-            start, end = numbers[0], numbers[0] + len(some)
-            kept = [i for i, n in enumerate(numbers) if n < end and some[n - start] is not None]
-            columns = [tuple(column[i] for i in kept) for column in columns]
-            numbers = [numbers[i] for i in kept]
+        any_source = next(iter(sources.values()))
+        is_contiguous = numbers[-1] - numbers[0] + 1 == len(numbers)
+        if len(any_source) != len(numbers) or not is_contiguous or None in any_source:
+            start, end = numbers[0], numbers[0] + len(any_source)
+            matched = [i for i, n in enumerate(numbers) if n < end and any_source[n - start] is not None]
+            columns = [tuple(column[i] for i in matched) for column in columns]
+            numbers = [numbers[i] for i in matched]
             sources = {name: tuple(cells[n - start] for n in numbers) for name, cells in sources.items()}
         for name, tally in self._wrong.items():
             cells = columns[(self._header or []).index(name)]
             source = sources[name]
             if source == cells:
                 continue
-            false = self._false_pairs(name, source, cells)
-            if false is None or false:
+            false_pairs = self._false_pairs(name, source, cells)
+            if false_pairs is None or false_pairs:
                 for n, pair in zip(numbers, zip(source, cells, strict=True), strict=True):
-                    if pair[0] != pair[1] if false is None else pair in false:
+                    if pair[0] != pair[1] if false_pairs is None else pair in false_pairs:
                         tally.add(n)
 
     def _false_pairs(self, name: str, source: Sequence[str], cells: Sequence[str]) -> set[tuple[str, str]] | None:
-        """Return the pairs of source and released cell where the one does not cover the other; None if any unequal."""
+        """Return the pairs of source and released cell that do not cover; None if every unequal pair is false."""
         if name not in self.cells:
             return None
-        passed = self._passed[name]
-        pairs = set(zip(source, cells, strict=True)).difference(passed)
-        false = {pair for pair in pairs if not self.cells[name].covers(*pair)}
-        if len(passed) > MOST_KEPT:
-            passed.clear()
-        passed |= pairs - false
-        return false
+        true_pairs = self._true_pairs[name]
+        pairs = set(zip(source, cells, strict=True)).difference(true_pairs)
+        false_pairs = {pair for pair in pairs if not self.cells[name].covers(*pair)}
+        if len(true_pairs) > MOST_KEPT:
+            true_pairs.clear()
+        true_pairs |= pairs - false_pairs
+        return false_pairs
 
 
-def _header_violations(header: list[str], schema: Schema) -> list[str]:
-    """Return what is wrong with the columns; the file's own names are not shown, they may be cells."""
+def _header_violations(header: list[str], schema: Schema) -> list[Violation]:
+    """Check the columns; the file's own names are not shown, because they may be cells."""
     wanted = [column.name for column in schema.released]
     held_back = {column.name: column.role for column in schema.columns if column.name not in wanted}
-    found = [f"columns: {name!r} ({held_back[name]}) must not be released." for name in held_back if name in header]
-    if strangers := [str(n) for n, name in enumerate(header, 1) if name not in wanted and name not in held_back]:
-        places = ", ".join(strangers[:MOST_VIOLATIONS])
-        found.append(f"columns: {len(strangers)} not of the table (position {places}).")
-    found += [f"columns: {name!r} is not in the file." for name in wanted if name not in header]
-    found += [f"columns: {name!r} stands {n} times." for name in wanted if (n := header.count(name)) > 1]
+    texts = [f"{name!r} ({held_back[name]}) must not be released" for name in held_back if name in header]
+    if extra := [str(n) for n, name in enumerate(header, 1) if name not in wanted and name not in held_back]:
+        positions = ", ".join(extra[:MOST_VIOLATIONS])
+        texts.append(f"{len(extra)} not in the table (position {positions})")
+    texts += [f"{name!r} is not in the file" for name in wanted if name not in header]
+    texts += [f"{name!r} occurs {n} times" for name in wanted if (n := header.count(name)) > 1]
     if list(dict.fromkeys(n for n in header if n in wanted)) != [name for name in wanted if name in header]:
-        found.append("columns: not in the order of the table.")
-    return found
+        texts.append("they are not in the order of the table")
+    return [Violation("columns", text) for text in texts]
+
+
+class Facts(NamedTuple):
+    """What the bytes of a text file show.
+
+    Attributes:
+        bom: Whether the file begins with a byte order mark.
+        nul: Whether it contains a NUL byte.
+        carriage_returns: How many carriage returns it contains.
+        ended: Whether it ends with a line feed.
+    """
+
+    bom: bool
+    nul: bool
+    carriage_returns: int
+    ended: bool
+
+    def violations(self, n_in_cells: int) -> list[Violation]:
+        """Return what is wrong with the bytes, given the number of carriage returns inside cells."""
+        checks = [
+            (self.bom, "it begins with a byte order mark"),
+            (self.nul, "it contains a NUL byte"),
+            (self.carriage_returns > n_in_cells, "it contains a carriage return outside a quoted cell"),
+            (not self.ended, "it does not end with a line feed"),
+        ]
+        return [Violation("file", text) for fault, text in checks if fault]
+
+
+def scan(path: PathName) -> Facts:
+    """Scan the bytes of a text file, decompressed if necessary."""
+    start, last, nul, carriage_returns = b"", b"", False, 0
+    try:
+        with files.open_bytes(path) as file:
+            while block := file.read(BLOCK_BYTES):
+                start = start or block[:3]
+                last = block[-1:]
+                nul = nul or b"\0" in block
+                carriage_returns += block.count(b"\r")
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from None
+    return Facts(start == b"\xef\xbb\xbf", nul, carriage_returns, last == b"\n")
+
+
+def has_bare_quote(path: PathName) -> bool:
+    """Return whether an unquoted cell contains a quote, which readers treat differently; the file must be valid CSV."""
+    rest = ""
+    with open_text(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            rest += block
+            end = FIELDS.match(rest).end()  # type: ignore[union-attr]  # it matches even the empty text
+            if BARE_QUOTE.match(rest, end):
+                return True
+            rest = rest[end:]
+    return False
 
 
 class Layout:
-    """How the columns of a file stand for the columns of a table.
+    """How the columns of a file map to the columns of a table.
 
-    bounds: columns that are written as NAME_min and NAME_max. safe: a quote stands before every cell or name that a
-    spreadsheet would take for a formula.
+    Args:
+        bounds: The columns that are written as NAME_min and NAME_max.
+        safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
     """
 
     def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
         self._bounds = frozenset(bounds)
         self._safe = safe
-        self._steps: list[tuple[int, int]] = []  # where a column stands in the file, and in how many columns
+        self._steps: list[tuple[int, int]] = []  # the position of a column in the file, and its width in columns
         self.risky = 0
 
     @property
     def is_plain(self) -> bool:
-        """Say whether the file's columns are the table's as they stand."""
+        """Whether the columns of the file are those of the table."""
         return not self._bounds and not self._safe
 
     def names(self, header: Sequence[str]) -> list[str]:
-        """Return the names of the table's columns; what is not laid out as it should be keeps its own name."""
+        """Return the names of the columns of the table; a column that is not laid out correctly keeps its own name."""
         header = [self._bare(name) for name in header]
         names, position = [], 0
         while position < len(header):
@@ -407,7 +546,7 @@ class Layout:
         return names
 
     def rows(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Return rows of the table's cells: two bounds as one range, or as the one value that both are."""
+        """Return the cells of the table: two bounds become a range, or one value if they are equal."""
         if self._safe:
             rows = [[self._bare(cell) for cell in row] for row in rows]
         if not self._bounds:
@@ -421,7 +560,7 @@ class Layout:
         return f"[{row[position]}, {row[position + 1]}]"
 
     def _bare(self, cell: str) -> str:
-        """Take the quote away; count the cells that would need one."""
+        """Remove the escaping quote; count the cells that lack one."""
         if not self._safe:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):

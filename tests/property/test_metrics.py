@@ -306,5 +306,5 @@ def test_weight_that_cannot_be_used_is_refused(weights: dict[str, Any]) -> None:
 
 def test_release_with_more_rows_than_the_original_is_refused() -> None:
     """C03: kept and suppressed rows are those of the original."""
-    with pytest.raises(InputError, match=r"the release has 3 rows, more than the original's 2"):
+    with pytest.raises(InputError, match=r"the release has 3 rows, but the original has 2"):
         shoal.measure(pl.DataFrame({"x": [1, 2]}), pl.DataFrame({"x": [1, 2, 2]}), qi=["x"])

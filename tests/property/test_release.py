@@ -131,7 +131,7 @@ def test_number_too_small_for_a_float_is_taken_or_refused(text: str) -> None:
 def test_category_that_reads_like_a_released_cell_is_refused(text: str) -> None:
     """C22: where the table has to be changed, a cell cannot stand for two things."""
     sheet = Sheet({"x": ["a", "b", text]}, {"x": "categorical"})
-    with pytest.raises(InputError, match=r"column 'x': 1 distinct values read like a released cell .*first at row 3"):
+    with pytest.raises(InputError, match=r"column 'x': 1 distinct values look like a released cell.*first at row 3"):
         shoal.anonymize(sheet.frame, k=3, **sheet.arguments)
 
 

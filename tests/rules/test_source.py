@@ -29,8 +29,9 @@ FLOORS = (
 METHODS = ("clustering", "mondrian", "shoaling", "full_domain", "research_value")
 VERIFICATION = (
     ("verdict", "cells", "reading"),
-    ("assignment", "model_judges", "population"),
+    ("flow", "assignment", "model_judges", "population"),
     ("models",),
+    ("recount",),
     ("verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
@@ -125,6 +126,21 @@ def test_imports_point_down_inside_verification() -> None:
             other = name.removeprefix("shoal.verification.").split(".")[0]
             if name.startswith("shoal.verification.") and other != own:
                 assert place(other, VERIFICATION) < place(own, VERIFICATION), f"{own} must not import {name}"
+
+
+# The classes behind the protocols Source and Target. Other rooms ask the protocol, never for a class.
+BACKENDS = {"TableSource", "DuckSource", "PostgresSource", "FileTarget", "StreamTarget", "TableTarget"}
+
+
+def test_only_their_own_rooms_ask_for_the_class_of_a_backend() -> None:
+    own = (SOURCE / "tables" / "sources", SOURCE / "tables" / "targets")
+    for path in MODULES:
+        if path.parent in own:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass", "type"):
+                names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+                assert not names & BACKENDS, f"{path.relative_to(SOURCE)}:{node.lineno}"
 
 
 def test_map_of_the_house_lists_every_room_once() -> None:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.dictionary import Dictionary, Distinct
+from shoal.encoding.partition import SUPPRESSION
 from shoal.encoding.population import Population
 from shoal.encoding.sensitive import Sensitive
-from shoal.encoding.tree import Tree
-from shoal.hierarchy.base import Hierarchy
+from shoal.encoding.tree import Tree, plant
+from shoal.errors import InputError, setting
+from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
+from shoal.tables import values
 from shoal.tables.table import Factor
 
-__all__ = ["Attribute", "Encoded"]
+__all__ = ["Attribute", "Encoded", "attribute_dictionary", "marks_of"]
 
 
 @dataclass(frozen=True)
 class Attribute:
     """One quasi-identifier: a code for each distinct value, in order of value (categories: of text).
 
-    texts: the released text of each code. values: the number behind each code of a number or date (seconds), empty for
-    categories. missing: the code of the missing value of a number or date, which is the last one; -1 where there is
-    none. A category's missing value is one of its values. tree, hierarchy: the hierarchy over the codes and over the
-    texts, where one is given; the attribute is then recoded by its nodes and nothing else. column: how its cells are
-    read.
+    Attributes:
+        name: The column.
+        kind: Numbers, dates or categories.
+        texts: The released text of each code.
+        values: The number behind each code of a number or date (in seconds); empty for categories.
+        missing: The code of the missing value of a number or date, always the last code; -1 if no value is missing. A
+            category treats its missing value like any other.
+        tree: The hierarchy over the codes, if there is one; cells are then generalised to its nodes only.
+        hierarchy: The hierarchy over the texts, if there is one.
+        column: How the cells of the column are read.
     """
 
     name: str
@@ -39,7 +50,7 @@ class Attribute:
 
     @property
     def ordered(self) -> bool:
-        """Whether the values are numbers or dates, released as ranges."""
+        """Whether the values are numbers or dates that are released as ranges."""
         return self.kind is not Kind.CATEGORICAL and self.tree is None
 
     @property
@@ -53,14 +64,23 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A table as codes. Rows are in canonical order: sorted by codes, then by the cells of the other released columns.
+    """A table as codes. Methods see this and nothing else.
 
-    tuples: distinct rows of codes, sorted; counts: rows of each; row_tuple: the tuple of each canonical row;
-    order: the source row of each canonical row; people: the person of each canonical row, where a column tells.
-    sensitive: the sensitive columns, which models count; personal_k: the k that each canonical row asks for, 0 where it
-    asks for none; population: the table that this one was drawn from, where one is given; weights: of a table that was
-    counted, the rows that each canonical row stands for.
-    Methods see these and nothing else.
+    Rows are in canonical order: sorted by codes, then by the cells of the other released columns.
+
+    Attributes:
+        attributes: The quasi-identifiers.
+        tuples: The distinct rows of codes, sorted.
+        counts: The number of rows of each tuple.
+        row_tuple: The tuple of each canonical row.
+        order: The source row of each canonical row.
+        people: The person of each canonical row, if the schema names a person column.
+        weights: The number of source rows behind each canonical row, if the table was counted by a database.
+        others: The other released columns, in source order.
+        sensitive: The sensitive columns that models count.
+        personal_k: The k that each canonical row asks for, 0 if it asks for none.
+        population: The population that the table was drawn from, if there is one.
+        dictionaries: The distinct cells behind the attributes; measures compare the release with them.
     """
 
     attributes: tuple[Attribute, ...]
@@ -74,23 +94,161 @@ class Encoded:
     sensitive: tuple[Sensitive, ...] = ()
     personal_k: NDArray[np.int64] | None = None
     population: Population | None = field(default=None, repr=False)
+    dictionaries: tuple[Dictionary[Attribute], ...] = field(default=(), repr=False)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.order) if self.weights is None else int(self.weights.sum())
 
+    @property
+    def row_weights(self) -> NDArray[np.int64]:
+        """The number of source rows behind each canonical row."""
+        return np.ones(len(self.order), dtype=np.int64) if self.weights is None else self.weights
+
     def part(self, stays: NDArray[np.bool_]) -> Encoded:
-        """Return the table with some of its canonical rows alone; domains, and so losses, are those of all rows."""
+        """Return some of the canonical rows; domains, and with them losses, stay those of the whole table.
+
+        Args:
+            stays: For each canonical row, whether it stays.
+        """
         rows = np.flatnonzero(stays)
-        kept, row_tuple, counts = np.unique(self.row_tuple[rows], return_inverse=True, return_counts=True)
+        tuples, row_tuple = np.unique(self.row_tuple[rows], return_inverse=True)
+        weights = None if self.weights is None else self.weights[rows]
         return replace(
             self,
-            tuples=np.ascontiguousarray(self.tuples[kept]),
-            counts=counts.astype(np.int64),
+            tuples=np.ascontiguousarray(self.tuples[tuples]),
+            counts=np.bincount(row_tuple, weights=weights, minlength=len(tuples)).astype(np.int64),
             row_tuple=row_tuple.astype(np.int32),
             order=self.order[rows],
             people=None if self.people is None else self.people[rows],
+            weights=weights,
             sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
             personal_k=None if self.personal_k is None else self.personal_k[rows],
         )
+
+
+def marks_of(column: Column) -> values.Marks:
+    """Return the decimal and thousands marks of a column."""
+    return values.Marks(column.decimal, column.thousands)
+
+
+def attribute_dictionary(
+    column: Column,
+    distinct: Distinct,
+    *,
+    markers: Collection[str] = ("",),
+    rule: Rule | None = None,
+    unknown: str = "error",
+    as_text: bool = False,
+) -> Dictionary[Attribute]:
+    """Return the dictionary of a quasi-identifier.
+
+    Args:
+        column: How its cells are read; its kind must be known.
+        distinct: Its distinct cells.
+        markers: The texts that mark a missing value.
+        rule: Its hierarchy.
+        unknown: What to do with values that the hierarchy lacks: "error" or "top".
+        as_text: Keep every cell as it is, whatever its kind (for a table that is released unchanged).
+
+    Raises:
+        InputError: A value does not suit the kind of the column, looks like a released cell, or is not in the
+            hierarchy.
+    """
+    if as_text:
+        texts = tuple(distinct.texts.to_list())
+        attribute = Attribute(column.name, Kind.CATEGORICAL, texts, np.empty(0), -1, column=column)
+        return Dictionary(column.name, distinct, np.arange(len(texts), dtype=np.int32), attribute)
+    normal = distinct.normalised
+    known = [i for i, text in enumerate(normal) if text not in markers]
+    absent = sorted(set(normal).difference(normal[i] for i in known))
+    # The one marker of the table stays as it is; several become the empty text.
+    token = None if not absent else absent[0] if len(absent) == 1 else ""
+    if column.kind in (Kind.NUMERIC, Kind.DATE):
+        attribute, codes = _ordered(column, distinct, known, token)
+    else:
+        attribute, codes = _categorical(column, distinct, known, token)
+    if rule is not None:
+        attribute = _with_hierarchy(attribute, codes, distinct, rule, unknown, markers)
+    return Dictionary(column.name, distinct, codes, attribute)
+
+
+def _categorical(
+    column: Column, distinct: Distinct, known: list[int], token: str | None
+) -> tuple[Attribute, NDArray[np.int32]]:
+    normal = distinct.normalised
+    clashes = [i for i in known if normal[i] == SUPPRESSION or (normal[i][0] + normal[i][-1] == "{}")]
+    if clashes:
+        raise InputError(
+            f"column {column.name!r}: {len(clashes)} distinct values look like a released cell, '*' or a set in "
+            f"braces{distinct.first(clashes[0])}. Rename them."
+        )
+    released = [token or ""] * len(normal)
+    for i in known:
+        released[i] = normal[i]
+    texts = sorted(set(released))
+    code_of = {text: code for code, text in enumerate(texts)}
+    codes = np.array([code_of[text] for text in released], dtype=np.int32)
+    return Attribute(column.name, Kind.CATEGORICAL, tuple(texts), np.empty(0), -1, column=column), codes
+
+
+def _ordered(
+    column: Column, distinct: Distinct, known: list[int], token: str | None
+) -> tuple[Attribute, NDArray[np.int32]]:
+    assert column.kind is not None
+    spelled = [distinct.normalised[i] for i in known]
+    if column.kind is Kind.NUMERIC:
+        numbers, misfits = values.parse_numbers(spelled, marks_of(column))
+        allowed = f"a number within float64, such as 42 or -1{column.decimal}5e3"
+    else:
+        numbers, misfits = values.parse_dates(spelled, column.date_format)
+        allowed = f"a date in the format {column.date_format}"
+    if misfits:
+        raise InputError(
+            f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed}"
+            f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
+            f"{setting('missing')}, or declare another kind or date format."
+        )
+    spellings: dict[Any, list[str]] = {}
+    for number, text in zip(numbers, spelled, strict=True):
+        spellings.setdefault(number, []).append(text)
+    in_order = sorted(spellings)
+    code_of = {number: code for code, number in enumerate(in_order)}
+    codes = np.full(len(distinct.normalised), len(in_order), dtype=np.int32)  # a missing value has the last code
+    codes[known] = [code_of[number] for number in numbers]
+    texts = [values.shortest(spellings[number]) for number in in_order]
+    measured = [float(number) for number in in_order]
+    if token is not None:
+        texts.append(token)
+        measured.append(0.0)
+    missing = len(in_order) if token is not None else -1
+    return Attribute(column.name, column.kind, tuple(texts), np.array(measured), missing, column=column), codes
+
+
+def _with_hierarchy(
+    attribute: Attribute,
+    codes: NDArray[np.int32],
+    distinct: Distinct,
+    rule: Rule,
+    unknown: str,
+    markers: Collection[str],
+) -> Attribute:
+    """Return the attribute with the tree of a hierarchy over its values."""
+    first_row = distinct.first_row
+
+    def row_of(code: int) -> int:
+        assert first_row is not None
+        return min(first_row(index) for index in np.flatnonzero(codes == code).tolist())
+
+    bound = over_values(
+        rule,
+        attribute.texts,
+        numbers=attribute.kind is Kind.NUMERIC,
+        column=attribute.name,
+        unknown=unknown,
+        missing=markers,
+        rows_of=row_of if first_row else None,
+    )
+    tree = plant(attribute.texts, [bound.rows[text] for text in attribute.texts])
+    return replace(attribute, tree=tree, hierarchy=bound)

@@ -1,84 +1,141 @@
-"""Turn a partition back into the text of released cells."""
+"""From codes back to text: the released cells of a partition."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.grid import default_grid, snap
-from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, VALUE, Cells, Partition
+from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, SUPPRESSION, VALUE, Cells, Partition
+from shoal.encoding.sorting import pack, sort_keys
 from shoal.errors import InternalError
 from shoal.schema import Column, Schema
 from shoal.tables.table import Factor, Table, factorize
 
-__all__ = ["SUPPRESSION", "Released", "cell_text", "decode"]
+__all__ = ["SUPPRESSION", "Ends", "Released", "cell_ends", "cell_text", "cell_texts", "decode"]
 
-
-SUPPRESSION = "*"
+Ends = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Released:
-    """What decode() gives: the released cells as text, and the source row of each released row.
+    """The released cells as text.
 
-    bounds: for numbers and dates, the least and the greatest value that each released cell stands for.
+    Attributes:
+        table: The released columns.
+        source_rows: The source row of each released row.
+        bounds: For each column of numbers or dates, the least and the greatest value that each released cell covers.
     """
 
     table: Table
     source_rows: NDArray[np.int64]
-    bounds: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, Ends]] = field(default_factory=dict)
 
 
 def decode(
     encoded: Encoded, partition: Partition, schema: Schema, *, keep_order: bool = False, snapped: bool = False
 ) -> Released:
-    """Turn a partition back into text: the released columns, rows in canonical order (or that of the source).
+    """Turn a partition into the text of the released columns.
 
-    snapped: the ends of ranges are widened to the column's grid, or to a round one of its own.
+    Args:
+        encoded: The table as codes.
+        partition: The groups and their cells.
+        schema: The columns of the table.
+        keep_order: Keep the rows in the order of the source; otherwise they are sorted by their released cells.
+        snapped: Widen the ends of ranges to the grid of the column, or to a round default.
     """
     import polars as pl
 
-    kept = np.flatnonzero(partition.labels >= 0)
-    labels, rows = partition.labels[kept], encoded.order[kept]
+    shown: dict[str, Factor] = {}  # of each group
+    bounds: dict[str, dict[str, Ends]] = {}
     columns = {column.name: column for column in schema.qi}
-    factors: dict[str, Factor] = {}
-    bounds: dict[str, dict[str, tuple[str, str]]] = {}
     for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
-        ends = [_ends(attribute, cells, i, columns[attribute.name], snapped) for i in range(len(cells.form))]
-        shown = [
-            cell_text(attribute, cells, i) if end is None else f"[{end[0]}, {end[1]}]" for i, end in enumerate(ends)
-        ]
+        ends = cell_ends(attribute, cells, columns[attribute.name], snapped=snapped)
+        texts = cell_texts(attribute, cells, ends)
         if attribute.ordered:
-            pairs = zip(shown, ends, strict=True)
-            bounds[attribute.name] = {text: (text, text) if end is None else end for text, end in pairs}
-        ranks, texts = factorize(pl.Series(shown, dtype=pl.String))
-        factors[attribute.name] = Factor(ranks[cells.index][labels], texts)
-    for name, (raw, texts) in encoded.others.items():
-        factors[name] = Factor(raw[rows], texts)
+            pairs = zip(texts, ends, strict=True)
+            bounds[attribute.name] = {text: (text, text) if pair is None else pair for text, pair in pairs}
+        factor = factorize(pl.Series(texts, dtype=pl.String))
+        shown[attribute.name] = Factor(factor.ranks[cells.index], factor.texts)
     names = [column.name for column in schema.released]
-    order = np.argsort(rows) if keep_order else np.lexsort([factors[name].ranks for name in reversed(names)])
-    factors = {name: Factor(factors[name].ranks[order], factors[name].texts) for name in names}
+    labels = partition.labels
+    kept = np.flatnonzero(labels >= 0)
+    whole = len(kept) == len(labels)
+    labels, rows = (labels, encoded.order) if whole else (labels[kept], encoded.order[kept])
+    order = np.argsort(rows) if keep_order else _sorted_order(names, shown, labels, encoded.others, rows)
+    labels, rows = labels[order], rows[order]
+    factors = {
+        name: Factor(shown[name].ranks[labels], shown[name].texts)
+        if name in shown
+        else Factor(encoded.others[name].ranks[rows], encoded.others[name].texts)
+        for name in names
+    }
     frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
-    weights = None if encoded.weights is None else encoded.weights[kept][order]
-    return Released(Table(frame, weights=weights, _factors=factors), rows[order], bounds)
+    weights = encoded.weights
+    if weights is not None:
+        weights = weights[order] if whole else weights[kept][order]
+    return Released(Table(frame, weights=weights, _factors=factors), rows, bounds)
 
 
-def _ends(attribute: Attribute, cells: Cells, index: int, column: Column, snapped: bool) -> tuple[str, str] | None:
-    """Return the ends of a range as they are released; None for any other cell."""
-    if cells.form[index] != RANGE:
-        return None
-    low, high = str(attribute.texts[cells.low[index]]), str(attribute.texts[cells.high[index]])
-    if not snapped:
-        return low, high
-    return snap(column, low, high, column.grid or default_grid(column.kind, attribute.span))
+def _sorted_order(
+    names: Sequence[str],
+    shown: Mapping[str, Factor],
+    labels: NDArray[np.int32],
+    others: Mapping[str, Factor],
+    rows: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the order that sorts rows by their released cells, column after column.
+
+    Neighbouring quasi-identifiers are sorted once for each group instead of once for each row.
+    """
+    columns: list[NDArray[Any]] = []
+    cards: list[int] = []
+    for in_groups, run in groupby(names, lambda name: name in shown):
+        if in_groups:
+            factors = [shown[name] for name in run]
+            key, _ = pack([factor.ranks for factor in factors], [len(factor.texts) for factor in factors])
+            distinct, rank = np.unique(key, return_inverse=True)
+            columns.append(rank[labels])
+            cards.append(len(distinct))
+        else:
+            for name in run:
+                columns.append(others[name].ranks[rows])
+                cards.append(len(others[name].texts))
+    return sort_keys(*pack(columns, cards))
+
+
+def cell_ends(attribute: Attribute, cells: Cells, column: Column, *, snapped: bool = False) -> list[Ends | None]:
+    """Return the released ends of each distinct cell that is a range, None for any other cell."""
+    ends: list[Ends | None] = [None] * len(cells.form)
+    for i in np.flatnonzero(cells.form == RANGE).tolist():
+        low, high = attribute.texts[cells.low[i]], attribute.texts[cells.high[i]]
+        if snapped:
+            low, high = snap(column, low, high, column.grid or default_grid(column.kind, attribute.span))
+        ends[i] = (low, high)
+    return ends
+
+
+def cell_texts(attribute: Attribute, cells: Cells, ends: Sequence[Ends | None]) -> list[str]:
+    """Return the released text of each distinct cell of an attribute.
+
+    Args:
+        attribute: The attribute.
+        cells: Its cells.
+        ends: The ends of its ranges, from `cell_ends`.
+    """
+    return [
+        cell_text(attribute, cells, i) if pair is None else f"[{pair[0]}, {pair[1]}]" for i, pair in enumerate(ends)
+    ]
 
 
 def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
-    """Return the released text of one distinct cell of an attribute."""
+    """Return the released text of one distinct cell that is not a range."""
     form, texts = cells.form[index], attribute.texts
     if form == VALUE:
         return str(texts[cells.low[index]])

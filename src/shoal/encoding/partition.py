@@ -20,6 +20,7 @@ __all__ = [
     "RANGE",
     "SET",
     "SUPPRESSED",
+    "SUPPRESSION",
     "VALUE",
     "Cells",
     "Partition",
@@ -32,6 +33,7 @@ __all__ = [
 
 # The forms of a released cell.
 VALUE, RANGE, SET, SUPPRESSED, NODE = range(5)
+SUPPRESSION = "*"  # the text of a suppressed cell
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, Cells, tight_partition
-from shoal.errors import InputError, UsageError, join_problems
+from shoal.errors import InputError, UsageError, first_row, join_problems
 from shoal.hierarchy.base import Rule, over_values
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
@@ -78,8 +78,8 @@ def _ordered_places(
     if misfits:
         row = int(np.argmax(raw == known[misfits[0]])) + 1
         raise InputError(
-            f"the population, column {column.name!r}: {len(misfits)} distinct values are not of kind {attribute.kind} "
-            f"(first at row {row}). Mend them, or name markers with --missing."
+            f"the population, column {column.name!r}: {len(misfits)} distinct values are not of kind {attribute.kind}"
+            f"{first_row(row)}. Mend them, or name markers with --missing."
         )
     numbers = np.array([float(number) for number in parsed])
     card = len(attribute.texts)

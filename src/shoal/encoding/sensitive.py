@@ -1,4 +1,4 @@
-"""What privacy models count beside the quasi-identifiers: the values of sensitive columns, and each row's own k."""
+"""What models count beside the quasi-identifiers: the values of sensitive columns, and each row's own k."""
 
 from __future__ import annotations
 
@@ -9,24 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import InputError
+from shoal.errors import InputError, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables import values
-from shoal.tables.table import Factor
 
-__all__ = ["Sensitive", "encode_sensitive", "guess_sensitive_kind", "read_personal_k"]
+__all__ = ["Sensitive", "guess_sensitive_kind", "personal_k_dictionary", "sensitive_dictionary"]
+
+LARGEST_K = 2**62
 
 
 @dataclass(frozen=True)
 class Sensitive:
     """A sensitive column: a code for each distinct value, in order of value (categories: of text).
 
-    codes: one for each canonical row (or entry, see shoal.models.Groups). texts: of each code, composed and without
-    outer blanks. values: the number behind each code of a number or date, empty for categories. missing: the code of
-    the missing value, which is the last one; -1 where there is none. tree, hierarchy: over the codes and the texts,
-    where one is given.
+    Attributes:
+        name: The column.
+        kind: Numbers, dates or categories.
+        texts: The text of each code, composed and without outer blanks.
+        values: The number behind each code of a number or date; empty for categories.
+        missing: The code of the missing value, always the last code; -1 if no value is missing.
+        codes: The code of each canonical row, or of each entry (see `shoal.models.Groups`).
+        tree: The hierarchy over the codes, if there is one.
+        hierarchy: The hierarchy over the texts, if there is one.
     """
 
     name: str
@@ -40,12 +47,12 @@ class Sensitive:
 
     @property
     def n_values(self) -> int:
-        """Number of distinct values, the missing one left out."""
+        """Number of distinct values that are not missing."""
         return len(self.texts) - (self.missing >= 0)
 
 
 def guess_sensitive_kind(column: Column, texts: Collection[str], missing: Collection[str]) -> Kind:
-    """Return the kind of a sensitive column: numbers or dates where all its values are, else a category."""
+    """Return the kind of a sensitive column: numbers or dates if all its values are, otherwise categories."""
     if column.kind is not None:
         return column.kind
     known = [text for text in map(values.normalise, texts) if text not in missing]
@@ -53,36 +60,49 @@ def guess_sensitive_kind(column: Column, texts: Collection[str], missing: Collec
     return Kind.CATEGORICAL if misfit is not None or _keys(column, kind, known)[1] else kind
 
 
-def encode_sensitive(column: Column, factor: Factor, missing: Collection[str], rule: Rule | None = None) -> Sensitive:
-    """Return a sensitive column as codes, row by row of the table; a value has one code however it is spelled."""
-    raw, texts = factor
-    normal = [values.normalise(text) for text in texts.to_list()]
+def sensitive_dictionary(
+    column: Column, distinct: Distinct, missing: Collection[str], rule: Rule | None = None
+) -> Dictionary[Sensitive]:
+    """Return the dictionary of a sensitive column; all spellings of a value have the same code.
+
+    Args:
+        column: How its cells are read.
+        distinct: Its distinct cells.
+        missing: The texts that mark a missing value.
+        rule: Its hierarchy.
+
+    Raises:
+        InputError: A value does not suit the declared kind, or is not in the hierarchy.
+    """
+    normal = distinct.normalised
     kind = guess_sensitive_kind(column, normal, missing)
     known = [i for i, text in enumerate(normal) if text not in missing]
     keys, misfits = _keys(column, kind, [normal[i] for i in known])
     if misfits:
-        row = int(np.argmax(raw == known[misfits[0]])) + 1
         raise InputError(
-            f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not (first at row "
-            f"{row}). Mend them, name markers with --missing, or declare another kind."
+            f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not"
+            f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
+            f"{setting('missing')}, or declare another kind."
         )
     spellings: dict[Any, list[str]] = {}
     for key, i in zip(keys, known, strict=True):
         spellings.setdefault(key, []).append(normal[i])
-    distinct = sorted(spellings)
-    code_of = {key: code for code, key in enumerate(distinct)}
-    by_text = np.full(len(normal), len(distinct), dtype=np.int32)
-    by_text[known] = [code_of[key] for key in keys]
-    shown = [values.shortest(spellings[key]) for key in distinct]
-    numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in distinct])
-    absent = len(known) < len(normal)
-    shown += [""] * absent
+    in_order = sorted(spellings)
+    code_of = {key: code for code, key in enumerate(in_order)}
+    codes = np.full(len(normal), len(in_order), dtype=np.int32)
+    codes[known] = [code_of[key] for key in keys]
+    texts = [values.shortest(spellings[key]) for key in in_order]
+    numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in in_order])
+    has_missing = len(known) < len(normal)
+    texts += [""] * has_missing
     tree = bound = None
     if rule is not None:
-        bound = over_values(rule, shown, numbers=kind is Kind.NUMERIC, column=column.name, missing=("", *missing))
-        tree = plant(shown, [bound.rows[text] for text in shown])
-    missing_code = len(distinct) if absent else -1
-    return Sensitive(column.name, kind, tuple(shown), numbers, missing_code, by_text[raw], tree, bound)
+        bound = over_values(rule, texts, numbers=kind is Kind.NUMERIC, column=column.name, missing=("", *missing))
+        tree = plant(texts, [bound.rows[text] for text in texts])
+    no_rows = np.empty(0, dtype=np.int32)
+    missing_code = len(in_order) if has_missing else -1
+    meaning = Sensitive(column.name, kind, tuple(texts), numbers, missing_code, no_rows, tree, bound)
+    return Dictionary(column.name, distinct, codes, meaning)
 
 
 def _keys(column: Column, kind: Kind, texts: list[str]) -> tuple[list[Any], list[int]]:
@@ -93,19 +113,22 @@ def _keys(column: Column, kind: Kind, texts: list[str]) -> tuple[list[Any], list
     return list(texts), []
 
 
-def read_personal_k(name: str, factor: Factor, missing: Collection[str]) -> NDArray[np.int64]:
-    """Return the k that each row asks for, 0 where the cell is missing."""
-    raw, texts = factor
-    asked = []
-    for i, text in enumerate(map(values.normalise, texts.to_list())):
+def personal_k_dictionary(name: str, distinct: Distinct, missing: Collection[str]) -> Dictionary[None]:
+    """Return the k behind each distinct cell of a column of personal k, 0 for a missing one.
+
+    Raises:
+        InputError: A cell is not a positive integer.
+    """
+    personal_k = []
+    for i, text in enumerate(distinct.normalised):
         if text in missing:
-            asked.append(0)
+            personal_k.append(0)
             continue
-        if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**62):
-            row = int(np.argmax(raw == i)) + 1
+        if not (text.isascii() and text.isdigit() and 0 < int(text) < LARGEST_K):
+            at_row = "" if distinct.first_row is None else f" at row {distinct.first_row(i)}"
             raise InputError(
-                f"column {name!r} holds each row's own k, but the cell at row {row} is no whole number from 1 on. "
-                "Mend it, or leave it empty: the row then asks for the k of all."
+                f"column {name!r} contains each row's own k, but the cell{at_row} is not a positive integer. Correct "
+                f"it, or leave it empty to use {setting('k')} for the row."
             )
-        asked.append(int(text))
-    return np.array(asked, dtype=np.int64)[raw]
+        personal_k.append(int(text))
+    return Dictionary(name, distinct, np.array(personal_k, dtype=np.int64), None)

@@ -1,10 +1,11 @@
-"""Hierarchies: ordered levels over the values of one attribute, level 0 the value, the last level "*".
+"""Hierarchies: ordered levels over the values of one attribute. Level 0 is the value, the last level is "*".
 
-To read one: `read` (by the file's name), `read_arx_csv`, `read_utd_xml`; to write it: `write_arx_csv`, `write_utd_xml`.
-To make one: `intervals` for numbers and dates, `prefixes` for codes, `from_dict`, `from_function`.
-To have one suggested: `propose`, `propose_for` a column of a table.
-What they give is a `Hierarchy`, or a `Rule` that makes one for given values. All problems of a hierarchy are one
-InputError with lines and levels, never with a value.
+Read one with `read` (chosen by the file name), `read_arx_csv` or `read_utd_xml`; write one with `write_arx_csv` or
+`write_utd_xml`. Build one with `intervals` (numbers and dates), `prefixes` (codes), `from_dict` or `from_function`.
+Propose one from data with `propose` or `propose_for`.
+
+Each of them returns a `Hierarchy`, or a `Rule` that makes a hierarchy for the values of a column. All problems of a
+hierarchy are reported together as one InputError that gives lines and levels, never a value.
 """
 
 from __future__ import annotations
@@ -43,11 +44,25 @@ __all__ = [
 
 
 def read(path: str | os.PathLike[str], *, column: str | None = None, trust: bool = False) -> Rule:
-    """Read the hierarchy for a column: an ARX CSV file, or the attribute of that name in a UTD job file (.xml)."""
+    """Read the hierarchy of a column from an ARX CSV file or from a UTD job file (.xml).
+
+    Args:
+        path: The file. A name that ends in ".xml" is a job file, any other name an ARX CSV file.
+        column: The attribute to look up in a job file.
+        trust: Accept labels of a CSV file that do not contain their values.
+
+    Returns:
+        The hierarchy, or the rule that makes it.
+
+    Raises:
+        UsageError: The job file has no hierarchy for the column.
+        InputError: The hierarchy is malformed.
+        FileError: The file cannot be read.
+    """
     if not os.fspath(path).lower().endswith(".xml"):
         return read_arx_csv(path, trust=trust)
-    found = read_utd_xml(path)
-    if column not in found:
-        names = ", ".join(map(repr, found))
-        raise UsageError(f"{path}: no hierarchy for column {column!r}. It has: {names}.")
-    return found[column]
+    rules = read_utd_xml(path)
+    if column not in rules:
+        names = ", ".join(map(repr, rules))
+        raise UsageError(f"{path}: there is no hierarchy for column {column!r}. The file has: {names}.")
+    return rules[column]

@@ -1,4 +1,4 @@
-"""Hierarchies in the CSV form of the ARX tool: one line a value, the value first, then its labels up to "*"."""
+"""Hierarchies in the CSV format of the ARX tool: each line has a value and its labels up to "*"."""
 
 from __future__ import annotations
 
@@ -20,21 +20,30 @@ DELIMITERS = (";", "\t", ",")
 def read_arx_csv(
     path: str | os.PathLike[str], *, delimiter: str | None = None, encoding: str = "utf-8", trust: bool = False
 ) -> Hierarchy:
-    """Read a hierarchy; one that is wrong anywhere is an InputError with the lines.
+    """Read a hierarchy from an ARX CSV file.
 
-    delimiter: told from the file if left out. trust: take labels that are not true of their value.
+    Args:
+        path: The file.
+        delimiter: The character between two cells; detected from the file by default.
+        encoding: The encoding of the file.
+        trust: Accept labels that do not contain their values.
+
+    Raises:
+        InputError: The hierarchy is malformed; the message gives the lines of all problems.
+        UsageError: The delimiter or the encoding is not valid.
+        FileError: The file cannot be read.
     """
     path = Path(path)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise UsageError(f"delimiter {delimiter!r} is not one plain character. Use ; or a comma.")
+        raise UsageError(f"delimiter {delimiter!r} is not a single plain character. Use ';' or ','.")
     text = files.read_text(path, encoding)
     if delimiter is None:
-        delimiter = max(DELIMITERS, key=lambda d: _n_split(text, d, path))  # the first of them where several do
+        delimiter = max(DELIMITERS, key=lambda candidate: _n_split(text, candidate, path))  # a tie: the first of them
     return build(_lines(text, delimiter, path), source=str(path), trust=trust)
 
 
 def _n_split(text: str, delimiter: str, path: Path) -> tuple[int, int]:
-    """Return how many lines end in "*" with this delimiter, and how many it splits at all."""
+    """Return how many lines end in "*" with this delimiter, and how many lines it splits."""
     try:
         lines = _lines(text, delimiter, path)
     except InputError:
@@ -53,21 +62,31 @@ def _lines(text: str, delimiter: str, path: Path) -> list[Line]:
             number = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {number}: {error}. Close every quote, and double each quote in a cell."
+            f"{path}, line {number}: {error}. Close every quote, and double each quote inside a cell."
         ) from None
     return lines
 
 
 def write_arx_csv(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
-    """Write a hierarchy, `;` separated, whole or not at all; what stands at the path is replaced."""
+    """Write a hierarchy as an ARX CSV file with `;` as delimiter.
+
+    Args:
+        hierarchy: The hierarchy.
+        path: The file. An existing one is replaced, completely or not at all.
+
+    Raises:
+        FileError: The file cannot be written.
+    """
     files.write_text(Path(path), arx_text(hierarchy))
 
 
 def arx_text(hierarchy: Hierarchy) -> str:
-    """Return the text of the file."""
+    """Return the content of the ARX CSV file of a hierarchy."""
     records = [(value, *labels) for value, labels in hierarchy.rows.items()]
-    bare = any("\r" in cell for record in records for cell in record)  # which the csv module leaves unquoted
+    has_return = any("\r" in cell for record in records for cell in record)  # the csv module does not quote it
     file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL)
+    writer = csv.writer(
+        file, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    )
     writer.writerows(records)
     return file.getvalue()

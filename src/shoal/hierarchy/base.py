@@ -1,25 +1,36 @@
-"""A hierarchy as a value, and what makes one for given values."""
+"""A hierarchy as a value, and the rules that make a hierarchy for the values of a column."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypedDict, Unpack, runtime_checkable
 
-from shoal.errors import InputError, UsageError, join_problems
+from shoal.errors import InputError, Note, UsageError, first_row, join_problems, setting
 from shoal.tables.values import NUMBER
 
-__all__ = ["TOP", "Hierarchy", "Rule", "for_columns", "over_values"]
+__all__ = ["TOP", "Hierarchy", "HierarchyRule", "LabelRule", "Misfit", "Rule", "for_columns", "over_values"]
 
 TOP = "*"
+UNKNOWN = ("error", "top")
 
 RowsOf = Callable[[int], int]
 
 
+class Binding(TypedDict, total=False):
+    """The optional arguments of `HierarchyRule.over`."""
+
+    column: str
+    unknown: str
+    missing: Collection[str]
+    rows_of: RowsOf | None
+
+
 @runtime_checkable
-class Rule(Protocol):
-    """Whatever makes a hierarchy for the values of a column; a `Hierarchy` does so by looking them up."""
+class HierarchyRule(Protocol):
+    """Anything that makes a hierarchy for the values of a column; a `Hierarchy` looks them up."""
 
     def over(
         self,
@@ -34,15 +45,25 @@ class Rule(Protocol):
         ...
 
 
+# The public name. `shoal.rules.Rule`, a data constraint, is something else.
+Rule = HierarchyRule
+
+
 @dataclass(frozen=True)
 class Hierarchy:
     """Ordered levels over the values of one attribute.
 
-    rows: the labels of each value from level 1 up, all rows equally long, the last label "*". A label stands for the
-    same values on every level on which it occurs ("*" stands for all values wherever it occurs); a value that has no
-    label of its own on the lower levels repeats itself there.
-    source: where it came from, for messages. trusted: some labels are not true of their values, and were taken on
-    trust. notes: what the user should know.
+    A label means the same values on every level where it occurs, except "*", which always means all values. A value
+    without a label on a lower level repeats itself there.
+
+    Attributes:
+        rows: The labels of each value from level 1 up. All rows have the same length and end in "*".
+        source: Where the hierarchy comes from, for messages.
+        trusted: Whether it was accepted although some labels do not contain their values.
+        notes: What the user should know about it.
+
+    Raises:
+        InputError: The rows differ in length, are empty or do not end in "*".
 
     >>> sex = Hierarchy({"f": ("*",), "m": ("*",)})
     >>> sex.height, sex.label("f", 0), sex.label("f", 1)
@@ -52,15 +73,16 @@ class Hierarchy:
     rows: Mapping[str, tuple[str, ...]]
     source: str = ""
     trusted: bool = False
-    notes: tuple[str, ...] = field(default=(), compare=False)
+    notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         rows = {value: tuple(labels) for value, labels in self.rows.items()}
         heights = {len(labels) for labels in rows.values()}
         if len(heights) != 1 or 0 in heights or any(labels[-1] != TOP for labels in rows.values()):
+            name = f"hierarchy {self.source}" if self.source else "the hierarchy"
             raise InputError(
-                f"hierarchy {self.source or 'given'}: every value needs equally many labels, the last one '*'. "
-                "shoal.hierarchy.from_dict and the readers see to it."
+                f"{name}: every value needs the same number of labels, the last of them '*'. "
+                "Build it with shoal.hierarchy.from_dict, which pads short rows and adds '*'."
             )
         object.__setattr__(self, "rows", rows)
 
@@ -75,11 +97,11 @@ class Hierarchy:
         return labels[level - 1] if level else value
 
     def labels(self, level: int) -> tuple[str, ...]:
-        """Return the distinct labels of a level, in the order in which they first occur."""
+        """Return the distinct labels of a level in the order of their first occurrence."""
         return tuple(dict.fromkeys(self.label(value, level) for value in self.rows))
 
     def values_under(self) -> dict[str, frozenset[str]]:
-        """Return the values that each label of any level stands for; a value, which is level 0, stands for itself."""
+        """Return the values that each label of any level means; a value means itself."""
         under: dict[str, set[str]] = {value: {value} for value in self.rows}
         for value, labels in self.rows.items():
             for label in labels:
@@ -98,96 +120,145 @@ class Hierarchy:
     ) -> Hierarchy:
         """Return the hierarchy over exactly these values, on the same levels.
 
-        unknown: what to do with a value that it lacks: "error", or "top": such a value is "*" from level 1 up.
-        missing: values that stand for a missing one: "*" from level 1 up if it lacks them, never an error.
-        rows_of: gives the row (from 1) where texts[i] first stands, for messages.
-        numbers: a number that is spelled in another way (20.0 for 20) is found too.
+        Args:
+            texts: The values of the column.
+            column: The name of the column, for messages.
+            unknown: What to do with a value that is not in the hierarchy: "error", or "top" to make it "*" from level
+                1 up.
+            missing: Texts that mean a missing value. If they are not in the hierarchy, they become "*" from level 1 up.
+            rows_of: Returns the first row (from 1) of texts[i], for messages.
+            numbers: Whether to compare numbers by value, so that 20.0 finds 20.
+
+        Returns:
+            A hierarchy with one row for each text.
+
+        Raises:
+            InputError: A value is not in the hierarchy and `unknown` is "error".
+            UsageError: `unknown` is neither "error" nor "top".
         """
         check_unknown(unknown)
-        spelled = (
+        by_number = (
             {Decimal(value): value for value in reversed(list(self.rows)) if NUMBER.fullmatch(value)} if numbers else {}
         )
         top = (TOP,) * self.height
         rows: dict[str, tuple[str, ...]] = {}
-        lacking = []
+        unlisted = []
         for i, text in enumerate(texts):
-            known = text if text in self.rows else None
-            if known is None and spelled and NUMBER.fullmatch(text):
-                known = spelled.get(Decimal(text))
-            if known is None and unknown == "error" and text not in missing:
-                lacking.append(i)
-            rows[text] = top if known is None else self.rows[known]
-        if lacking:
-            where = f"hierarchy {self.source}" if self.source else "its hierarchy"
-            raise InputError(lacking_text(column, f"not in {where}", "Add them to it", texts, lacking, rows_of))
+            value = text if text in self.rows else None
+            if value is None and by_number and NUMBER.fullmatch(text):
+                value = by_number.get(Decimal(text))
+            if value is None and unknown == "error" and text not in missing:
+                unlisted.append(i)
+            rows[text] = top if value is None else self.rows[value]
+        if unlisted:
+            name = f"hierarchy {self.source}" if self.source else "its hierarchy"
+            misfit = Misfit(unlisted, f"not in {name}", "Add them to the hierarchy")
+            raise InputError(misfit.describe(column, texts, rows_of))
         return replace(self, rows=rows or {"": top})
 
     over = bind
 
 
-def over_values(
-    rule: Rule,
-    texts: Sequence[str],
-    *,
-    numbers: bool,
-    column: str = "",
-    unknown: str = "error",
-    missing: Collection[str] = (),
-    rows_of: RowsOf | None = None,
-) -> Hierarchy:
-    """Return the hierarchy that a rule makes over these values; numbers: they are, and may be spelled in any way."""
+class Misfit(NamedTuple):
+    """Values of a column that have no labels."""
+
+    positions: Sequence[int]
+    reason: str  # completes "2 values are ..."
+    cure: str
+
+    def describe(self, column: str, texts: Sequence[str], rows_of: RowsOf | None) -> str:
+        """Return the error message: how many values and the first row of one, never the value."""
+        count = len({texts[i] for i in self.positions})
+        first = (
+            first_row(min(map(rows_of, self.positions))) if rows_of else f" (first at value {min(self.positions) + 1})"
+        )
+        place = f"column {column!r}: " if column else ""
+        values = "1 value is" if count == 1 else f"{count} values are"
+        return (
+            f"{place}{values} {self.reason}{first}. "
+            f"{self.cure}, or pass {setting('unknown', 'top')} to release them as '*'."
+        )
+
+
+class LabelRule(ABC):
+    """Base class of the rules that label each value on its own."""
+
+    @abstractmethod
+    def _height_over(self, texts: Sequence[str]) -> int:
+        """Return the number of levels above these values, which contain no missing one."""
+
+    @abstractmethod
+    def _labels_of(self, text: str, height: int) -> tuple[str, ...] | None:
+        """Return the labels of a value from level 1 up; None if it has none."""
+
+    @abstractmethod
+    def _misfit(self, texts: Sequence[str], positions: Sequence[int]) -> Misfit:
+        """Explain why the values at these positions have no labels."""
+
+    @property
+    @abstractmethod
+    def _source_name(self) -> str:
+        """The source of the hierarchies that this rule makes."""
+
+    def over(
+        self,
+        texts: Sequence[str],
+        *,
+        column: str = "",
+        unknown: str = "error",
+        missing: Collection[str] = (),
+        rows_of: RowsOf | None = None,
+    ) -> Hierarchy:
+        """Return the hierarchy over exactly these values; the arguments are those of `Hierarchy.bind`."""
+        check_unknown(unknown)
+        height = self._height_over([text for text in texts if text not in missing])
+        rows = {text: None if text in missing else self._labels_of(text, height) for text in texts}
+        unlabelled = [i for i, text in enumerate(texts) if rows[text] is None and text not in missing]
+        if unlabelled and unknown == "error":
+            raise InputError(self._misfit(texts, unlabelled).describe(column, texts, rows_of))
+        top = (TOP,) * height
+        return Hierarchy({text: row or top for text, row in rows.items()} or {"": top}, source=self._source_name)
+
+
+def over_values(rule: HierarchyRule, texts: Sequence[str], *, numbers: bool, **binding: Unpack[Binding]) -> Hierarchy:
+    """Return the hierarchy that a rule makes over these values.
+
+    Args:
+        rule: A hierarchy or a rule.
+        texts: The values of the column.
+        numbers: Whether the values are numbers, which a hierarchy may spell differently.
+        binding: The other arguments of `Hierarchy.bind`.
+    """
     if isinstance(rule, Hierarchy):
-        return rule.bind(texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of, numbers=numbers)
-    return rule.over(texts, column=column, unknown=unknown, missing=missing, rows_of=rows_of)
+        return rule.bind(texts, numbers=numbers, **binding)
+    return rule.over(texts, **binding)
 
 
 def check_unknown(unknown: str) -> None:
-    """Refuse what bind and over do not know."""
-    if unknown not in ("error", "top"):
+    """Raise a UsageError if `unknown` is neither "error" nor "top"."""
+    if unknown not in UNKNOWN:
         raise UsageError(f"unknown={unknown!r} is not known. Use 'error' or 'top'.")
 
 
-def lacking_text(
-    column: str, what: str, cure: str, texts: Sequence[str], lacking: Sequence[int], rows_of: RowsOf | None
-) -> str:
-    """Say that values of a column have no place: how many, and the first row of one, but never the value."""
-    count = len({texts[i] for i in lacking})
-    first = f" (first at row {min(map(rows_of, lacking))})" if rows_of else f" (first: value {min(lacking) + 1})"
-    place = f"column {column!r}: " if column else ""
-    values = "1 value is" if count == 1 else f"{count} values are"
-    return f"{place}{values} {what}{first}. {cure}, or say unknown='top' (--unknown top) to release them as '*'."
+def for_columns(pairs: Iterable[tuple[str, HierarchyRule]], columns: Collection[str]) -> dict[str, HierarchyRule]:
+    """Return the hierarchy of each column.
 
+    Args:
+        pairs: Column names with their hierarchies; a column may occur twice with the same hierarchy.
+        columns: The columns of the table.
 
-def settle(
-    texts: Sequence[str],
-    row_of: Callable[[str], tuple[str, ...] | None],
-    lacking: Callable[[Sequence[int]], str],
-    *,
-    height: int,
-    unknown: str,
-    missing: Collection[str],
-) -> dict[str, tuple[str, ...]]:
-    """Return the rows that a rule gives to values; what it has no row for goes to the top or is refused."""
-    check_unknown(unknown)
-    found = [None if text in missing else row_of(text) for text in texts]
-    lacks = [i for i, row in enumerate(found) if row is None and texts[i] not in missing]
-    if lacks and unknown == "error":
-        raise InputError(lacking(lacks))
-    top = (TOP,) * height
-    return {text: row or top for text, row in zip(texts, found, strict=True)} or {"": top}
-
-
-def for_columns(given: Iterable[tuple[str, Rule]], columns: Collection[str]) -> dict[str, Rule]:
-    """Give each column its one hierarchy; an unknown column, or two that disagree, is a UsageError."""
-    taken: dict[str, Rule] = {}
+    Raises:
+        UsageError: A column is not in the table or has two different hierarchies.
+    """
+    rules: dict[str, HierarchyRule] = {}
     problems = []
-    for name, rule in given:
+    for name, rule in pairs:
         if name not in columns:
             problems.append(f"hierarchy for column {name!r}: the table has no such column.")
-        elif name in taken and taken[name] != rule:
-            problems.append(f"column {name!r} has two hierarchies that disagree. Give it one.")
+        elif name in rules and rules[name] != rule:
+            problems.append(f"column {name!r} has two different hierarchies. Give it one.")
         else:
-            taken[name] = rule
+            rules[name] = rule
     if problems:
         raise UsageError(join_problems(problems))
-    return taken
+    return rules

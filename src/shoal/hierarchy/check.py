@@ -1,4 +1,4 @@
-"""Make a hierarchy of lines, or say everything that is wrong with them."""
+"""Build a hierarchy from lines, and report all problems of the lines together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from shoal.errors import InputError, join_problems
+from shoal.errors import InputError, Note, file_path, join_problems, setting
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.range_label import is_true_of
 from shoal.tables.values import normalise
@@ -18,29 +18,37 @@ HALF_A_RANGE = re.compile(r"[\[(]\s*[+-]?[0-9][^\])\[]*|[+-]?[0-9.]+\s*[\])]")
 
 
 class Line(NamedTuple):
-    """A value with its labels from level 1 up, and its number in the file or dictionary."""
+    """A value with its labels from level 1 up, and its position in the file or dictionary."""
 
     number: int
     value: str
     labels: tuple[str, ...]
 
 
-class Finding:
-    """One sort of problem: how often it occurs, and where first."""
+class Problem:
+    """One kind of problem and the places where it occurs.
+
+    Args:
+        text: What is wrong and what to do about it.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.places: list[tuple[int, int]] = []
 
     def add(self, line: int, level: int = 0) -> None:
-        """Note one place."""
+        """Record a place; level 0 is the value."""
         self.places.append((line, level))
 
-    def describe(self, source: str, unit: str) -> str:
-        """Say where it is first and how often, then what it is."""
+    def first_place(self, source: str, unit: str) -> str:
+        """Return the first place, such as "zip.csv, line 3, level 1"."""
         line, level = min(self.places)
-        where = f"{source}, {unit} {line}" + f", level {level}" * (level > 0)
-        return f"{where}: {self.text}" + f" ({len(self.places)} such places.)" * (len(self.places) > 1)
+        return f"{file_path(source)}, {unit} {line}" + f", level {level}" * (level > 0)
+
+    def describe(self, source: str, unit: str) -> str:
+        """Return the error message: the first place, the number of places and the problem."""
+        count = f" (first of {len(self.places)} places)" if len(self.places) > 1 else ""
+        return f"{self.first_place(source, unit)}{count}: {self.text}"
 
 
 def build(
@@ -50,67 +58,79 @@ def build(
     unit: str = "line",
     trust: bool = False,
     add_root: bool = False,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> Hierarchy:
-    """Return the hierarchy of these lines; all problems together are one InputError.
+    """Return the hierarchy that these lines describe.
 
-    A short line is padded at the value, which repeats itself on the levels that it lacks. Where all lines end in one
-    label that is not "*", "*" comes above it; add_root: also where they end in several and none of them is "*".
-    trust: take labels that are not true of their value, and say so in the notes.
+    A short line is padded at the bottom: the value repeats itself on the levels that it lacks. If all lines end in the
+    same label other than "*", "*" is added above it.
+
+    Args:
+        lines: One line for each value.
+        source: Where the lines come from, for messages.
+        unit: What a line is called in messages: "line" or "value".
+        trust: Accept labels that do not contain their values, and add a note about them.
+        add_root: Add "*" also above several roots, unless one of them is "*".
+        notes: Other notes for the hierarchy.
+
+    Raises:
+        InputError: The lines do not form a hierarchy; the message lists all problems.
     """
     lines = [Line(line.number, normalise(line.value), _trimmed(line.labels)) for line in lines]
     if not lines:
         raise InputError(f"{source}: the hierarchy is empty. Give one {unit} for each value.")
-    findings = _check_cells(lines) + _check_roots(lines, add_root)
-    _refuse(findings, source, unit)
+    _refuse(_check_cells(lines) + _check_roots(lines, add_root), source, unit)
     padded = _pad(lines)
     _refuse(_check_leaves(padded) + _check_levels(padded), source, unit)
-    untrue = Finding("the label is a range (or masked code) that does not hold the value.")
+    untrue = Problem(
+        "the label is a range or masked code that does not contain the value. Correct it, or accept such labels with "
+        f"{setting('trust', True)}."
+    )
     for line in padded:
         for level, label in enumerate(line.labels, start=1):
             if not is_true_of(label, line.value):
                 untrue.add(line.number, level)
-    if untrue.places and not trust:
-        untrue.text += " Mend it, or take the hierarchy on trust (trust=True, --trust-hierarchies)."
+    if not trust:
         _refuse([untrue], source, unit)
-    said = list(notes)
+    all_notes = list(notes)
     if untrue.places:
-        untrue.text += " Taken on trust."
-        said.append(untrue.describe(source, unit))
+        text = "this label, of {labels} in all, is a range or masked code that does not contain its value"
+        count = {"labels": len(untrue.places)}
+        all_notes.append(Note(untrue.first_place(source, unit), text, "the hierarchy was accepted on trust", count))
     rows = {line.value: line.labels for line in padded}
-    return Hierarchy(rows, source=source, trusted=bool(untrue.places), notes=tuple(said))
+    return Hierarchy(rows, source=source, trusted=bool(untrue.places), notes=tuple(all_notes))
 
 
 def _trimmed(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels in their one form, without empty ones at the end: a spreadsheet fills short lines with them."""
-    kept = [normalise(label) for label in labels]
-    while kept and not kept[-1]:
-        kept.pop()
-    return tuple(kept)
+    """Return normalised labels without empty ones at the end; spreadsheets fill short lines with them."""
+    normal = [normalise(label) for label in labels]
+    while normal and not normal[-1]:
+        normal.pop()
+    return tuple(normal)
 
 
-def _refuse(findings: Iterable[Finding], source: str, unit: str) -> None:
-    found = [finding.describe(source, unit) for finding in findings if finding.places]
-    if found:
-        raise InputError(join_problems(found))
+def _refuse(problems: Iterable[Problem], source: str, unit: str) -> None:
+    texts = [problem.describe(source, unit) for problem in problems if problem.places]
+    if texts:
+        raise InputError(join_problems(texts))
 
 
-def _check_cells(lines: Sequence[Line]) -> list[Finding]:
-    """Look at each line by itself, and for values that stand twice."""
-    token = Finding("the value reads like a released cell ('*' or a set in braces). Rename it.")
-    empty = Finding("the label is empty. Give every level a label, or leave out the last levels of the line.")
-    braces = Finding("the label stands in braces, as a released set does. Rename it.")
-    half = Finding("the label is half a range. Put labels that hold the delimiter in double quotes.")
-    below = Finding("'*' stands below another label. Once a value is '*', it is so on all higher levels.")
-    same = Finding("the value is listed before, with the same labels. List each value once.")
-    other = Finding("the value is listed before, with other labels: it has two parents. Decide on one.")
-    seen: dict[str, tuple[str, ...]] = {}
+def _check_cells(lines: Sequence[Line]) -> list[Problem]:
+    """Check each line on its own, and look for values that occur twice."""
+    token = Problem("the value looks like a released cell ('*' or a set in braces). Rename it.")
+    empty = Problem("the label is empty. Give every level a label, or leave out the last levels of the line.")
+    braces = Problem("the label is in braces, like a released set. Rename it.")
+    half = Problem("the label is half a range. Put labels that contain the delimiter in double quotes.")
+    below = Problem("'*' is below another label. Once a value is '*', all higher levels must be '*' too.")
+    same = Problem("the value occurs before, with the same labels. List each value once.")
+    other = Problem("the value occurs before, with other labels: it has two parents. Keep one of them.")
+    labels_of: dict[str, tuple[str, ...]] = {}
     for number, value, labels in lines:
         if value == TOP or (value.startswith("{") and value.endswith("}")):
             token.add(number)
-        if value in seen:
-            (same if seen[value] == labels else other).add(number)
-        seen.setdefault(value, labels)
+        if value in labels_of:
+            (same if labels_of[value] == labels else other).add(number)
+        labels_of.setdefault(value, labels)
         for level, label in enumerate(labels, start=1):
             if not label:
                 empty.add(number, level)
@@ -123,49 +143,49 @@ def _check_cells(lines: Sequence[Line]) -> list[Finding]:
     return [token, empty, braces, half, below, same, other]
 
 
-def _check_roots(lines: Sequence[Line], add_root: bool) -> list[Finding]:
+def _check_roots(lines: Sequence[Line], add_root: bool) -> list[Problem]:
     if not any(line.labels for line in lines):
-        return []  # values alone: keep or suppress
-    ends = Counter(line.labels[-1] if line.labels else None for line in lines)
-    if len(ends) == 1 or (add_root and TOP not in ends):
+        return []  # values without labels: keep or suppress
+    roots = Counter(line.labels[-1] if line.labels else None for line in lines)
+    if len(roots) == 1 or (add_root and TOP not in roots):
         return []
-    root = TOP if TOP in ends else ends.most_common(1)[0][0]
-    apart = Finding(
-        f"no common root: the lines end in {len(ends)} different labels. End every line with '*' (and leave out a "
-        "header, if this is one)."
+    main_root = TOP if TOP in roots else roots.most_common(1)[0][0]
+    apart = Problem(
+        f"there is no common root: the lines end in {len(roots)} different labels. End every line with '*'. If this "
+        "line is a header, remove it."
     )
     for line in lines:
-        if (line.labels[-1] if line.labels else None) != root:
+        if (line.labels[-1] if line.labels else None) != main_root:
             apart.add(line.number, len(line.labels))
     return [apart]
 
 
 def _pad(lines: Sequence[Line]) -> list[Line]:
-    """Put "*" on top where it is not, then make all lines equally long by repeating the value."""
+    """Add "*" at the top if it is not there, then repeat the value in short lines until all have the same length."""
     if any(not line.labels or line.labels[-1] != TOP for line in lines):
         lines = [line._replace(labels=(*line.labels, TOP)) for line in lines]
     height = max(len(line.labels) for line in lines)
     return [line._replace(labels=(line.value,) * (height - len(line.labels)) + line.labels) for line in lines]
 
 
-def _check_leaves(lines: Sequence[Line]) -> list[Finding]:
-    """Look for labels that are also values: of another line, or of the same one but not at its beginning."""
-    leaf = Finding("the label is also a value of its own. Rename one of them.")
+def _check_leaves(lines: Sequence[Line]) -> list[Problem]:
+    """Look for labels that are also values, other than the padding at the beginning of a line."""
+    leaf = Problem("the label is also a value. Rename one of them.")
     values = {line.value for line in lines}
     for number, value, labels in lines:
-        own = True
+        is_padding = True
         for level, label in enumerate(labels, start=1):
-            own = own and label == value
-            if label in values and not own:
+            is_padding = is_padding and label == value
+            if label in values and not is_padding:
                 leaf.add(number, level)
     return [leaf]
 
 
-def _check_levels(lines: Sequence[Line]) -> list[Finding]:
-    """Look for labels that split on the next level, and for those that mean two things on two levels."""
-    splits = Finding("the label has two parents: an earlier line puts it below another label. Decide on one.")
-    cycle = Finding("the label is its own ancestor: other labels stand between. Name each label once on the way up.")
-    wider = Finding("the label stands for other values on a lower level. Give the higher one a name of its own.")
+def _check_levels(lines: Sequence[Line]) -> list[Problem]:
+    """Look for labels with two parents, and for labels that mean different values on different levels."""
+    splits = Problem("the label has two parents: an earlier line puts it below another label. Keep one of them.")
+    cycle = Problem("the label is its own ancestor, with other labels in between. Use each label once on a path.")
+    wider = Problem("the label means other values on a lower level. Rename the higher one.")
     parents: dict[tuple[int, str], str] = {}
     members: dict[tuple[int, str], list[str]] = {}
     for number, value, labels in lines:
@@ -179,13 +199,13 @@ def _check_levels(lines: Sequence[Line]) -> list[Finding]:
                 cycle.add(number, level)
             members.setdefault((level, label), []).append(value)
     if not splits.places and not cycle.places:
-        first: dict[str, list[str]] = {}
-        wrong = set()
+        lowest: dict[str, list[str]] = {}
+        ambiguous = set()
         for (level, label), values in sorted(members.items(), key=lambda item: item[0][0]):
-            if first.setdefault(label, values) != values:
-                wrong.add((level, label))
+            if lowest.setdefault(label, values) != values:
+                ambiguous.add((level, label))
         for number, _, labels in lines:
             for level, label in enumerate(labels, start=1):
-                if (level, label) in wrong:
+                if (level, label) in ambiguous:
                     wider.add(number, level)
     return [splits, cycle, wider]

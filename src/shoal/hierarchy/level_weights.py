@@ -1,4 +1,4 @@
-"""What it costs to climb the levels of a hierarchy: the weighted hierarchical distance of Li, Wong, Fu and Pei 2006."""
+"""Weights of the levels of a hierarchy: the weighted hierarchical distance of Li, Wong, Fu and Pei 2006."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from shoal.errors import UsageError
 __all__ = ["WEIGHTINGS", "Climb"]
 
 WEIGHTINGS = ("uniform", "height")
-# Real exponents give weights that are no fractions; they are rounded to parts of this.
+# Weights with a fractional exponent are irrational; they are rounded to multiples of 1 / PARTS.
 PARTS = 2**20
 
 
 @dataclass(frozen=True)
 class Climb:
-    """How the steps of a hierarchy weigh.
+    """What each step from a level of a hierarchy to the next one weighs.
 
-    weighting: "uniform", every step alike, or "height", a step weighs 1 / (steps from the root)^beta, so that those
-    near the root cost most. beta: at least 1. given: by attribute, a weight of its own for each step, from the values
-    up.
+    Attributes:
+        weighting: "uniform" gives every step the same weight; "height" gives a step the weight
+            1 / (steps from the root)^beta, so that steps near the root cost most.
+        beta: The exponent of "height", from 1 to 64.
+        given: Explicit weights by attribute, one for each step from the values up.
+
+    Raises:
+        UsageError: A field is out of range.
 
     >>> Climb().to_levels("born", 5)[2]
     Fraction(2, 5)
@@ -40,23 +45,34 @@ class Climb:
             raise UsageError(f"beta={self.beta!r} is not a number from 1 to 64.")
         for name, weights in self.given.items():
             if not weights or any(not 0 <= weight < float("inf") for weight in weights) or not sum(weights):
-                raise UsageError(f"weights of the levels of {name!r}: give numbers from 0 on, one of them above 0.")
+                raise UsageError(f"level weights of {name!r}: give numbers from 0 up, at least one above 0.")
 
     def to_levels(self, name: str, height: int) -> list[Fraction]:
-        """Return the share of the whole climb from a value to each level: 0 at the value, 1 at the root."""
+        """Return the cost of the path from a value up to each level.
+
+        Args:
+            name: The attribute.
+            height: The number of levels above its values.
+
+        Returns:
+            Shares of the full path: 0 at the value, 1 at the root.
+
+        Raises:
+            UsageError: The attribute has explicit weights, but not one for each step.
+        """
         weights = [self._weight(name, step, height) for step in range(height)]
-        whole = sum(weights, Fraction(0))
-        climbed = [Fraction(0)]
+        total = sum(weights, Fraction(0))
+        shares = [Fraction(0)]
         for weight in weights:
-            climbed.append(climbed[-1] + weight / whole)
-        return climbed
+            shares.append(shares[-1] + weight / total)
+        return shares
 
     def _weight(self, name: str, step: int, height: int) -> Fraction:
         if name in self.given:
             if len(self.given[name]) != height:
                 raise UsageError(
-                    f"weights of the levels of {name!r}: {len(self.given[name])} are given, its hierarchy has {height} "
-                    "steps. Give one for each, from the values up."
+                    f"level weights of {name!r}: there are {len(self.given[name])}, but its hierarchy has {height} "
+                    "steps. Give one weight for each step, from the values up."
                 )
             return Fraction(self.given[name][step])
         if self.weighting == "uniform":

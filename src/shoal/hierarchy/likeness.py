@@ -1,4 +1,4 @@
-"""Which categories are alike: those that go along with the same values of the other columns."""
+"""Similarity of categories: two are similar if they occur with the same values of the other columns."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ if TYPE_CHECKING:
 
 __all__ = ["merge_order", "profiles_of"]
 
-MOST_DISTINCT = 60  # values of another column beyond which numbers are taken in bins and texts left out
+MOST_DISTINCT = 60  # a column with more distinct values is binned if numeric, else left out
 N_BINS = 10
 
 
 def profiles_of(table: Table, column: str, others: Iterable[str]) -> dict[str, list[float]]:
-    """Return, for each value of a column, the shares of the values of the other columns among its rows.
+    """Return the profile of each value of a column: the distribution of the other columns among its rows.
 
-    A column of numbers with many values counts in ten bins of equally many rows; one of texts with many values, which
-    tells rows apart more than it describes them, is left out.
+    A numeric column with many values counts in ten bins of equal frequency. A text column with many values is left
+    out, because it identifies rows rather than describes them.
+
+    Args:
+        table: The table.
+        column: The column whose values are profiled.
+        others: The columns to describe them by.
     """
     import numpy as np
 
@@ -40,29 +45,36 @@ def profiles_of(table: Table, column: str, others: Iterable[str]) -> dict[str, l
 
 
 def _codes(table: Table, name: str) -> tuple[Any, int]:
-    """Return a code for each row of another column, and their number; None for a column to leave out."""
+    """Return a code for each row of a column and the number of codes; None for a column to leave out."""
     import numpy as np
 
     ranks, texts = table.factor(name)
     if len(texts) <= MOST_DISTINCT:
         return ranks, len(texts)
     normal = [normalise(text) for text in texts.to_list()]
-    known = [i for i, text in enumerate(normal) if text]
-    numbers, misfits = parse_numbers([normal[i] for i in known])
+    present = [i for i, text in enumerate(normal) if text]
+    numbers, misfits = parse_numbers([normal[i] for i in present])
     if misfits:
         return None, 0
     value = np.full(len(normal), np.nan)
-    value[known] = [float(number) for number in numbers]
+    value[present] = [float(number) for number in numbers]
     cells = value[ranks]
     edges = np.unique(np.nanquantile(cells, np.arange(1, N_BINS) / N_BINS))
     return np.where(np.isnan(cells), len(edges) + 1, np.searchsorted(edges, cells, side="right")), len(edges) + 2
 
 
 def merge_order(weights: Sequence[float], profiles: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return the pairs of groups to merge, one after the other, until one group is left; each goes into the first.
+    """Return the order in which to merge categories until one group is left.
 
-    Ward's rule on the square roots of the shares (Hellinger distance): the merge that moves the profiles least comes
-    first, so small and alike values go together. Ties fall to the lowest numbers. Quadratic memory.
+    Ward's method on the square roots of the shares (Hellinger distance): the merge that changes the profiles least
+    comes first, so small and similar categories merge early. Ties go to the lowest numbers. Quadratic memory.
+
+    Args:
+        weights: The rows of each category.
+        profiles: The profile of each category.
+
+    Returns:
+        Pairs of groups, the second of which merges into the first; a group has the number of its first category.
     """
     import numpy as np
 
@@ -71,29 +83,29 @@ def merge_order(weights: Sequence[float], profiles: Sequence[Sequence[float]]) -
     centre = np.sqrt(np.array([list(p) or [0.0] for p in profiles], dtype=np.float64)).reshape(count, -1)
     cost = np.full((count, count), np.inf)
     for i in range(count):
-        cost[i, i + 1 :] = _ward(weight, centre, i, np.arange(i + 1, count))
+        cost[i, i + 1 :] = _merge_costs(weight, centre, i, np.arange(i + 1, count))
     alive = np.ones(count, dtype=bool)
     merges = []
     for _ in range(count - 1):
-        kept, gone = divmod(int(np.argmin(cost)), count)
-        merges.append((kept, gone))
-        total = weight[kept] + weight[gone]
-        centre[kept] = (weight[kept] * centre[kept] + weight[gone] * centre[gone]) / total
-        weight[kept] = total
-        alive[gone] = False
-        cost[gone, :] = cost[:, gone] = np.inf
+        target, merged = divmod(int(np.argmin(cost)), count)
+        merges.append((target, merged))
+        total = weight[target] + weight[merged]
+        centre[target] = (weight[target] * centre[target] + weight[merged] * centre[merged]) / total
+        weight[target] = total
+        alive[merged] = False
+        cost[merged, :] = cost[:, merged] = np.inf
         rest = np.flatnonzero(alive)
-        rest = rest[rest != kept]
-        renewed = _ward(weight, centre, kept, rest)
-        below = rest < kept
-        cost[rest[below], kept] = renewed[below]
-        cost[kept, rest[~below]] = renewed[~below]
+        rest = rest[rest != target]
+        new_costs = _merge_costs(weight, centre, target, rest)
+        below = rest < target
+        cost[rest[below], target] = new_costs[below]
+        cost[target, rest[~below]] = new_costs[~below]
     return merges
 
 
-def _ward(weight: Any, centre: Any, one: int, rest: Any) -> Any:
-    """Return what merging one group with each of the rest costs, rounded so that equal costs stay ties."""
+def _merge_costs(weight: Any, centre: Any, group: int, rest: Any) -> Any:
+    """Return the cost of merging a group with each of the rest, rounded so that equal costs stay ties."""
     import numpy as np
 
-    squared = ((centre[rest] - centre[one]) ** 2).sum(axis=1)
-    return np.round(weight[one] * weight[rest] / (weight[one] + weight[rest]) * squared, 9)
+    squared = ((centre[rest] - centre[group]) ** 2).sum(axis=1)
+    return np.round(weight[group] * weight[rest] / (weight[group] + weight[rest]) * squared, 9)

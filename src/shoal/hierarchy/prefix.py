@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from shoal.errors import UsageError
-from shoal.hierarchy.base import TOP, Hierarchy, RowsOf, lacking_text, settle
+from shoal.hierarchy.base import TOP, LabelRule, Misfit
 
 __all__ = ["PrefixHierarchy", "prefixes"]
 
@@ -15,51 +15,53 @@ MASK = "*"
 
 
 @dataclass(frozen=True)
-class PrefixHierarchy:
-    """Codes of which fewer and fewer first characters are shown; made by `prefixes`.
+class PrefixHierarchy(LabelRule):
+    """A rule that shows fewer first characters of a code on each level; built by `prefixes`.
 
-    Each hidden character is one `*`, so codes of unequal length never share a label below the top, and at least one
-    character is shown, so no label is `*` alone.
+    Each hidden character becomes one `*`, so codes of different lengths never share a label below the top. At least
+    one character stays visible, so no label consists of `*` only.
+
+    Attributes:
+        lengths: How many characters each level shows, or empty.
+        mask: How many more characters each level hides, if `lengths` is empty.
     """
 
     lengths: tuple[int, ...] = ()
     mask: int = 0
 
-    def over(
-        self,
-        texts: Sequence[str],
-        *,
-        column: str = "",
-        unknown: str = "error",
-        missing: Collection[str] = (),
-        rows_of: RowsOf | None = None,
-    ) -> Hierarchy:
-        """Return the hierarchy over exactly these values; the arguments are those of `Hierarchy.bind`."""
-        longest = max((len(text) for text in texts if text not in missing and MASK not in text), default=1)
-        steps = len(self.lengths) if self.lengths else -(-(longest - 1) // self.mask)
+    @property
+    def _source_name(self) -> str:
+        return "prefixes"
 
-        def row(text: str) -> tuple[str, ...] | None:
-            if not text or MASK in text:
-                return None
-            return (*(self._masked(text, step) for step in range(steps)), TOP)
+    def _height_over(self, texts: Sequence[str]) -> int:
+        if self.lengths:
+            return len(self.lengths) + 1
+        longest = max((len(text) for text in texts if MASK not in text), default=1)
+        return -(-(longest - 1) // self.mask) + 1
 
-        def lacking(which: Sequence[int]) -> str:
-            what = f"empty or hold {MASK!r}, which hides a character"
-            return lacking_text(column, what, "Rename them, or declare them missing", texts, which, rows_of)
+    def _labels_of(self, text: str, height: int) -> tuple[str, ...] | None:
+        if not text or MASK in text:
+            return None
+        return (*(self._masked(text, step) for step in range(height - 1)), TOP)
 
-        rows = settle(texts, row, lacking, height=steps + 1, unknown=unknown, missing=missing)
-        return Hierarchy(rows, source="prefixes")
+    def _misfit(self, texts: Sequence[str], positions: Sequence[int]) -> Misfit:
+        reason = f"empty or contain {MASK!r}, which marks a hidden character"
+        return Misfit(positions, reason, "Rename them, declare them missing")
 
     def _masked(self, text: str, step: int) -> str:
-        shown = self.lengths[step] if self.lengths else max(1, len(text) - self.mask * (step + 1))
-        return text[:shown] + MASK * max(0, len(text) - shown)
+        n_shown = self.lengths[step] if self.lengths else max(1, len(text) - self.mask * (step + 1))
+        return text[:n_shown] + MASK * max(0, len(text) - n_shown)
 
 
 def prefixes(lengths: Sequence[int] | None = None, *, mask: int | None = None) -> PrefixHierarchy:
-    """Return a rule that hides the last characters of codes, more on each level.
+    """Return a rule that hides the last characters of codes, more of them on each level.
 
-    lengths: how many first characters each level shows, falling; a code that is not longer stays as it is there.
-    mask: how many characters each level hides more than the one before, until one is left.
+    Args:
+        lengths: How many first characters each level shows, in falling order. A level leaves shorter codes as they are.
+        mask: How many more characters each level hides than the level before, until one is left.
+
+    Raises:
+        UsageError: Both or neither are given, or a number does not fit.
 
     >>> prefixes([4, 2]).over(["02139", "021"]).rows
     {'02139': ('0213*', '02***', '*'), '021': ('021', '02*', '*')}
@@ -67,12 +69,15 @@ def prefixes(lengths: Sequence[int] | None = None, *, mask: int | None = None) -
     {'02139': ('021**', '0****', '*')}
     """
     if (lengths is None) == (mask is None):
-        raise UsageError("prefixes: give lengths or mask, one of the two.")
+        raise UsageError("prefixes: give either lengths or mask.")
     if mask is not None:
         if mask < 1:
-            raise UsageError(f"prefixes: mask={mask!r} is not a positive whole number.")
+            raise UsageError(f"prefixes: mask={mask!r} is not a positive integer.")
         return PrefixHierarchy(mask=mask)
-    kept = tuple(lengths or ())
-    if not kept or kept[-1] < 1 or any(a <= b for a, b in pairwise(kept)):
-        raise UsageError(f"prefixes: lengths={list(kept)!r} do not fall to 1 or more. Give them as in [4, 3, 2].")
-    return PrefixHierarchy(lengths=kept)
+    falling = tuple(lengths or ())
+    if not falling or falling[-1] < 1 or any(a <= b for a, b in pairwise(falling)):
+        raise UsageError(
+            f"prefixes: lengths={list(falling)!r} is not a falling list of positive integers. Use one such as "
+            "[4, 3, 2]."
+        )
+    return PrefixHierarchy(lengths=falling)

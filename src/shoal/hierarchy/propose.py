@@ -1,4 +1,4 @@
-"""Suggest a hierarchy for a column: something to look at and edit, not to trust blindly."""
+"""Propose a hierarchy for a column, as a draft to review and edit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, Note, UsageError, setting
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
@@ -27,18 +27,20 @@ if TYPE_CHECKING:
 
 __all__ = ["propose", "propose_for"]
 
-FINEST = 16  # intervals on the lowest level, about
-MOST_CATEGORIES = 1500  # co-occurrence compares all pairs
+FINEST = 16  # approximate number of intervals on the lowest level
+MOST_CATEGORIES = 1500  # co-occurrence compares all pairs of them
 CODE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z ./-]*")
 WAYS = {
     Kind.NUMERIC: ("widths", "quantiles", "prefix"),
     Kind.DATE: ("widths", "quantiles"),
     Kind.CATEGORICAL: ("prefix", "cooccurrence"),
 }
-# Spans of a calendar: at least so many months, then these widths in months.
+# Widths of the levels in months, by the least number of months that the dates span.
 CALENDAR = ((0, (1, 3, 12)), (36, (1, 12, 60)), (180, (12, 60, 120)), (600, (12, 120, 240)))
 SHOWN_MEMBERS = 3
-QUANTILES_NOTE = "the bounds of quantiles are values of the table; move them to round numbers before you release labels"
+QUANTILES_NOTE = Note(
+    "", "the bounds of quantiles are values of the table", "move them to round numbers before you release labels"
+)
 
 
 def propose(
@@ -49,12 +51,21 @@ def propose(
     profiles: Mapping[str, Sequence[float]] | None = None,
     date_format: str = "%Y-%m-%d",
 ) -> Hierarchy:
-    """Suggest a hierarchy over values with their numbers of rows; missing values left out.
+    """Propose a hierarchy over values.
 
-    by: "widths" (round widths) or "quantiles" (equally many rows in each interval of the lowest level) for numbers and
-    dates, "prefix" for codes, "cooccurrence" for categories: values that go along with the same values of other columns
-    come together. profiles: for the latter, a share for each value of the other columns, given the value.
-    Where by is left out: widths, and for categories prefix if they look like codes.
+    Args:
+        counts: The number of rows of each value, without missing values.
+        kind: "numeric", "date" or "categorical".
+        by: How to generalise. Numbers and dates: "widths" (round widths, the default) or "quantiles" (intervals with
+            the same number of rows on the lowest level). Codes: "prefix". Categories: "cooccurrence", which joins
+            values that occur with the same values of other columns. By default, categories that look like codes use
+            "prefix", all others "cooccurrence".
+        profiles: For "cooccurrence": the distribution of the other columns among the rows of each value.
+        date_format: How dates are written in the column, as for strptime.
+
+    Raises:
+        InputError: There are no values, too many categories, or values that do not fit the kind.
+        UsageError: An argument is not known or does not fit the kind.
 
     >>> propose({"31": 1, "47": 1, "64": 2}, "numeric").rows["47"]
     ('[45, 50)', '[40, 50)', '[40, 60)', '*')
@@ -62,11 +73,11 @@ def propose(
     kind = _kind(kind)
     values = list(counts)
     if not values:
-        raise InputError("no values to make a hierarchy of: the column is empty.")
+        raise InputError("there are no values to build a hierarchy from: the column is empty.")
     if by is None:
         by = "widths" if kind is not Kind.CATEGORICAL else "prefix" if _look_like_codes(values) else "cooccurrence"
     if by not in WAYS[kind]:
-        raise UsageError(f"by={by!r} does not fit a {kind} column. Use {' or '.join(WAYS[kind])}.")
+        raise UsageError(f"{setting('by', by)} does not fit a {kind} column. Use {' or '.join(WAYS[kind])}.")
     if by == "prefix":
         return replace(prefixes(mask=1).over(sorted(values)), source="proposal")
     if by == "cooccurrence":
@@ -75,14 +86,14 @@ def propose(
     places = {value: scale.place(value) for value in values}
     if any(place is None for place in places.values()):
         count = sum(place is None for place in places.values())
-        raise InputError(f"{count} values are not {scale.allowed}. Mend them, or declare them missing.")
-    known = {value: place for value, place in places.items() if place is not None}
-    ordered = sorted(known, key=lambda value: (known[value], value))
+        raise InputError(f"{count} values are not {scale.allowed}. Correct them, or declare them missing.")
+    place_of = {value: place for value, place in places.items() if place is not None}
+    ordered = sorted(place_of, key=lambda value: (place_of[value], value))
     if by == "quantiles":
-        rule = _by_quantiles([(known[value], counts[value]) for value in ordered], scale, kind, date_format)
+        rule = _by_quantiles([(place_of[value], counts[value]) for value in ordered], scale, kind, date_format)
     else:
-        whole = all(place.denominator == 1 for place in known.values())
-        rule = _by_widths(known[ordered[0]], known[ordered[-1]], whole, kind, date_format)
+        integral = all(place.denominator == 1 for place in place_of.values())
+        rule = _by_widths(place_of[ordered[0]], place_of[ordered[-1]], integral, kind, date_format)
     if rule is None:
         return Hierarchy(dict.fromkeys(ordered, (TOP,)), source="proposal")
     notes = (QUANTILES_NOTE,) if by == "quantiles" else ()
@@ -99,12 +110,27 @@ def propose_for(
     missing: Collection[str] = (),
     date_format: str = "%Y-%m-%d",
 ) -> Hierarchy:
-    """Suggest a hierarchy for a column of a table; others: the columns to compare its categories by (all others)."""
+    """Propose a hierarchy for a column of a table.
+
+    Args:
+        table: The table.
+        column: The column.
+        kind: "numeric", "date" or "categorical"; detected from the values by default.
+        by: How to generalise, see `propose`.
+        others: The columns to compare categories by; all other columns by default.
+        missing: Texts that mean a missing value, in addition to the empty one.
+        date_format: How dates are written in the column, as for strptime.
+
+    Raises:
+        InputError: The column has no values, too many categories, or values that do not fit the kind.
+        UsageError: A column is not in the table, or an argument does not fit.
+    """
     import numpy as np
 
-    unknown = [name for name in (column, *(others or ())) if name not in table.names]
-    if unknown:
-        raise UsageError(f"column {unknown[0]!r} is not in the table. The columns are: {', '.join(table.names[:30])}.")
+    unknown_names = [name for name in (column, *(others or ())) if name not in table.names]
+    if unknown_names:
+        names = ", ".join(table.names[:30])
+        raise UsageError(f"column {unknown_names[0]!r} is not in the table. Its columns are: {names}.")
     markers = {"", *missing}
     ranks, texts = table.factor(column)
     normal = [normalise(text) for text in texts.to_list()]
@@ -114,18 +140,18 @@ def propose_for(
         if text not in markers:
             counts[text] = counts.get(text, 0) + size
     if not counts:
-        raise InputError(f"column {column!r} has no values but missing ones.")
+        raise InputError(f"column {column!r} has only missing values.")
     if kind is None:
         kind, misfit = guess_kind(list(counts))
         kind = Kind.CATEGORICAL if misfit is not None else kind
     kind = _kind(kind)
-    chosen = [name for name in table.names if name != column] if others is None else list(others)
-    wanted = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not _look_like_codes(list(counts)))
-    profiles = profiles_of(table, column, chosen) if wanted and len(counts) <= MOST_CATEGORIES else {}
+    compared = [name for name in table.names if name != column] if others is None else list(others)
+    compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not _look_like_codes(list(counts)))
+    profiles = profiles_of(table, column, compared) if compares and len(counts) <= MOST_CATEGORIES else {}
     try:
         return propose(counts, kind, by=by, profiles=profiles, date_format=date_format)
     except InputError as error:
-        raise InputError(f"column {column!r}: {error}") from None
+        raise InputError(f"column {column!r}: {error.text}") from None
 
 
 def _kind(kind: Kind | str) -> Kind:
@@ -135,51 +161,51 @@ def _kind(kind: Kind | str) -> Kind:
 
 
 def _look_like_codes(values: Sequence[str]) -> bool:
-    """Tell codes: a digit in each, and few lengths."""
+    """Return whether values look like codes: each has a digit, and there are few lengths."""
     lengths = {len(value) for value in values}
     return len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))
 
 
-def _by_widths(low: Fraction, high: Fraction, whole: bool, kind: Kind, date_format: str) -> IntervalHierarchy | None:
-    """Return round widths, the lowest about a sixteenth of the span; of whole numbers, at least two."""
+def _by_widths(low: Fraction, high: Fraction, integral: bool, kind: Kind, date_format: str) -> IntervalHierarchy | None:
+    """Return a rule with round widths, the lowest about a sixteenth of the span and, for integers, at least 2."""
     if low == high:
         return None
     if kind is Kind.DATE:
-        months = (high - low) / (Fraction(86_400_000_000 * 146_097, 4800))  # of the mean month
+        months = (high - low) / (Fraction(86_400_000_000 * 146_097, 4800))  # mean length of a month
         widths = next(widths for least, widths in reversed(CALENDAR) if months >= least)
         return intervals(widths, unit="month", date_format=date_format)
     power = math.floor(math.log10((high - low) / FINEST))
     steps = [Decimal(mantissa).scaleb(power) for mantissa in (1, 2, 5, 10)]
     width = next(step for step in steps if Fraction(step) * FINEST >= high - low)
-    chosen = [max(width, Decimal(2)) if whole else width]
-    if low // Fraction(chosen[0]) == high // Fraction(chosen[0]):
+    doubled = [max(width, Decimal(2)) if integral else width]
+    if low // Fraction(doubled[0]) == high // Fraction(doubled[0]):
         return None
-    while Fraction(chosen[-1]) * 2 < high - low:
-        chosen.append(chosen[-1] * 2)
-    return intervals(chosen)
+    while Fraction(doubled[-1]) * 2 < high - low:
+        doubled.append(doubled[-1] * 2)
+    return intervals(doubled)
 
 
 def _by_quantiles(
     counted: Sequence[tuple[Fraction, int]], scale: Scale, kind: Kind, date_format: str
 ) -> IntervalHierarchy | None:
-    """Cut where the next sixteenth, eighth, quarter, half of the rows begins, each level at every second cut."""
+    """Return a rule that cuts at each sixteenth of the rows, then at each eighth, quarter and half."""
     rows = list(accumulate(count for _, count in counted))
     finest = [_cut(counted, rows, Fraction(i, FINEST)) for i in range(1, FINEST)]
     levels: list[list[Fraction]] = []
     step = 1
     while step < FINEST:
-        kept = sorted({cut for cut in finest[step - 1 :: step] if cut > counted[0][0]})
-        if kept and (not levels or kept != levels[-1]):
-            levels.append(kept)
+        cuts = sorted({cut for cut in finest[step - 1 :: step] if cut > counted[0][0]})
+        if cuts and (not levels or cuts != levels[-1]):
+            levels.append(cuts)
         step *= 2
     if not levels:
         return None
-    shown = [[scale.text(cut) for cut in level] for level in levels]
-    return intervals(cuts=shown, unit="date" if kind is Kind.DATE else None, date_format=date_format)
+    texts = [[scale.text(cut) for cut in level] for level in levels]
+    return intervals(cuts=texts, unit="date" if kind is Kind.DATE else None, date_format=date_format)
 
 
 def _cut(counted: Sequence[tuple[Fraction, int]], rows: Sequence[int], share: Fraction) -> Fraction:
-    """Return the least value such that at least this share of the rows lies below the values from it on."""
+    """Return the smallest value that has at least this share of the rows below it."""
     i = bisect_left(rows, math.ceil(share * rows[-1]))
     return counted[min(i + 1, len(counted) - 1)][0]
 
@@ -188,31 +214,32 @@ def _by_cooccurrence(counts: Mapping[str, int], profiles: Mapping[str, Sequence[
     values = sorted(counts)
     if len(values) > MOST_CATEGORIES:
         raise InputError(
-            f"{len(values)} categories are too many to compare ({MOST_CATEGORIES} at most). Propose by prefix."
+            f"{len(values)} categories are too many to compare; at most {MOST_CATEGORIES} are possible. "
+            f"Use {setting('by', 'prefix')}."
         )
-    missing = [value for value in values if value not in profiles]
-    if missing and len(values) > 2:
-        raise UsageError(f"profiles: {len(missing)} values have none; they are needed to compare categories.")
+    n_unprofiled = sum(value not in profiles for value in values)
+    if n_unprofiled and len(values) > 2:
+        raise UsageError(f"profiles: {n_unprofiled} values have none. Give each category a profile to compare it by.")
     levels = _levels(values, merge_order([counts[v] for v in values], [profiles.get(v, ()) for v in values]))
     lines = [Line(i, value, (*(level[value] for level in levels), TOP)) for i, value in enumerate(values, start=1)]
     return build(lines, source="proposal", unit="value")
 
 
 def _levels(values: Sequence[str], merges: Sequence[tuple[int, int]]) -> list[dict[str, str]]:
-    """Replay the merges, and keep the groups when there are a third, a ninth, ... as many as values."""
+    """Replay the merges, and make a level when a third, a ninth, ... of the number of values is left."""
     groups = {i: [value] for i, value in enumerate(values)}
-    target = math.ceil(len(values) / 3)
+    n_wanted = math.ceil(len(values) / 3)
     levels = []
-    for kept, gone in merges:
-        if len(groups) <= target and target > 1:
+    for target_group, merged_group in merges:
+        if len(groups) <= n_wanted and n_wanted > 1:
             levels.append({value: _group_label(group) for group in groups.values() for value in group})
-            target = math.ceil(target / 3)
-        groups[kept] = sorted(groups[kept] + groups.pop(gone))
+            n_wanted = math.ceil(n_wanted / 3)
+        groups[target_group] = sorted(groups[target_group] + groups.pop(merged_group))
     return levels
 
 
 def _group_label(group: Sequence[str]) -> str:
-    """Name a group by its members; the first ones and how many more, where there are many."""
+    """Return the label of a group: its members, or the first ones and the number of the others."""
     if len(group) <= SHOWN_MEMBERS:
         return " | ".join(group)
     return " | ".join(group[: SHOWN_MEMBERS - 1]) + f" | {len(group) - SHOWN_MEMBERS + 1} more"

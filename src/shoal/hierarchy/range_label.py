@@ -1,4 +1,4 @@
-"""Labels that read like a range of numbers or dates, and whether a value lies in one."""
+"""Labels that look like a range of numbers or dates, and whether a value lies in one."""
 
 from __future__ import annotations
 
@@ -22,29 +22,34 @@ _MASKED = re.compile(r"([0-9]+)(\*+)")
 
 @dataclass(frozen=True)
 class Span:
-    """A range with an exact bound on each side, None where it has none.
+    """A range with exact bounds.
 
-    Numbers are decimals; days of the calendar are ISO texts, which sort as they should.
+    Attributes:
+        low: The lower bound; None if there is none. Numbers are decimals; dates are ISO texts, which sort by date.
+        high: The upper bound; None if there is none.
+        includes_low: Whether the lower bound belongs to the range.
+        includes_high: Whether the upper bound belongs to the range.
+        digits: The width of the bounds if one has leading zeros; such bounds are codes, not quantities.
     """
 
     low: Decimal | str | None
     high: Decimal | str | None
-    holds_low: bool = True
-    holds_high: bool = False
-    digits: int | None = None  # width of the bounds where one has leading zeros: codes, not quantities
+    includes_low: bool = True
+    includes_high: bool = False
+    digits: int | None = None
 
-    def holds(self, value: Decimal | str) -> bool:
-        """Tell whether a value of the same sort as the bounds lies in the range."""
+    def contains(self, value: Decimal | str) -> bool:
+        """Return whether a value of the same type as the bounds lies in the range."""
         low, high = self.low, self.high
-        above = low is None or value > low or (self.holds_low and value == low)  # type: ignore[operator]
-        below = high is None or value < high or (self.holds_high and value == high)  # type: ignore[operator]
+        above = low is None or value > low or (self.includes_low and value == low)  # type: ignore[operator]
+        below = high is None or value < high or (self.includes_high and value == high)  # type: ignore[operator]
         return above and below
 
 
 def parse_span(label: str) -> Span | None:
-    """Return the range that a label reads like, or None.
+    """Return the range that a label looks like, or None.
 
-    >>> parse_span("20-24").holds(Decimal(24)), parse_span("[20, 25)").holds(Decimal(25)), parse_span("young")
+    >>> parse_span("20-24").contains(Decimal(24)), parse_span("[20, 25)").contains(Decimal(25)), parse_span("young")
     (True, False, None)
     """
     label = label.strip()
@@ -62,23 +67,23 @@ def parse_span(label: str) -> Span | None:
     return None
 
 
-def _span(low: str | None, high: str | None, holds_low: bool, holds_high: bool) -> Span | None:
+def _span(low: str | None, high: str | None, includes_low: bool, includes_high: bool) -> Span | None:
     bounds = [bound for bound in (low, high) if bound is not None]
-    dates = [bool(ISO_DATE.fullmatch(bound)) for bound in bounds]
-    if all(dates):
-        return Span(low, high, holds_low, holds_high)
-    if any(dates):
+    is_date = [bool(ISO_DATE.fullmatch(bound)) for bound in bounds]
+    if all(is_date):
+        return Span(low, high, includes_low, includes_high)
+    if any(is_date):
         return None
     padded = any(PADDED.match(bound) for bound in bounds)
     digits = len(bounds[0]) if padded and len({len(bound) for bound in bounds}) == 1 else None
     decimals = [None if bound is None else Decimal(bound) for bound in (low, high)]
-    return Span(decimals[0], decimals[1], holds_low, holds_high, digits)
+    return Span(decimals[0], decimals[1], includes_low, includes_high, digits)
 
 
 def is_true_of(label: str, value: str) -> bool:
-    """Tell whether a label may stand for a value: no, if it reads like a range (or a masked code) without it.
+    """Return whether a label can be true of a value; a range or masked code that does not contain it cannot.
 
-    Codes with leading zeros are compared with ranges whose bounds are as wide as they are, and with no others.
+    A code with leading zeros is compared only with ranges whose bounds have the same width.
     """
     if masked := _MASKED.fullmatch(label):
         return not (value.isdigit() and len(value) == len(label)) or value.startswith(masked[1])
@@ -86,9 +91,9 @@ def is_true_of(label: str, value: str) -> bool:
     if span is None:
         return True
     if isinstance(span.low if span.low is not None else span.high, str):
-        return not ISO_DATE.fullmatch(value) or span.holds(value)
+        return not ISO_DATE.fullmatch(value) or span.contains(value)
     if not NUMBER.fullmatch(value):
         return True
     if (PADDED.match(value) or span.digits is not None) and span.digits != len(value):
         return True
-    return span.holds(Decimal(value))
+    return span.contains(Decimal(value))

@@ -1,4 +1,4 @@
-"""Numbers and days of the calendar as exact places on a line, and back to text."""
+"""Conversion of numbers and dates between text and exact positions on a scale."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from shoal.tables.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks
 
 __all__ = ["Dates", "Months", "Numbers", "Scale"]
 
-MOST_PLACES = 1100  # decimals of the smallest float64 are fewer
+MOST_PLACES = 1100  # more decimals than the smallest float64 has
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400_000_000  # microseconds
 
 
 class Scale(Protocol):
-    """How the values of a column lie on a line."""
+    """How the values of a column map to positions."""
 
     @property
     def allowed(self) -> str:
-        """What a value has to be."""
+        """What a value must be; completes "is not ..." in a message."""
 
     def place(self, text: str) -> Fraction | None:
-        """Return where a value lies; None if the text is not one."""
+        """Return the position of a value; None if the text is not a value of this scale."""
 
-    def bound(self, given: object) -> Fraction:
-        """Return where a bound that the user gave lies."""
+    def bound(self, value: object) -> Fraction:
+        """Return the position of a bound that the user gave; raise a UsageError if it is not one."""
 
     def text(self, place: Fraction) -> str | None:
-        """Return a place as text; None beyond the end of the calendar."""
+        """Return a position as text; None outside the calendar."""
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers as they are."""
+    """Numbers, each at its own value."""
 
     marks: Marks = PLAIN
     allowed = "a number"
 
     def place(self, text: str) -> Fraction | None:
-        """Return the number that a text spells."""
+        """Return the number that a text spells; None if it does not spell one."""
         plain = text if self.marks == PLAIN else self.marks.plain(text)
         if plain is None or not NUMBER.fullmatch(plain):
             return None
@@ -53,24 +53,24 @@ class Numbers:
             return None
         return Fraction(number)
 
-    def bound(self, given: object) -> Fraction:
-        """Return a bound: a number, or its text with a plain point."""
-        found = None if isinstance(given, bool) else Numbers().place(str(given).strip())
-        if found is None:
-            raise UsageError(f"interval hierarchy: {given!r} is not a number.")
-        return found
+    def bound(self, value: object) -> Fraction:
+        """Return the position of a bound: a number, or its text with a decimal point."""
+        place = None if isinstance(value, bool) else Numbers().place(str(value).strip())
+        if place is None:
+            raise UsageError(f"interval hierarchy: {value!r} is not a number.")
+        return place
 
     def text(self, place: Fraction) -> str:
-        """Return a number in full, without exponent or idle zeros."""
+        """Return a number in full, without an exponent or trailing zeros."""
         digits = _decimals(place)
-        whole = abs(place.numerator) * (10**digits // place.denominator)
-        before, after = divmod(whole, 10**digits)
+        scaled = abs(place.numerator) * (10**digits // place.denominator)
+        integer, decimals = divmod(scaled, 10**digits)
         sign = "-" if place < 0 else ""
-        return f"{sign}{before}" + (f"{self.marks.decimal}{after:0{digits}}" if digits else "")
+        return f"{sign}{integer}" + (f"{self.marks.decimal}{decimals:0{digits}}" if digits else "")
 
 
 def _decimals(place: Fraction) -> int:
-    """Return how many decimals a number with a denominator of twos and fives has."""
+    """Return the number of decimals of a fraction whose denominator has no prime factors but 2 and 5."""
     denominator, twos, fives = place.denominator, 0, 0
     while denominator % 2 == 0:
         denominator, twos = denominator // 2, twos + 1
@@ -81,17 +81,17 @@ def _decimals(place: Fraction) -> int:
 
 @dataclass(frozen=True)
 class Dates:
-    """Days and times as microseconds since the beginning of year 1, which was a Monday."""
+    """Dates and times as microseconds since the beginning of year 1, which was a Monday."""
 
     date_format: str = "%Y-%m-%d"
 
     @property
     def allowed(self) -> str:
-        """What a value has to be."""
+        """What a value must be; completes "is not ..." in a message."""
         return f"a date in the format {self.date_format}"
 
     def moment(self, text: str) -> datetime | None:
-        """Return the moment that a text names."""
+        """Return the date and time that a text gives; None if it does not give one."""
         try:
             if self.date_format == "%Y-%m-%d":
                 return datetime.fromisoformat(text) if ISO_DATE.fullmatch(text) else None
@@ -100,58 +100,58 @@ class Dates:
             return None
 
     def place(self, text: str) -> Fraction | None:
-        """Return the moment that a text names, as microseconds."""
+        """Return the date and time that a text gives, in microseconds; None if it does not give one."""
         moment = self.moment(text)
         return None if moment is None else Fraction((moment - datetime.min) // MICROSECOND)
 
-    def bound(self, given: object) -> Fraction:
-        """Return a bound: a date or datetime, or its text in the column's format or as ISO."""
-        if isinstance(given, str):
-            found = self.place(given)
-            found = Dates().place(given) if found is None else found
-        elif isinstance(given, datetime):
-            found = Fraction((given.replace(tzinfo=None) - datetime.min) // MICROSECOND)
-        elif isinstance(given, date):
-            found = Fraction((given - date.min) // MICROSECOND)
+    def bound(self, value: object) -> Fraction:
+        """Return the position of a bound: a date or datetime, or its text in the column's format or in ISO format."""
+        if isinstance(value, str):
+            place = self.place(value)
+            place = Dates().place(value) if place is None else place
+        elif isinstance(value, datetime):
+            place = Fraction((value.replace(tzinfo=None) - datetime.min) // MICROSECOND)
+        elif isinstance(value, date):
+            place = Fraction((value - date.min) // MICROSECOND)
         else:
-            found = None
-        if found is None:
-            raise UsageError(f"interval hierarchy: {given!r} is not a date. Write it as 2024-01-31.")
-        return found
+            place = None
+        if place is None:
+            raise UsageError(f"interval hierarchy: {value!r} is not a date. Write it like 2024-01-31.")
+        return place
 
     def text(self, place: Fraction) -> str | None:
-        """Return a moment in the column's format, or as ISO where that format cannot show it."""
+        """Return a date in the column's format, or in ISO format if the column's format cannot express it."""
         if place < 0 or place > Fraction((datetime.max - datetime.min) // MICROSECOND):
             return None
         moment = datetime.min + int(place) * MICROSECOND
         if self.date_format != "%Y-%m-%d":
-            shown = moment.strftime(self.date_format)
-            if self.moment(shown) == moment:
-                return shown
+            text = moment.strftime(self.date_format)
+            if self.moment(text) == moment:
+                return text
         return moment.date().isoformat() if int(place) % DAY == 0 else moment.isoformat(sep=" ")
 
 
 @dataclass(frozen=True)
 class Months:
-    """Days as months since year 0, so that tens of years begin in years that end in 0."""
+    """Dates as months since year 0, so that decades begin in years that end in 0."""
 
     days: Dates
 
     @property
     def allowed(self) -> str:
-        """What a value has to be."""
+        """What a value must be; completes "is not ..." in a message."""
         return self.days.allowed
 
     def place(self, text: str) -> Fraction | None:
-        """Return the month that a day lies in."""
+        """Return the month of a date; None if the text is not a date."""
         moment = self.days.moment(text)
         return None if moment is None else Fraction(moment.year * 12 + moment.month - 1)
 
-    def bound(self, given: object) -> Fraction:
-        """Return the month that begins with this day."""
-        moment = datetime.min + int(self.days.bound(given)) * MICROSECOND
+    def bound(self, value: object) -> Fraction:
+        """Return the month that begins on this date."""
+        moment = datetime.min + int(self.days.bound(value)) * MICROSECOND
         if moment != datetime(moment.year, moment.month, 1):
-            raise UsageError(f"interval hierarchy: {given!r} is not the first day of a month.")
+            raise UsageError(f"interval hierarchy: {value!r} is not the first day of a month.")
         return Fraction(moment.year * 12 + moment.month - 1)
 
     def text(self, place: Fraction) -> str | None:
@@ -162,7 +162,7 @@ class Months:
         return self.days.text(Fraction((datetime(year, month + 1, 1) - datetime.min) // MICROSECOND))
 
 
-UNITS: dict[str, tuple[bool, int]] = {  # whether it is counted in months, and how many of them (or microseconds)
+UNITS: dict[str, tuple[bool, int]] = {  # whether it counts months; its length in months or microseconds
     "day": (False, DAY),
     "week": (False, 7 * DAY),
     "month": (True, 1),
@@ -172,7 +172,17 @@ UNITS: dict[str, tuple[bool, int]] = {  # whether it is counted in months, and h
 
 
 def scale_of(unit: str | None, date_format: str, marks: Marks, by_width: bool) -> tuple[Scale, int]:
-    """Return the scale for a unit, and the length of the unit on it; no unit says numbers, "date" cuts at dates."""
+    """Return the scale of a unit, and the length of the unit on that scale.
+
+    Args:
+        unit: A unit of the calendar, "date" for bounds that are dates, or None for numbers.
+        date_format: How dates are written in the column.
+        marks: The decimal and thousands marks of numbers in the column.
+        by_width: Whether intervals are given by their width.
+
+    Raises:
+        UsageError: The unit is not known or does not fit.
+    """
     if unit is None:
         return Numbers(marks), 1
     if by_width and unit in UNITS:
@@ -181,7 +191,7 @@ def scale_of(unit: str | None, date_format: str, marks: Marks, by_width: bool) -
         return (Months(days) if in_months else days), length
     if not by_width and unit in (*UNITS, "date"):
         return Dates(date_format), 1
-    raise UsageError(f"unit {unit!r} is not known. Use {', '.join(_names(by_width))}, or none for numbers.")
+    raise UsageError(f"unit {unit!r} is not known. Use {', '.join(_names(by_width))}, or leave it out for numbers.")
 
 
 def _names(by_width: bool) -> Sequence[str]:

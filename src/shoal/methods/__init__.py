@@ -1,6 +1,6 @@
 """Anonymisation methods, each a class with its options as fields; `methods.named("mondrian")` finds one by name."""
 
-from shoal.methods.base import Method, Run, infos, named
+from shoal.methods.base import Method, Run
 from shoal.methods.clustering.bottom_up import BottomUp
 from shoal.methods.clustering.euclidean import Euclidean
 from shoal.methods.clustering.kaca import KACA
@@ -12,6 +12,7 @@ from shoal.methods.full_domain.datafly import Datafly
 from shoal.methods.full_domain.incognito import Incognito
 from shoal.methods.full_domain.optimal import Optimal
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.registry import infos, named
 from shoal.methods.research_value.methods import RVGlobal, RVHybrid, RVLocal
 from shoal.methods.shoaling.search import Shoaling
 

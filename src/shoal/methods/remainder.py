@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.errors import InfeasibleError
-from shoal.methods.base import Run
+from shoal.errors import InfeasibleError, setting
+from shoal.methods.base import Run, check_rows_left
 from shoal.methods.prices import lay_forms
 
 __all__ = ["check_suppressed", "deal_rows", "join_nearest"]
@@ -20,13 +20,14 @@ def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArra
 
 
 def check_suppressed(method: str, labels: NDArray[np.int32], run: Run) -> None:
-    """Refuse groups that leave out more rows than the run allows."""
+    """Refuse groups that leave out more rows than the run allows, or all of them."""
     n_left_out = int((labels < 0).sum())
     if n_left_out > run.most_suppressed(len(labels)):
         raise InfeasibleError(
             f"method {method!r} would leave out {n_left_out} of {len(labels)} rows, and the suppression limit allows "
-            f"{run.most_suppressed(len(labels))}. Raise suppression_limit, or let the method keep every row."
+            f"{run.most_suppressed(len(labels))}. Raise {setting('suppression_limit')}, or keep every row."
         )
+    check_rows_left(method, labels)
 
 
 def join_nearest(encoded: Encoded, labels: NDArray[np.int32], rest: NDArray[np.int64]) -> NDArray[np.int32]:

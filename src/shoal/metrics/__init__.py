@@ -1,5 +1,6 @@
-"""What a release lost: functions of the original and the released table, so any tool's file can be scored."""
+"""Information loss: functions of an original and a release, so that the output of any tool can be measured."""
 
 from shoal.metrics.measure import Measures, measure_tables
+from shoal.metrics.partition_loss import measure_partition
 
-__all__ = ["Measures", "measure_tables"]
+__all__ = ["Measures", "measure_partition", "measure_tables"]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.errors import Note
 from shoal.schema import Kind
 
 __all__ = ["about_redundancy", "associations", "derive_weights"]
@@ -49,18 +50,19 @@ def derive_weights(encoded: Encoded) -> dict[str, Fraction]:
     return {attribute.name: share / sum(shares) for attribute, share in zip(encoded.attributes, shares, strict=True)}
 
 
-def about_redundancy(encoded: Encoded) -> Iterator[str]:
-    """Say which quasi-identifiers are so closely associated that all but one might be dropped."""
+def about_redundancy(encoded: Encoded) -> Iterator[Note]:
+    """Yield a note for each pair of quasi-identifiers that carry nearly the same information."""
     for a, b in combinations(range(len(encoded.attributes)), 2):
         one, other = encoded.attributes[a], encoded.attributes[b]
         mixed = [each for each in (one, other) if each.kind is Kind.CATEGORICAL]
         if len(mixed) == 1 and len(mixed[0].texts) * ROWS_PER_VALUE > encoded.n_rows:
             continue
-        found = _pair(encoded, a, b)
-        if found >= REDUNDANT:
-            yield (
-                f"columns {one.name!r} and {other.name!r} say nearly the same (association {found:.2f}): the release "
-                "loses less if one of them is dropped"
+        association = _pair(encoded, a, b)
+        if association >= REDUNDANT:
+            yield Note(
+                f"columns {one.name!r} and {other.name!r}",
+                f"carry nearly the same information (association {association:.2f})",
+                "drop one of them to lose less",
             )
 
 

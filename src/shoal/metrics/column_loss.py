@@ -1,16 +1,18 @@
-"""What one column of a release lost, by several measures at once."""
+"""The information loss of one column, by several measures at once."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.decode import Ends
+from shoal.encoding.partition import RANGE, SET, Cells
 from shoal.errors import InputError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
@@ -18,18 +20,25 @@ from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, Domain, Ord
 from shoal.rules import Pair
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
-from shoal.tables.table import Table
 
-__all__ = ["ColumnLoss", "column_loss"]
+__all__ = ["Baseline", "ColumnLoss", "add_losses", "cell_counts", "column_loss"]
 
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """Sums over the cells of a column; each is 0 where nothing was changed.
+    """Sums over the cells of a column; each is 0 if no cell was changed.
 
-    ncp, iloss, lm: see Measures. changed: cells that are not what they were. entropy: in bits. levels: climbed levels
-    over the height of the hierarchy. distortion: weighted hierarchical distance from the original. spans: values that
-    cells show beyond the one that each was. starred: cells that show nothing. broken: rules that some cell breaks.
+    Attributes:
+        ncp: See `Measures`.
+        changed: The number of cells that differ from the original.
+        iloss: See `Measures`.
+        lm: See `Measures`.
+        entropy: In bits.
+        levels: The levels by which cells were generalised, over the height of the hierarchy.
+        distortion: The weighted hierarchical distance from the original.
+        spans: The number of values that cells cover beyond the original one.
+        starred: The number of suppressed cells.
+        broken: The rules that some cell breaks.
     """
 
     ncp: float = 0.0
@@ -43,65 +52,79 @@ class ColumnLoss:
     starred: int = 0
     broken: frozenset[int] = frozenset()
 
-    def plus(self, other: ColumnLoss, times: int) -> ColumnLoss:
-        """Return the sum with so many cells that lost as much as the other."""
-        names = [f.name for f in fields(self) if f.name != "broken"]
-        sums = {name: getattr(self, name) + getattr(other, name) * times for name in names}
-        return replace(self, **sums, broken=self.broken | other.broken if times else self.broken)
+
+UNCHANGED = ColumnLoss()
+AMOUNTS = tuple(each.name for each in fields(ColumnLoss) if each.name != "broken")
+
+
+def add_losses(losses: Iterable[tuple[ColumnLoss, int]]) -> ColumnLoss:
+    """Add up losses, each a number of times; the order of the terms fixes the last digit of the sums."""
+    terms = [(loss, times) for loss, times in losses if times]
+    sums: dict[str, float] = {}
+    for name in AMOUNTS:
+        total = 0  # an int plus a float is a float, so counts stay ints
+        for loss, times in terms:
+            total += getattr(loss, name) * times
+        sums[name] = total if terms else getattr(UNCHANGED, name)
+    broken = frozenset[int]().union(*(loss.broken for loss, _ in terms))
+    return ColumnLoss(**sums, broken=broken)  # type: ignore[arg-type]
 
 
 def column_loss(
-    original: Table,
-    released: Table,
-    column: Column,
-    schema: Schema,
-    domain: Domain | None,
-    hierarchy: Hierarchy | None,
-    climb: Climb,
-    pairs: Sequence[Pair] = (),
+    baseline: Baseline,
+    counts: Mapping[str, int],
+    n_suppressed: int,
+    loss_of: Callable[[str], ColumnLoss],
 ) -> ColumnLoss:
-    """Return what a column lost; cells of rows that are missing from the release have lost all.
+    """Return the loss of a column.
 
-    An empty cell in the release is an untouched missing value as long as the original has as many. pairs: of the rules
-    of this column, over its values in order, a missing number last.
+    An empty cell in the release counts as an untouched missing value as long as the original has as many.
+
+    Args:
+        baseline: The column of the original.
+        counts: The number of rows of each distinct released cell.
+        n_suppressed: The number of rows that are not in the release.
+        loss_of: Returns the loss of a released cell.
     """
-    before = _distinct(original, column.name)
-    after = _distinct(released, column.name)
-    n_missing = sum(count for text, count in before.items() if text in schema.missing)
-    scale = _Scale.of(column, before, domain, schema, hierarchy, climb, pairs)
-    total = ColumnLoss().plus(scale.everything, original.n_rows - released.n_rows)
-    for text in sorted(after):  # sums of floats in one order, so that the last digit never varies
-        count = after[text]
-        if text in schema.missing and (n_missing or text not in SUPPRESSED):
+    missing = baseline.missing
+    n_missing = sum(count for text, count in baseline.before.items() if text in missing)
+    terms = [(baseline.everything, n_suppressed)]
+    for text in sorted(counts):
+        count = counts[text]
+        if text in missing and (n_missing or text not in SUPPRESSED):
             surplus = max(0, count - n_missing)
             n_missing -= count - surplus
-            total = total.plus(scale.everything, surplus)
-            continue
-        lost = scale.cell(text)
-        if lost is None:
-            row = _first_row(released, column.name, text)
-            raise InputError(
-                f"column {column.name!r} of the release: the cell at row {row} cannot be read. Allowed: a value of the "
-                "original, a range such as [25, 40], a set such as {a, b}, or *."
-            )
-        total = total.plus(lost, count)
-    return total
+            terms.append((baseline.everything, surplus))
+        else:
+            terms.append((loss_of(text), count))
+    return add_losses(terms)
 
 
 @dataclass(frozen=True)
-class _Scale:
-    """What there is to lose in a column: its values with their rows, and how its cells are read.
+class Baseline:
+    """What a column of the original has to lose.
 
-    numbers: of numbers and dates, the known values in order; each is one of rows, of which texts names the text.
+    Attributes:
+        column: The column.
+        before: The number of rows of each distinct cell.
+        rows: The same by value: all markers of a missing value become the empty text.
+        n_values: The number of values.
+        cells: Reads the released cells of the column.
+        hierarchy: The hierarchy of the column, if there is one.
+        level_losses: The distortion of each level of the hierarchy.
+        numbers: The known values of a number or date in order, once for each spelling.
+        texts: The spelling of each of `numbers`.
+        pairs: The rules of the column, over its codes.
+        missing: The texts that mark a missing value.
     """
 
     column: Column
     before: Mapping[str, int]
-    rows: Mapping[str, int]  # missing values of whatever marker are one, the empty text
+    rows: Mapping[str, int]
     n_values: int
     cells: Reader
     hierarchy: Hierarchy | None
-    climbs: list[float]
+    level_losses: list[float]
     numbers: list[float]
     texts: list[str]
     pairs: Sequence[Pair]
@@ -112,58 +135,125 @@ class _Scale:
         cls,
         column: Column,
         before: Mapping[str, int],
-        domain: Domain | None,
         schema: Schema,
-        hierarchy: Hierarchy | None,
-        climb: Climb,
-        pairs: Sequence[Pair],
-    ) -> _Scale:
+        *,
+        domain: Domain | None = None,
+        hierarchy: Hierarchy | None = None,
+        climb: Climb | None = None,
+        pairs: Sequence[Pair] = (),
+    ) -> Baseline:
+        """Return the baseline of a column.
+
+        Args:
+            column: The column.
+            before: The number of rows of each distinct cell of the original, from `cell_counts`.
+            schema: The columns of the table.
+            domain: A declared range or list of values that replaces that of the original.
+            hierarchy: The hierarchy over the values of the original.
+            climb: The weights of the levels of the hierarchy.
+            pairs: The rules of this column over its values in order, a missing number last.
+        """
         cells = reader(column, before, domain, schema.missing, hierarchy)
         rows: dict[str, int] = {}
         for text, count in before.items():
             name = "" if text in schema.missing else text
             rows[name] = rows.get(name, 0) + count
         n_values = len(cells.domain) if isinstance(cells, CategoryReader) else len(rows)
-        climbs = [float(share) for share in climb.to_levels(column.name, hierarchy.height if hierarchy else 1)]
+        height = hierarchy.height if hierarchy else 1
+        level_losses = [float(share) for share in (climb or Climb()).to_levels(column.name, height)]
         spelled: list[tuple[float, str]] = []
         if isinstance(cells, OrderedReader):
             known = [text for text in rows if text not in schema.missing]
             spelled = sorted(zip(map(float, numbers_of(column, known)[0]), known, strict=True))
         numbers, texts = [number for number, _ in spelled], [text for _, text in spelled]
-        return cls(
-            column, before, rows, n_values, cells, hierarchy, climbs, numbers, texts, pairs, tuple(schema.missing)
-        )
+        missing = tuple(schema.missing)
+        return cls(column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing)
 
     @cached_property
     def everything(self) -> ColumnLoss:
         """The loss of a suppressed cell."""
-        whole = (self.n_values - 1) / self.n_values if self.n_values else 0.0
+        iloss = (self.n_values - 1) / self.n_values if self.n_values else 0.0
         entropy, span = self._entropy(self.rows.values()), self._span(0, len(self.numbers), len(self.rows))
-        return ColumnLoss(1.0, 1, whole, 1.0, entropy, 1.0, 1.0, span, 1)
+        return ColumnLoss(1.0, 1, iloss, 1.0, entropy, 1.0, 1.0, span, 1)
 
-    def cell(self, text: str) -> ColumnLoss | None:
-        """Return the loss of a released cell; None where it cannot be read."""
+    def loss_of_text(self, text: str) -> ColumnLoss | None:
+        """Return the loss of a released cell from its text; None if the text cannot be read."""
         if text in self.before:
-            return ColumnLoss()
+            return UNCHANGED
+        if text in SUPPRESSED:
+            return self.everything
         ncp = self.cells.loss(text)
         if ncp is None:
             return None
-        if text in SUPPRESSED:
-            return self.everything
-        first, end = self._stretch(text)
-        inside = sorted(self.cells.members(text)) if isinstance(self.cells, CategoryReader) else ()
-        beyond = max(len(inside) + end - first - 1, 0)
-        # A range is its share of the domain, a set or label counts its leaves beyond the one that it was.
-        lm = ncp if isinstance(self.cells, OrderedReader) else beyond / max(self.n_values - 1, 1)
-        level = self._level(text, inside or (self.texts[first:end] if self.hierarchy else ()))
-        entropy = self._entropy([self.rows.get(value, 0) for value in inside]) if inside else self._spread(first, end)
-        levels = level / (len(self.climbs) - 1)
-        iloss, span = beyond / max(self.n_values, 1), self._span(first, end, len(inside))
-        broken = self._broken(first, end, inside)
-        return ColumnLoss(ncp, 1, iloss, lm, entropy, levels, self.climbs[level], span, broken=broken)
+        if isinstance(self.cells, CategoryReader):
+            return self._loss_of_set(text, ncp, self.cells.members(text))
+        assert isinstance(self.cells, OrderedReader)
+        bounds = self.cells.bounds(text)
+        return None if bounds is None else self._loss_of_range(text, *bounds)
+
+    def loss_of_cell(
+        self, text: str, cells: Cells, index: int, texts: Sequence[str], numbers: NDArray[np.float64], ends: Ends | None
+    ) -> ColumnLoss | None:
+        """Return the loss of a cell of a partition; only labels of hierarchies and snapped ends are read as text.
+
+        Args:
+            text: Its released text.
+            cells: The distinct cells of the attribute.
+            index: Which of them it is.
+            texts: The text of each code.
+            numbers: The number of each code; empty for categories.
+            ends: The ends of a range if they are not its own values.
+        """
+        form = cells.form[index]
+        if text in self.before:
+            return UNCHANGED
+        if form == SET and isinstance(self.cells, CategoryReader):
+            members = [texts[code] for code in cells.members[cells.starts[index] : cells.starts[index + 1]].tolist()]
+            values_inside = frozenset("" if each in self.missing else each for each in members)
+            return self._loss_of_set(text, self.cells.loss_of(values_inside), values_inside)
+        if form == RANGE and isinstance(self.cells, OrderedReader):
+            if ends is None:
+                return self._loss_of_range(text, float(numbers[cells.low[index]]), float(numbers[cells.high[index]]))
+            snapped, misfits = numbers_of(self.column, ends)
+            return None if misfits else self._loss_of_range(text, *map(float, snapped))
+        return self.loss_of_text(text)
+
+    def _loss_of_set(self, text: str, ncp: float, members: frozenset[str]) -> ColumnLoss:
+        inside = sorted(members)
+        beyond = max(len(inside) - 1, 0)
+        level = self._level(text, inside)
+        return ColumnLoss(
+            ncp=ncp,
+            changed=1,
+            iloss=beyond / max(self.n_values, 1),
+            lm=beyond / max(self.n_values - 1, 1),
+            entropy=self._entropy([self.rows.get(value, 0) for value in inside]) if inside else 0.0,
+            levels=level / (len(self.level_losses) - 1),
+            distortion=self.level_losses[level],
+            spans=float(beyond),
+            broken=self._broken_by([self._codes[value] for value in inside]) if self.pairs else frozenset(),
+        )
+
+    def _loss_of_range(self, text: str, low: float, high: float) -> ColumnLoss:
+        assert isinstance(self.cells, OrderedReader)
+        first, end = bisect_left(self.numbers, low), bisect_right(self.numbers, high)
+        beyond = max(end - first - 1, 0)
+        ncp = self.cells.loss_of(low, high)
+        level = self._level(text, self.texts[first:end] if self.hierarchy else ())
+        return ColumnLoss(
+            ncp=ncp,
+            changed=1,
+            iloss=beyond / max(self.n_values, 1),
+            lm=ncp,  # the share of the domain; a set or label counts its leaves instead
+            entropy=self._entropy_between(first, end),
+            levels=level / (len(self.level_losses) - 1),
+            distortion=self.level_losses[level],
+            spans=self._span(first, end, 0),
+            broken=self._broken_between(first, end) if self.pairs else frozenset(),
+        )
 
     def _span(self, first: int, end: int, n_inside: int) -> float:
-        """Return how many values a cell shows beyond one: whole numbers and days, else smallest gaps, or members."""
+        """Return how many values a cell covers beyond one: integers or days, else smallest gaps, or members."""
         if isinstance(self.cells, CategoryReader):
             return float(max(n_inside - 1, 0))
         return (self.numbers[end - 1] - self.numbers[first]) / self._resolution if end > first else 0.0
@@ -176,14 +266,14 @@ class _Scale:
             return day
         return float(gaps.min())
 
-    def _broken(self, first: int, end: int, inside: Sequence[str]) -> frozenset[int]:
-        """Return the rules that a group breaks which shows these values."""
-        if not self.pairs:
+    def _broken_between(self, first: int, end: int) -> frozenset[int]:
+        """Return the rules that a group breaks which covers these numbers; all spellings of a number have one code."""
+        if end <= first:
             return frozenset()
-        codes = [self._codes[value] for value in inside]
-        if end > first:  # a number has one code, however often it is spelled in another way
-            low, high = self.numbers[first], self.numbers[end - 1]
-            codes = list(range(bisect_left(self._distinct, low), bisect_right(self._distinct, high)))
+        low, high = self.numbers[first], self.numbers[end - 1]
+        return self._broken_by(list(range(bisect_left(self._distinct, low), bisect_right(self._distinct, high))))
+
+    def _broken_by(self, codes: list[int]) -> frozenset[int]:
         return frozenset(pair.rule for pair in self.pairs if pair.one[codes].any() and pair.other[codes].any())
 
     @cached_property
@@ -192,47 +282,40 @@ class _Scale:
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        """The code of each value of a category; the missing one, however it is marked, stands where its text does."""
-        marks = sorted({text for text in self.before if text in self.missing})
-        texts = [value or (marks[0] if len(marks) == 1 else "") for value in self.rows]
+        """The code of each value of a category; the missing value is sorted by its marker if there is only one."""
+        markers = sorted({text for text in self.before if text in self.missing})
+        texts = [value or (markers[0] if len(markers) == 1 else "") for value in self.rows]
         order = {text: code for code, text in enumerate(sorted(texts))}
         return {value: order[text] for value, text in zip(self.rows, texts, strict=True)}
 
-    def _stretch(self, text: str) -> tuple[int, int]:
-        """Return where the numbers begin and end that a cell stands for."""
-        bounds = self.cells.bounds(text) if isinstance(self.cells, OrderedReader) else None
-        if bounds is None:
-            return 0, 0
-        return bisect_left(self.numbers, bounds[0]), bisect_right(self.numbers, bounds[1])
-
     @cached_property
     def _sums(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Of the numbers up to each: their rows, and the sum of rows x log2(rows)."""
+        """For each number, the rows up to it, and the sum of rows x log2(rows)."""
         rows = np.array([0, *(self.rows[text] for text in self.texts)])
         return np.cumsum(rows), np.cumsum(rows * np.log2(np.maximum(rows, 1)))
 
-    def _spread(self, first: int, end: int) -> float:
-        """Return the entropy of a stretch of the numbers, without going through them."""
+    def _entropy_between(self, first: int, end: int) -> float:
+        """Return the entropy of consecutive numbers in constant time."""
         rows, bits = self._sums
-        whole = rows[end] - rows[first]
-        return max(0.0, float(np.log2(whole) - (bits[end] - bits[first]) / whole)) if whole else 0.0
+        n_rows = rows[end] - rows[first]
+        return max(0.0, float(np.log2(n_rows) - (bits[end] - bits[first]) / n_rows)) if n_rows else 0.0
 
     def _entropy(self, counts: Iterable[int]) -> float:
-        """Return the mean of -log2(rows of the value / rows of the cell) over the rows that the cell stands for."""
-        known = [count for count in counts if count]
-        whole = sum(known)
-        return math.fsum(count * math.log2(whole / count) for count in known) / whole if whole else 0.0
+        """Return the mean of -log2(rows of the value / rows of the cell) over the rows that the cell covers."""
+        positive = [count for count in counts if count]
+        n_rows = sum(positive)
+        return math.fsum(count * math.log2(n_rows / count) for count in positive) / n_rows if n_rows else 0.0
 
     def _level(self, text: str, inside: Sequence[str]) -> int:
-        """Return the lowest level with this label, or with one label over all values inside; without hierarchy, 1."""
+        """Return the lowest level with this label, or with one label over all values inside; 1 without hierarchy."""
         if self.hierarchy is None:
             return 1
         if text in self._label_levels:
             return self._label_levels[text]
-        known = [self.hierarchy.rows[value] for value in inside if value in self.hierarchy.rows]
-        if len(known) <= 1:
+        paths = [self.hierarchy.rows[value] for value in inside if value in self.hierarchy.rows]
+        if len(paths) <= 1:
             return 0
-        same = [len({labels[level] for labels in known}) == 1 for level in range(self.hierarchy.height)]
+        same = [len({labels[level] for labels in paths}) == 1 for level in range(self.hierarchy.height)]
         return same.index(True) + 1
 
     @cached_property
@@ -245,16 +328,19 @@ class _Scale:
         return levels
 
 
-def _distinct(table: Table, name: str) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for text, count in zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True):
-        text = values.normalise(text)
-        counts[text] = counts.get(text, 0) + count
-    return counts
+def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
+    """Return the rows of each distinct cell in normalised form."""
+    rows: dict[str, int] = {}
+    for text, count in zip(texts, counts, strict=True):
+        name = values.normalise(text)
+        rows[name] = rows.get(name, 0) + count
+    return rows
 
 
-def _first_row(table: Table, name: str, text: str) -> int:
-    """Return the number of the first row with a cell of this normal form."""
-    ranks, texts = table.factor(name)
-    same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
-    return int(np.argmax(same[ranks])) + 1
+def unreadable_cell(column: str, row: int | None) -> InputError:
+    """Return the error about a released cell that cannot be read."""
+    place = "a cell" if row is None else f"the cell at row {row}"
+    return InputError(
+        f"column {column!r} of the release: {place} cannot be read. Allowed: a value of the original, a range such as "
+        "[25, 40], a set such as {a, b}, or *."
+    )

@@ -1,48 +1,74 @@
-"""What a release lost: NCP and its relatives, and the sizes of its groups."""
+"""The information loss of a release: NCP and its relatives, and the sizes of its groups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
-from shoal.metrics.column_loss import ColumnLoss, column_loss
+from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
 from shoal.metrics.released_cells import Domain
-from shoal.rules import CompiledRules
+from shoal.rules import CompiledRules, Pair
 from shoal.schema import Schema, check_k
+from shoal.tables import values
 from shoal.tables.table import Table
 
-__all__ = ["Measures", "check_rows", "classification_metric", "measure_tables", "starred_rows"]
+__all__ = [
+    "GroupSizes",
+    "Measures",
+    "assemble",
+    "check_names",
+    "check_rows",
+    "classification_metric",
+    "measure_tables",
+    "rules_of",
+    "starred_rows",
+    "weights_of",
+]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What a release lost and how its rows are grouped.
+    """The information loss of a release and the sizes of its groups.
 
-    ncp: normalised certainty penalty, mean over rows and quasi-identifiers (weighted), in [0, 1], lower is better:
-    the range of a cell over that of its column, or the values in its set over all; 1 where suppressed.
-    utility: 1 - ncp. dm: discernibility, the sum of squared group sizes plus n for each suppressed row, lower is
-    better. c_avg: mean group size over k, at least 1, lower is better. modification_rate: share of quasi-identifier
-    cells changed. groups, smallest_group: over the released rows. per_attribute: mean loss of each quasi-identifier.
+    Lower is better for all measures of loss; higher is better for utility, precision and research value.
 
-    All that follow are lower the better but for precision. iloss: mean of (values of the cell - 1) / values of the
-    column, in [0, 1). lm: loss metric, mean of (leaves of the cell - 1) / (leaves of the column - 1), of a range its
-    share of the domain, in [0, 1]; lm_total: its sum over all cells. md: minimal distortion, by quasi-identifier, the
-    number of cells made less specific. entropy: non-uniform entropy in bits, the sum over all cells of
-    -log2(rows of the original value / rows of the values that the cell stands for), the mean over these. precision:
-    1 - mean of level / height. distortion: weighted hierarchical distance between original and release, summed over
-    all cells; distortion_ratio: over that of a table of roots alone, in [0, 1]. A quasi-identifier without hierarchy
-    has two levels. cm: classification metric, share of rows suppressed or not of the majority class of their group, in
-    [0, 1]; None where no target is named. research_value: by quasi-identifier, its weight (they sum to 1) times the
-    rows over the sum of the spans that they show times the share of its rules' worth that is kept, in [0, weight], more
-    is better, 0 where nothing is shown; research_value_total: their sum, in [0, 1].
+    Attributes:
+        ncp: Normalised certainty penalty in [0, 1]: the weighted mean over rows and quasi-identifiers of the width of a
+            cell over that of its column, or of the number of values in its set over that of its column; 1 if the cell
+            is suppressed.
+        utility: 1 - ncp.
+        dm: Discernibility: the sum of squared group sizes, plus n for each suppressed row.
+        c_avg: Mean group size over k, at least 1.
+        modification_rate: Share of quasi-identifier cells that were changed.
+        rows: Number of released rows.
+        groups: Number of groups among the released rows.
+        smallest_group: Size of the smallest group among the released rows.
+        suppressed_rows: Number of rows that were left out or are suppressed in every quasi-identifier.
+        per_attribute: Mean loss (NCP) of each quasi-identifier.
+        iloss: Mean of (values of the cell - 1) / values of the column, in [0, 1).
+        lm: Loss metric in [0, 1]: mean of (leaves of the cell - 1) / (leaves of the column - 1), or of the share of the
+            domain for a range.
+        lm_total: Sum of the loss metric over all cells.
+        md: Minimal distortion: the number of cells of each quasi-identifier that were made less specific.
+        entropy: Non-uniform entropy in bits: the sum over all cells of -log2(rows of the original value / rows of the
+            values that the cell covers), averaged over these values.
+        precision: 1 - mean of level / height. A quasi-identifier without hierarchy has two levels.
+        distortion: Weighted hierarchical distance between original and release, summed over all cells.
+        distortion_ratio: Distortion over that of a fully suppressed table, in [0, 1].
+        cm: Classification metric in [0, 1]: the share of rows that are suppressed or do not belong to the majority
+            class of their group; None if no target is named.
+        research_value: For each quasi-identifier, its weight (weights sum to 1) times the number of rows over the sum
+            of the spans that they cover, times the share of the importance of its rules that is kept; in [0, weight],
+            and 0 if every cell is suppressed.
+        research_value_total: Sum of the research values, in [0, 1].
     """
 
     ncp: float
@@ -73,10 +99,12 @@ class Measures:
 
 
 def check_rows(original: Table, released: Table) -> None:
-    """Refuse a release that has more rows than its original: it is that of another table."""
+    """Refuse a release with more rows than its original, because it must belong to another table."""
     n_rows, n_kept = original.n_rows, released.n_rows
     if n_kept > n_rows:
-        raise InputError(f"the release has {n_kept} rows, more than the original's {n_rows}. Are they the same table?")
+        raise InputError(
+            f"the release has {n_kept} rows, but the original has {n_rows}. Check that they are the same table."
+        )
 
 
 def measure_tables(
@@ -92,80 +120,148 @@ def measure_tables(
     target: str | None = None,
     rules: CompiledRules | None = None,
 ) -> Measures:
-    """Measure a release against its original; rows that are missing from it count as suppressed.
+    """Measure the release of any tool against its original; rows that are missing from it count as suppressed.
 
-    k: what c_avg divides by and dm judges groups by (the smallest group's size where it is not given).
-    weights: of the attributes in ncp. domains: a declared range (low, high) or list of values in place of the
-    original's own. hierarchies: over the values of the original, for releases with labels. climb: how their levels
-    weigh in the distortion. target: the column of classes for cm. rules: over the quasi-identifiers of the original.
+    Args:
+        original: The original.
+        released: The release.
+        schema: The columns of the original.
+        k: What c_avg divides by and dm judges groups by; by default the size of the smallest group.
+        weights: Of the quasi-identifiers in ncp.
+        domains: A range (low, high) or list of values that replaces that of the original, by column.
+        hierarchies: Over the values of the original, by column.
+        climb: The weights of hierarchy levels in the distortion.
+        target: The column of classes for cm.
+        rules: Over the quasi-identifiers of the original.
+
+    Raises:
+        InputError: A released cell cannot be read, or the release has more rows than the original.
+        UsageError: An argument names an unknown column or is out of range.
     """
-    k = None if k is None else check_k(k)
     names = [column.name for column in schema.qi]
-    climb = climb or Climb()
-    _check_names("domain", domains or {}, names)
-    _check_names("weights of the levels", climb.given, names)
-    n_rows, n_kept = original.n_rows, released.n_rows
+    check_names("domain", domains or {}, names)
+    check_names("weights of the levels", climb.given if climb else {}, names)
     check_rows(original, released)
-    weight = _weights(schema, weights)
     if target is not None and target not in released.names:
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
-    lost = {
-        column.name: column_loss(
-            original,
-            released,
+    n_rows, n_kept = original.n_rows, released.n_rows
+    losses = {}
+    for a, column in enumerate(schema.qi):
+        baseline = Baseline.of(
             column,
+            _counts_in(original, column.name),
             schema,
-            (domains or {}).get(column.name),
-            (hierarchies or {}).get(column.name),
-            climb,
-            [pair for pair in rules.pairs if pair.attribute == a] if rules else (),
+            domain=(domains or {}).get(column.name),
+            hierarchy=(hierarchies or {}).get(column.name),
+            climb=climb,
+            pairs=rules_of(rules, a),
         )
-        for a, column in enumerate(schema.qi)
-    }
-    per_attribute = {name: loss.ncp / n_rows for name, loss in lost.items()}
-    n_cells = n_rows * len(lost)
+        losses[column.name] = _loss_in_table(baseline, released, n_rows - n_kept)
+    # If "*" is a value of the original, it does not mark suppression.
+    has_stars = any(SUPPRESSION in original.factor(name).texts for name in names)
+    groups = GroupSizes(
+        released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
+    )
+    cm = None if target is None else classification_metric(released, names, target, n_rows)
+    return assemble(losses, groups, weights_of(schema, weights), rules, k, cm)
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """How the rows of a release are grouped.
+
+    Attributes:
+        sizes: The rows of each group, fully suppressed rows included.
+        n_rows: The number of rows of the original.
+        n_kept: The number of released rows.
+        n_starred: The number of released rows that are suppressed in every quasi-identifier.
+    """
+
+    sizes: NDArray[np.int64]
+    n_rows: int
+    n_kept: int
+    n_starred: int
+
+
+def assemble(
+    losses: Mapping[str, ColumnLoss],
+    groups: GroupSizes,
+    weights: Mapping[str, float],
+    rules: CompiledRules | None,
+    k: int | None,
+    cm: float | None,
+) -> Measures:
+    """Return the measures from the loss of each column and the sizes of the groups."""
+    k = None if k is None else check_k(k)
+    n_rows, n_kept, n_starred = groups.n_rows, groups.n_kept, groups.n_starred
+    total_weight = sum(weights.values())
+    per_attribute = {name: loss.ncp / n_rows for name, loss in losses.items()}
+    n_cells = n_rows * len(losses)
     research = {
-        name: _research_value(loss, n_rows, weight[name] / sum(weight.values()), rules, a)
-        for a, (name, loss) in enumerate(lost.items())
+        name: _research_value(loss, n_rows, weights[name] / total_weight, rules, a)
+        for a, (name, loss) in enumerate(losses.items())
     }
-    whole = reduce(lambda one, other: one.plus(other, 1), lost.values())
-    sizes = released.group_sizes(names)
-    # Where "*" is a value of the original, it says nothing about suppression.
-    told = not any("*" in original.factor(name).texts for name in names)
-    n_starred = _count_starred(released, names) if told else 0
-    smallest = int(sizes.min())
-    suppressed = n_rows - n_kept + n_starred
+    total = add_losses((loss, 1) for loss in losses.values())
+    smallest = int(groups.sizes.min())
     least = smallest if k is None else k
-    total = sum(per_attribute[name] * weight[name] for name in per_attribute) / sum(weight.values())
-    n_in_groups = n_kept - n_starred
-    n_groups = len(sizes) - (n_starred > 0)
+    ncp = sum(per_attribute[name] * weights[name] for name in per_attribute) / total_weight
+    n_groups = len(groups.sizes) - (n_starred > 0)
     return Measures(
-        ncp=total,
-        utility=1.0 - total,
-        dm=_discernibility(sizes, n_starred, n_rows, n_kept, least),
-        c_avg=n_in_groups / n_groups / least if n_groups and least else 0.0,
-        modification_rate=whole.changed / n_cells,
+        ncp=ncp,
+        utility=1.0 - ncp,
+        dm=_discernibility(groups, least),
+        c_avg=(n_kept - n_starred) / n_groups / least if n_groups and least else 0.0,
+        modification_rate=total.changed / n_cells,
         rows=n_kept,
-        groups=len(sizes),
+        groups=len(groups.sizes),
         smallest_group=smallest,
-        suppressed_rows=suppressed,
+        suppressed_rows=n_rows - n_kept + n_starred,
         per_attribute=per_attribute,
-        iloss=whole.iloss / n_cells,
-        lm=whole.lm / n_cells,
-        lm_total=whole.lm,
-        md={name: loss.changed for name, loss in lost.items()},
-        entropy=whole.entropy,
-        precision=1.0 - whole.levels / n_cells,
-        distortion=whole.distortion,
-        distortion_ratio=whole.distortion / n_cells,
-        cm=None if target is None else classification_metric(released, names, target, n_rows),
+        iloss=total.iloss / n_cells,
+        lm=total.lm / n_cells,
+        lm_total=total.lm,
+        md={name: loss.changed for name, loss in losses.items()},
+        entropy=total.entropy,
+        precision=1.0 - total.levels / n_cells,
+        distortion=total.distortion,
+        distortion_ratio=total.distortion / n_cells,
+        cm=cm,
         research_value=research,
         research_value_total=sum(research.values()),
     )
 
 
+def rules_of(rules: CompiledRules | None, attribute: int) -> Sequence[Pair]:
+    """Return the rules of one attribute."""
+    return [pair for pair in rules.pairs if pair.attribute == attribute] if rules else ()
+
+
+def _counts_in(table: Table, name: str) -> dict[str, int]:
+    return cell_counts(table.factor(name).texts.to_list(), table.counts(name).tolist())
+
+
+def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> ColumnLoss:
+    """Return the loss of a column from its released texts."""
+    name = baseline.column.name
+
+    def loss_of(text: str) -> ColumnLoss:
+        loss = baseline.loss_of_text(text)
+        if loss is None:
+            raise unreadable_cell(name, _first_row(released, name, text))
+        return loss
+
+    return column_loss(baseline, _counts_in(released, name), n_suppressed, loss_of)
+
+
+def _first_row(table: Table, name: str, text: str) -> int:
+    """Return the number of the first row with a cell of this normal form."""
+    ranks, texts = table.factor(name)
+    same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
+    return int(np.argmax(same[ranks])) + 1
+
+
 def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: CompiledRules | None, a: int) -> float:
-    """Return weight x rows / spans of the rows x share of the rules' worth that is kept."""
+    """Return weight x rows / spans of the rows x share of the importance of rules that is kept."""
     if loss.starred == n_rows:
         return 0.0
     kept = rules.kept(loss.broken, a) if rules else 1
@@ -173,46 +269,49 @@ def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: Compile
 
 
 def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int) -> float:
-    """Return the share of rows that are suppressed or not of the most frequent class of their group."""
+    """Return the share of rows that are suppressed or do not belong to the majority class of their group."""
     import polars as pl
 
-    kept = released.frame.filter(~pl.all_horizontal(pl.col(names) == "*")) if n_rows else released.frame
+    kept = released.frame.filter(~pl.all_horizontal(pl.col(names) == SUPPRESSION)) if n_rows else released.frame
     counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
     majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
 
 
-def _discernibility(sizes: NDArray[np.int64], n_starred: int, n_rows: int, n_kept: int, k: int) -> int:
-    squares = sum(size * size if size >= k else n_rows * size for size in sizes.tolist())
-    if n_starred:  # a group of fully suppressed rows counts as suppressed, whatever its size
+def _discernibility(groups: GroupSizes, k: int) -> int:
+    n_rows, n_starred = groups.n_rows, groups.n_starred
+    squares = sum(size * size if size >= k else n_rows * size for size in groups.sizes.tolist())
+    if n_starred:  # fully suppressed rows count as suppressed, whatever the size of their group
         squares += n_rows * n_starred - (n_starred**2 if n_starred >= k else n_rows * n_starred)
-    return int(squares) + n_rows * (n_rows - n_kept)
+    return int(squares) + n_rows * (n_rows - groups.n_kept)
 
 
-def _check_names(what: str, given: Mapping[str, object], names: list[str]) -> None:
-    strange = [name for name in given if name not in names]
-    if strange:
-        raise UsageError(f"{what} for {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
+def check_names(what: str, named: Mapping[str, object], names: list[str]) -> None:
+    """Refuse a setting for a column that is not a quasi-identifier."""
+    unknown = [name for name in named if name not in names]
+    if unknown:
+        raise UsageError(f"{what} for {unknown[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
 
 
-def _weights(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, float]:
+def weights_of(schema: Schema, weights: Mapping[str, float] | None) -> dict[str, float]:
+    """Return the weight of each quasi-identifier, 1 by default."""
     names = [column.name for column in schema.qi]
-    _check_names("weight", weights or {}, names)
+    check_names("weight", weights or {}, names)
     for name, weight in (weights or {}).items():
         if not 0 <= weight < float("inf"):
-            raise UsageError(f"weight of {name!r} is {weight}. Use a number from 0 on.")
-    chosen = {name: float((weights or {}).get(name, 1.0)) for name in names}
-    if sum(chosen.values()) <= 0:
-        raise UsageError("all weights are 0. Give at least one quasi-identifier a weight above 0.")
-    return chosen
+            raise UsageError(f"weight of {name!r} is {weight}. Use a finite number that is not negative.")
+    by_name = {name: float((weights or {}).get(name, 1.0)) for name in names}
+    if sum(by_name.values()) <= 0:
+        raise UsageError("all weights are 0. Give at least one quasi-identifier a positive weight.")
+    return by_name
 
 
 def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Say of each row whether it is suppressed in every one of these columns."""
+    """Return for each row whether it is suppressed in every one of these columns."""
     starred = np.ones(table.frame.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
-        starred &= (texts == "*").to_numpy()[ranks]
+        starred &= (texts == SUPPRESSION).to_numpy()[ranks]
     return starred
 
 

@@ -1,4 +1,4 @@
-"""Read released cells, ours and other tools', and tell how much of its column's meaning each one lost."""
+"""Read released cells, ours and those of other tools, and compute the loss of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 from shoal.tables import values
@@ -23,14 +23,14 @@ Domain = tuple[float, float] | Sequence[str]
 
 
 class Reader(Protocol):
-    """Tells the loss of a released cell: 0 as it was, 1 all of it; None where the text cannot be read."""
+    """Computes the loss of a released cell: 0 if it is unchanged, 1 if it is suppressed."""
 
     def loss(self, cell: str) -> float | None:
-        """Return the loss in [0, 1]."""
+        """Return the loss in [0, 1], or None if the text cannot be read."""
 
 
 def numbers_of(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[int]]:
-    """Return the numbers, or dates in seconds, behind the texts of a column, and the indices of those that are none."""
+    """Return the numbers (dates: seconds) behind the texts of a column, and the indices of texts that are not one."""
     if column.kind is Kind.NUMERIC:
         return values.parse_numbers(texts, values.Marks(column.decimal, column.thousands))
     return values.parse_dates(texts, column.date_format)
@@ -38,47 +38,60 @@ def numbers_of(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[in
 
 @dataclass(frozen=True)
 class OrderedReader:
-    """Numbers and dates: the width of the range over that of the domain.
+    """Reads numbers and dates; the loss is the width of the range over the width of the domain.
 
-    A half-open interval of whole numbers (or days) ends one before its bound. A label of a hierarchy that is no
-    interval costs the range of the values below it.
+    A half-open interval of integers (or days) ends one before its bound. A label of a hierarchy that is not an interval
+    covers the range of the values below it.
+
+    Attributes:
+        column: The column.
+        low: The lower end of the domain.
+        high: The upper end of the domain.
+        step: What an open bound takes off: 1, or a day in seconds.
+        labels: The range of the values below each label of the hierarchy.
     """
 
     column: Column
     low: float
     high: float
-    step: float  # what a half-open bound takes off: 1, or a day in seconds
+    step: float
     labels: Mapping[str, tuple[float, float]]
 
     def loss(self, cell: str) -> float | None:
-        """Return the loss in [0, 1]."""
+        """Return the loss in [0, 1], or None if the text cannot be read."""
         if cell in SUPPRESSED:
             return 1.0
         bounds = self.bounds(cell)
-        if bounds is None:
-            return None
-        low, high = max(bounds[0], self.low), min(bounds[1], self.high)
+        return None if bounds is None else self.loss_of(*bounds)
+
+    def loss_of(self, low: float, high: float) -> float:
+        """Return the loss of a range."""
+        low, high = max(low, self.low), min(high, self.high)
         return max(0.0, (high - low) / (self.high - self.low)) if self.high > self.low else 0.0
 
     def bounds(self, cell: str) -> tuple[float, float] | None:
-        """Return the least and the greatest number that a cell stands for; of a value, the value twice."""
+        """Return the least and the greatest number that a cell covers; a single value is both."""
         number = self._number(cell)
         return (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
 
     def _bounds(self, cell: str) -> tuple[float, float] | None:
-        match = INTERVAL.fullmatch(cell) if self.column.kind is Kind.NUMERIC else None
+        marks = values.Marks(self.column.decimal, self.column.thousands)
+        ends = None if marks == values.PLAIN else self._ends(cell)  # [1.234, 2.345] may be integers
+        match = INTERVAL.fullmatch(cell) if ends is None and self.column.kind is Kind.NUMERIC else None
         if match is not None:
             low, high, closing = float(match[1]), float(match[2]), match[3]
         else:
-            ends = self._ends(cell)
-            if ends is None or cell[0] not in "[(" or cell[-1] not in "])":
+            ends = ends or self._ends(cell)
+            if ends is None:
                 return None
             low, high, closing = *ends, cell[-1]
         high -= self.step if closing in ("[", ")") else 0
         return (low, high) if low <= high else None
 
     def _ends(self, cell: str) -> tuple[float, float] | None:
-        """Read both ends of a range; a date may hold the separator itself, as in Jan 5, 2020."""
+        """Read both ends of a range in brackets; a date may contain the separator itself, as in Jan 5, 2020."""
+        if cell[0] not in "[(" or cell[-1] not in "])":
+            return None
         parts = cell[1:-1].split(", ")
         for cut in range(1, len(parts)):
             low, high = (self._number(", ".join(part)) for part in (parts[:cut], parts[cut:]))
@@ -93,10 +106,15 @@ class OrderedReader:
 
 @dataclass(frozen=True)
 class CategoryReader:
-    """Categories: the number of values in the set over that of the domain; one value costs nothing.
+    """Reads categories; the loss is the number of values in a set over that of the domain, 0 for a single value.
 
-    Missing values of whatever marker are one value, the empty text. A label of a hierarchy counts the values of the
+    All markers of a missing value become one value, the empty text. A label of a hierarchy covers the values of the
     domain below it.
+
+    Attributes:
+        domain: The values of the column.
+        missing: The texts that mark a missing value.
+        labels: The values below each label of the hierarchy.
     """
 
     domain: frozenset[str]
@@ -104,20 +122,22 @@ class CategoryReader:
     labels: Mapping[str, frozenset[str]]
 
     def loss(self, cell: str) -> float | None:
-        """Return the loss in [0, 1]."""
+        """Return the loss in [0, 1], or None if the text cannot be read."""
         if cell in self.domain:
             return 0.0
         if cell in SUPPRESSED:
             return 1.0
         members = self.members(cell)
-        if not members <= self.domain:
-            return None
+        return self.loss_of(members) if members <= self.domain else None
+
+    def loss_of(self, members: frozenset[str]) -> float:
+        """Return the loss of a set of values."""
         return 0.0 if len(members) <= 1 else len(members) / len(self.domain)
 
     def members(self, cell: str) -> frozenset[str]:
-        """Return the values that a set or label stands for."""
-        given = self.labels[cell] if cell in self.labels else self._listed(cell)
-        members = frozenset("" if member in self.missing else member for member in given)
+        """Return the values that a set or label covers."""
+        listed = self.labels[cell] if cell in self.labels else self._listed(cell)
+        members = frozenset("" if member in self.missing else member for member in listed)
         return members & self.domain if cell in self.labels else members
 
     @staticmethod
@@ -136,7 +156,19 @@ def reader(
     missing: Sequence[str],
     hierarchy: Hierarchy | None = None,
 ) -> Reader:
-    """Return the reader of a column: from its distinct original cells, or from a declared domain or range."""
+    """Return the reader of a column.
+
+    Args:
+        column: The column.
+        original: The distinct cells of the original.
+        domain: A declared range or list of values that replaces that of the original.
+        missing: The texts that mark a missing value.
+        hierarchy: The hierarchy over the values of the original.
+
+    Raises:
+        InputError: The original contains values that are not of the kind of the column.
+        UsageError: The declared range is empty.
+    """
     known = [text for text in original if text not in missing]
     under = hierarchy.values_under() if hierarchy else {}
     if column.kind in (Kind.NUMERIC, Kind.DATE):
@@ -144,19 +176,20 @@ def reader(
         if misfits:
             raise InputError(
                 f"column {column.name!r} of the original: {len(misfits)} distinct values are not {column.kind}. "
-                "Declare the column categorical, or name the markers of missing values."
+                f"Pass {setting('categorical', [column.name])}, or declare the markers of missing values with "
+                f"{setting('missing')}."
             )
         bounds = (float(min(numbers)), float(max(numbers))) if numbers else (0.0, 0.0)
         if domain is not None:
             bounds = (float(domain[0]), float(domain[1]))
             if not bounds[0] <= bounds[1]:
-                raise UsageError(f"domain of {column.name!r}: give its least and its greatest value, in this order.")
+                raise UsageError(f"domain of {column.name!r}: give its least value first, then its greatest.")
         labels = {}
         for label, below in under.items():
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
             if inside:
                 labels[label] = (float(min(inside)), float(max(inside)))
         return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0, labels=labels)
-    values_of = original if domain is None else map(str, domain)
-    one_form = frozenset("" if text in missing else text for text in values_of)
-    return CategoryReader(one_form, frozenset(missing), under)
+    domain_values = original if domain is None else map(str, domain)
+    distinct = frozenset("" if text in missing else text for text in domain_values)
+    return CategoryReader(distinct, frozenset(missing), under)

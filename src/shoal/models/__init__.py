@@ -6,6 +6,7 @@ from shoal.models.diversity import AlphaK, EntropyLDiversity, LDiversity, PSensi
 from shoal.models.presence import DeltaPresence, KMap
 from shoal.models.registry import MODELS, model_from, parse_model
 from shoal.models.size import AverageRisk, KAnonymity, MaximalRisk, PersonalK
+from shoal.models.terms import Distribution, Distributions, Term, TermKind
 
 __all__ = [
     "MODELS",
@@ -15,6 +16,8 @@ __all__ = [
     "BetaLikeness",
     "DeltaDisclosure",
     "DeltaPresence",
+    "Distribution",
+    "Distributions",
     "EntropyLDiversity",
     "Groups",
     "Histogram",
@@ -27,6 +30,8 @@ __all__ = [
     "PrivacyModel",
     "RecursiveLDiversity",
     "TCloseness",
+    "Term",
+    "TermKind",
     "model_from",
     "parse_model",
 ]

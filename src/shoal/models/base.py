@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import InternalError
+from shoal.models.terms import Distributions, Term
 
 __all__ = ["Basis", "Groups", "Histogram", "PrivacyModel"]
 
@@ -74,11 +75,6 @@ class Groups:
     whole: Groups | None = None
 
     @classmethod
-    def from_labels(cls, labels: NDArray[np.int32]) -> Groups:
-        """Return groups of rows of which nothing else is known."""
-        return cls(labels, np.ones(len(labels), dtype=np.int64))
-
-    @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
         """Return groups of a table; labels: one for each canonical row."""
         from shoal.encoding.population import covered_rows
@@ -91,24 +87,6 @@ class Groups:
             encoded.people,
             None if encoded.population is None else lambda: covered_rows(encoded, labels),
         )
-
-    @classmethod
-    def of_entries(
-        cls,
-        labels: NDArray[np.int32],
-        counts: NDArray[np.int64],
-        columns: Mapping[str, Sensitive],
-        *,
-        personal_k: NDArray[np.int64] | None = None,
-        population: NDArray[np.int64] | None = None,
-        whole: Groups | None = None,
-    ) -> Groups:
-        """Return groups of entries, such as those of a frequency set.
-
-        columns: with a code for each entry. population: the rows of the population in each group, where it is counted.
-        """
-        matches = None if population is None else lambda: population
-        return cls(labels, counts, columns, personal_k, None, matches, whole)
 
     @cached_property
     def n_groups(self) -> int:
@@ -239,6 +217,17 @@ class PrivacyModel(Protocol):
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether it fails."""
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...] | None:
+        """Return what a search can keep up to date to form groups that pass.
+
+        Args:
+            whole: The distributions of the whole table, whichever of its rows are searched.
+
+        Returns:
+            The terms; () if every group of `minimum_size` rows passes; None if no terms express the model. A search
+            then looks at sizes only and merges the groups that fail.
+        """
 
     def obstacle(self, whole: Groups) -> str:
         """Say why no grouping of these rows can pass, and the nearest goal that can be reached; empty where one can.

@@ -16,11 +16,13 @@ from shoal.encoding.sensitive import Sensitive
 from shoal.errors import UsageError
 from shoal.models.base import Groups
 from shoal.models.model import ColumnModel, shown
+from shoal.models.terms import Distributions, Term
 from shoal.models.thresholds import NEAR, above_limits, compare, exact_number, natural_log
 from shoal.schema import Kind
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "TCloseness"]
 
+ROUNDING = 1e-12  # tolerance of the limits that steer a search
 DISTANCES = ("", "equal", "ordered", "hierarchical")
 
 
@@ -91,6 +93,16 @@ class TCloseness(ColumnModel):
                 "use another distance."
             )
         return np.arange(len(column.texts))
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require a distance of at most t."""
+        values = whole[self.column]
+        distance = self.ground(values.column)
+        if distance == "ordered":
+            return (Term.ordered(values, self.t, self.ranks(values.column)),)
+        if distance == "hierarchical" and values.column.tree is not None:
+            return (Term.close(values, self.t, list(values.column.tree.nodes[:-1])),)
+        return (Term.close(values, self.t),)
 
     def _reason(self, whole: Groups) -> str:
         return ""  # the whole table is no way from itself
@@ -193,6 +205,13 @@ class DeltaDisclosure(ColumnModel):
         all_occur = np.diff(histogram.starts) == np.count_nonzero(totals)
         return np.asarray(~all_occur | histogram.largest(wide))
 
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require every share to be within a factor 2^delta of that in the table."""
+        values = whole[self.column]
+        factor = 2.0 ** float(self.delta)
+        lower, upper = values.shares / factor * (1 + ROUNDING), values.shares * factor * (1 - ROUNDING)
+        return (Term.shares(values, lower, upper),)
+
     def _reason(self, whole: Groups) -> str:
         return ""  # the shares of the whole table are those of all
 
@@ -234,6 +253,15 @@ class BetaLikeness(ColumnModel):
         """Return the largest share of a value in a group."""
         gain = min(self.beta, -natural_log(share)) if self.enhanced else self.beta
         return share * (1 + gain)
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require every share to exceed that in the table by a factor of at most 1 + beta."""
+        values = whole[self.column]
+        gains = np.full(len(values.rows), float(self.beta))
+        if self.enhanced:
+            gains = np.minimum(gains, -np.log(np.maximum(values.shares, ROUNDING)))
+        upper = values.shares * (1 + gains) * (1 + ROUNDING)
+        return (Term.shares(values, np.zeros(len(upper)), upper),)
 
     def _reason(self, whole: Groups) -> str:
         return ""  # the shares of the whole table are those of all

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.errors import UsageError
 from shoal.models.base import Groups, Histogram
 from shoal.models.model import ColumnModel, fold_missing, shown, too_few_rows
+from shoal.models.terms import Distributions, Term
 from shoal.models.thresholds import NEAR, compare, entropy_falls_short, exact_number, round_up, whole_number
 
 __all__ = ["AlphaK", "EntropyLDiversity", "LDiversity", "PSensitiveK", "RecursiveLDiversity"]
@@ -56,6 +57,10 @@ class LDiversity(ColumnModel):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether it has fewer than l values."""
         return _distinct(groups, self.column) < self.l
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require at least l distinct values."""
+        return (Term.distinct(whole[self.column], self.l),)
 
     def _reason(self, whole: Groups) -> str:
         n_values = int(_distinct(whole, self.column)[0])
@@ -104,6 +109,10 @@ class EntropyLDiversity(ColumnModel):
             counts = histogram.rows[histogram.starts[group] : histogram.starts[group + 1]]
             failing[group] = entropy_falls_short(counts.tolist(), self.l)
         return failing
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require an entropy of at least log l."""
+        return (Term.entropy(whole[self.column], float(np.log(float(self.l)))),)
 
     def _reason(self, whole: Groups) -> str:
         rows = _histogram(whole, self.column).rows
@@ -156,6 +165,10 @@ class RecursiveLDiversity(ColumnModel):
         first, rest = self._counts(groups)
         return np.asarray(compare(first, rest, self.c) >= 0)
 
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require that the most frequent value has fewer rows than c times those from the l-th on."""
+        return (Term.recursive(whole[self.column], self.c, self.l),)
+
     def _reason(self, whole: Groups) -> str:
         first, rest = (int(counts[0]) for counts in self._counts(whole))
         if not rest:
@@ -198,6 +211,10 @@ class AlphaK(ColumnModel):
         """Say of each group whether a value has more than its share, or the group too few rows."""
         histogram = _histogram(groups, self.column)
         return (compare(histogram.largest(histogram.rows), groups.rows, self.alpha) > 0) | (groups.sizes < self.k)
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require a share of at most alpha of every value."""
+        return (Term.largest_share(whole[self.column], self.alpha),)
 
     def _reason(self, whole: Groups) -> str:
         histogram = _histogram(whole, self.column)
@@ -245,6 +262,10 @@ class PSensitiveK(ColumnModel):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether it has too few values or rows."""
         return (_distinct(groups, self.column) < self.p) | (groups.sizes < self.k)
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require at least p distinct values."""
+        return (Term.distinct(whole[self.column], self.p),)
 
     def _reason(self, whole: Groups) -> str:
         n_values, size = int(_distinct(whole, self.column)[0]), int(whole.sizes[0])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.sensitive import Sensitive
 from shoal.models.base import Basis, Groups, Histogram
+from shoal.models.terms import Distributions, Term
 
 __all__ = ["ColumnModel", "Model", "fields_of", "fold_missing", "shown", "too_few_rows"]
 
@@ -67,13 +68,21 @@ class Model:
         """Say of each group whether it fails."""
         raise NotImplementedError
 
+    def terms(self, whole: Distributions) -> tuple[Term, ...] | None:
+        """Return no terms: sizes decide, or else groups are formed by size and merged until they pass."""
+        return () if self.size_only else None
+
     def obstacle(self, whole: Groups) -> str:
         """Say why no grouping can pass: where unions of passing groups pass, all rows as one group would."""
         return self._reason(whole) if self.failing(whole)[0] else ""
 
     def _reason(self, whole: Groups) -> str:
         """Say why all rows as one group fail, and what they would pass."""
-        raise NotImplementedError
+        return f"{self.describe()} cannot be met: all {int(whole.rows[0])} rows as one group fail. Weaken it."
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return " ".join(f"{key}={value}" if key != "name" else str(value) for key, value in self.spec().items())
 
     def spec(self) -> dict[str, Any]:
         """Return the model as plain values."""

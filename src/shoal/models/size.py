@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.errors import UsageError
 from shoal.models.base import Basis, Groups
 from shoal.models.model import Model, shown, too_few_rows
+from shoal.models.terms import Distributions, Term
 from shoal.models.thresholds import compare, exact_number, round_up
 from shoal.schema import check_k
 
@@ -70,6 +71,10 @@ class PersonalK(Model):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Say of each group whether a row of it asks for more rows than it has."""
         return groups.sizes < groups.largest_personal_k
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Require as many rows as any row of the group requires."""
+        return (Term.personal_k(whole),)
 
     def _reason(self, whole: Groups) -> str:
         size = int(whole.sizes[0])

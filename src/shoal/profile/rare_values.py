@@ -1,4 +1,4 @@
-"""Columns that are released as they are, and single people out all the same."""
+"""Columns that are released unchanged and nevertheless single people out."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, Note, UsageError, setting
 from shoal.profile.shapes import identifying_shape
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
 __all__ = ["check_rare", "check_seen"]
 
-SAMPLE = 1000  # distinct values looked at
-MOMENT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}\b|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}\b"
-)  # no phone number, for all its digits
+SAMPLE = 1000  # distinct values to look at
+# Dates have as many digits as phone numbers but are none.
+MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\b|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}\b")
 
 
 class Seen(Protocol):
-    """What must be known of a column: its first distinct values in order, how many there are, how many in few rows."""
+    """What the check needs to know of a column."""
 
     @property
     def sample(self) -> Sequence[str]:
-        """At most a thousand."""
+        """The first distinct values in order, at most a thousand."""
 
     @property
     def distinct(self) -> int:
@@ -32,7 +31,7 @@ class Seen(Protocol):
 
     @property
     def rare(self) -> int:
-        """Number of values in fewer rows than was asked for."""
+        """Number of values in fewer rows than the check asked for."""
 
 
 class _Column(NamedTuple):
@@ -41,8 +40,8 @@ class _Column(NamedTuple):
     rare: int
 
 
-def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) -> list[str]:
-    """Refuse columns of a table that would leave as they are and single people out; see check_seen."""
+def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) -> list[Note]:
+    """Refuse columns of a table that would be released unchanged and single people out; see `check_seen`."""
 
     def facts_of(name: str, least: int) -> _Column:
         texts = table.factor(name).texts
@@ -53,42 +52,62 @@ def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) 
 
 def check_seen(
     facts_of: Callable[[str, int], Seen], n_rows: int, schema: Schema, k: int, accepted: tuple[str, ...]
-) -> list[str]:
-    """Refuse columns that would leave as they are and single people out, unless they are accepted by name.
+) -> list[Note]:
+    """Refuse columns that would be released unchanged and single people out, unless the user accepts them by name.
 
-    facts_of: tells of a column by its name, and of its values in fewer than so many rows.
+    Two kinds of columns are refused: insensitive columns with values in fewer than k rows, and columns of any role but
+    quasi-identifier whose values look like e-mail addresses, phone numbers, identity numbers and the like.
 
-    These are insensitive columns with values in fewer than k rows, and columns of any role but quasi-identifier whose
-    values look like e-mail addresses, phone or identity numbers and the like. Returns what the user should know about
-    the accepted ones.
+    Args:
+        facts_of: Looks at a column by name, and counts its values in fewer than the given number of rows.
+        n_rows: Rows of the table.
+        schema: Columns of the table.
+        k: Smallest number of rows in which a value of an insensitive column may occur.
+        accepted: Columns that the user accepts in spite of the risk.
+
+    Returns:
+        A note for each accepted column that would have been refused.
+
+    Raises:
+        UsageError: An accepted column is not released unchanged.
+        InfeasibleError: A column singles people out and was not accepted.
     """
     untouched = [column.name for column in schema.released if column.role is not Role.QI]
-    strange = [name for name in accepted if name not in untouched]
-    if strange:
-        listed = ", ".join(map(repr, untouched)) or "none"
-        raise UsageError(f"--accept-unique {strange[0]!r}: not a column that leaves as it is. They are: {listed}.")
+    if unknown_columns := [name for name in accepted if name not in untouched]:
+        names = ", ".join(map(repr, untouched)) or "none"
+        raise UsageError(
+            f"{setting('accept_unique', [unknown_columns[0]])}: this column is not released unchanged. "
+            f"The columns that are: {names}."
+        )
     insensitive = schema.names(Role.INSENSITIVE)
     least = {name: k if name in insensitive else 0 for name in untouched}
-    found = {
-        name: reason for name in untouched if (reason := _reason(facts_of(name, least[name]), n_rows, least[name]))
+    risks = {
+        name: note for name in untouched if (note := _risk(name, facts_of(name, least[name]), n_rows, least[name]))
     }
-    refused = {name: reason for name, reason in found.items() if name not in accepted}
+    refused = [note for name, note in risks.items() if name not in accepted]
     if refused:
-        listed = "; ".join(f"column {name!r} {reason}" for name, reason in refused.items())
         raise InfeasibleError(
-            f"columns that leave as they are would single people out: {listed}. Drop them, make them "
-            "quasi-identifiers, or accept the risk by name with --accept-unique."
+            f"columns that are released unchanged would single people out: {'; '.join(refused)}. Drop them, make them "
+            f"quasi-identifiers, or accept the risk by name with {setting('accept_unique')}."
         )
     return [
-        f"column {name!r} {found[name]} and leaves as it is, as accepted; drop it, or make it a quasi-identifier"
+        Note(
+            risk.about,
+            f"{risk.text} and is released unchanged, as you accepted",
+            "drop it, or make it a quasi-identifier",
+            risk.counts,
+        )
         for name in accepted
-        if name in found
+        if (risk := risks.get(name))
     ]
 
 
-def _reason(seen: Seen, n_rows: int, k: int) -> str:
-    """Say why a column singles people out; empty where it does not."""
-    shape = identifying_shape(list(seen.sample), seen.distinct / n_rows)
-    if shape is not None and not all(map(MOMENT.match, filter(None, seen.sample))):
-        return f"looks like {shape.label}"
-    return f"has {seen.rare} values in fewer than k={k} rows" if seen.rare else ""
+def _risk(name: str, facts: Seen, n_rows: int, k: int) -> Note | None:
+    """Say why a column singles people out; None if it does not."""
+    about = f"column {name!r}"
+    shape = identifying_shape(list(facts.sample), facts.distinct / n_rows)
+    if shape is not None and not all(map(MOMENT.match, filter(None, facts.sample))):
+        return Note(about, f"looks like {shape.label}")
+    if not facts.rare:
+        return None
+    return Note(about, f"has {{values}} values in fewer than k={k} rows", counts={"values": facts.rare})

@@ -1,4 +1,4 @@
-"""Profile a whole table: facts and proposals of its columns, the combinations that single out, and warnings."""
+"""Profile of a table: facts and proposals for its columns, combinations that single people out, and warnings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import Note, setting
 from shoal.profile.columns import (
     POINT_NUMBERS,
     Coded,
@@ -34,16 +35,22 @@ MANY_QI = 15
 
 @dataclass(frozen=True)
 class Warned:
-    """Something the user should look at: what about, which columns, and a text without any cell."""
+    """Something the user should check.
+
+    Attributes:
+        about: Topic, such as "missing" or "look-alikes".
+        columns: Names of the columns concerned.
+        text: What was noticed and what to do; contains no cell but markers of missing values.
+    """
 
     about: str
     columns: tuple[str, ...]
-    text: str
+    text: Note
 
 
 @dataclass(frozen=True)
 class ProfiledColumn:
-    """A column's facts and what is proposed for it."""
+    """The facts of a column and the proposal for it."""
 
     facts: ColumnFacts
     proposal: Proposal
@@ -74,7 +81,7 @@ class ProfiledColumn:
 
 @dataclass(frozen=True)
 class Profile:
-    """What was found in a table and what is proposed for it."""
+    """Facts about a table and proposals for its columns."""
 
     n_rows: int
     columns: tuple[ProfiledColumn, ...]
@@ -100,7 +107,9 @@ class Profile:
 
 
 def profile_table(table: Table) -> Profile:
-    """Profile every column of a table and propose its role and kind; nothing in the answer but `texts` holds a cell.
+    """Profile every column of a table and propose its role and kind.
+
+    Only `ColumnFacts.texts` and `.sample` contain cells, and no output shows them.
 
     >>> from shoal.datasets import patients_path
     >>> from shoal.tables.csv import read_csv
@@ -131,135 +140,115 @@ def profile_table(table: Table) -> Profile:
 
 def _warn_header(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
     value_like = re.compile(f"{NUMBER.pattern}|{ISO_DATE.pattern}|{EMAIL}")
-    odd = tuple(c.name for c in columns if value_like.fullmatch(c.name.strip()) or (c.facts.texts == c.name).any())
-    if odd:
-        yield Warned(
-            "header",
-            odd,
-            f"{len(odd)} column names look like cells. If the first line of the file is data, say --no-header.",
-        )
+    suspects = tuple(c.name for c in columns if value_like.fullmatch(c.name.strip()) or (c.facts.texts == c.name).any())
+    if suspects:
+        cure = f"if the first line of the file is data, use {setting('header', False)}"
+        note = Note("", "{columns} column names look like cells", cure, {"columns": len(suspects)})
+        yield Warned("header", suspects, note)
 
 
 def _warn_feasibility(n_rows: int, qi: Sequence[str]) -> Iterator[Warned]:
     if n_rows < PROPOSED_K:
-        yield Warned("rows", (), f"k = {PROPOSED_K} needs {PROPOSED_K} rows at least; the table has {n_rows}.")
+        text = f"k = {PROPOSED_K} needs at least {PROPOSED_K} rows, but the table has only {{rows}}"
+        yield Warned("rows", (), Note("", text, counts={"rows": n_rows}))
     if not qi:
-        yield Warned(
-            "roles",
-            (),
-            "no column is proposed as quasi-identifier. Give one the role qi before shoal anonymize can run.",
-        )
+        cure = "give one the role qi before you run shoal anonymize"
+        yield Warned("roles", (), Note("", "no column is proposed as a quasi-identifier", cure))
     if len(qi) > MANY_QI:
-        yield Warned(
-            "roles",
-            tuple(qi),
-            f"{len(qi)} columns are proposed as quasi-identifiers. With more than {MANY_QI} little of their meaning "
-            "can be kept: drop those that nobody needs.",
-        )
+        text = f"{{columns}} columns are proposed as quasi-identifiers; more than {MANY_QI} lose most of their detail"
+        yield Warned("roles", tuple(qi), Note("", text, "drop those that nobody needs", {"columns": len(qi)}))
 
 
 def _warn_markers(values: Sequence[Distinct], markers: Markers, n_rows: int) -> Iterator[Warned]:
     for one in values:
+        about = f"column {one.name!r}"
         declared = {text: rows for text, rows in markers.by_column[one.name].items() if text in markers.declared}
         if declared:
-            shown = ", ".join(f"{text!r} ({rows / n_rows:.1%} of the rows)" for text, rows in sorted(declared.items()))
-            yield Warned(
-                "missing", (one.name,), f"column {one.name!r}: {shown} taken as missing. Check that this is so."
-            )
+            shares = ", ".join(f"{text!r} ({rows / n_rows:.1%} of the rows)" for text, rows in sorted(declared.items()))
+            yield Warned("missing", (one.name,), Note(about, f"{shares} counts as missing", "check that this is right"))
         if one.blank:
-            text = f"column {one.name!r}: {one.blank:,} cells hold blanks alone; they count as missing."
-            yield Warned("missing", (one.name,), text)
-    for name, text in markers.doubtful:
-        yield Warned(
-            "missing",
-            (name,),
-            f"column {name!r}: {text!r} may stand for a missing value, but looks like a true one here or in another "
-            "column; it is not declared. Add it to missing if it is none.",
-        )
+            text = "{cells} cells contain only blanks and count as missing"
+            yield Warned("missing", (one.name,), Note(about, text, counts={"cells": one.blank}))
+    for name, marker in markers.doubtful:
+        text = f"{marker!r} may mark a missing value, but looks like a real value here or in another column"
+        cure = "add it to missing if it is a marker"
+        yield Warned("missing", (name,), Note(f"column {name!r}", text, cure))
 
 
 def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
     for column in columns:
-        facts, name = column.facts, column.name
+        facts, name, about = column.facts, column.name, f"column {column.name!r}"
         if column.proposal.role is Role.IDENTIFIER:
             continue
         if facts.slips:
-            comma = ' (for a decimal comma: decimal = "," under [file])' if facts.slips_kind == POINT_NUMBERS else ""
-            yield Warned(
-                "kind",
-                (name,),
-                f"column {name!r}: {facts.slips:,} of {facts.distinct:,} distinct values are not {facts.slips_kind}, "
-                f"so it is proposed as categorical. Mend them, or add markers to missing{comma}, and change the kind.",
-            )
+            text = f"{{values}} of {{distinct}} distinct values are not {facts.slips_kind}; proposed as categorical"
+            comma = ' (or, for a decimal comma, set decimal = "," under [file])' * (facts.slips_kind == POINT_NUMBERS)
+            cure = f"correct them, or add markers to missing{comma}, and change the kind"
+            counts = {"values": facts.slips, "distinct": facts.distinct}
+            yield Warned("kind", (name,), Note(about, text, cure, counts))
         if facts.other_format:
-            yield Warned(
-                "kind",
-                (name,),
-                f"column {name!r}: every date fits {facts.date_format} and {facts.other_format}; the first is "
-                "proposed. Say which one it is.",
-            )
+            text = f"every date fits {facts.date_format} and {facts.other_format}; the first is proposed"
+            yield Warned("kind", (name,), Note(about, text, "check which one is right"))
         if facts.emails:
-            text = f"column {name!r}: {facts.emails:,} rows have an at sign. If these are e-mail addresses, drop it."
-            yield Warned("identifier", (name,), text)
+            cure = "if these are e-mail addresses, drop the column"
+            note = Note(about, "{rows} rows contain an at sign", cure, {"rows": facts.emails})
+            yield Warned("identifier", (name,), note)
         braces = facts.texts.str.contains(r"^\{.*\}$").sum() if column.proposal.kind is Kind.CATEGORICAL else 0
         if column.proposal.role is Role.QI and braces:
-            text = f"column {name!r}: {braces:,} distinct values stand in braces like released sets. Rename them first."
-            yield Warned("kind", (name,), text)
+            text = "{values} distinct values are written in braces, like released sets"
+            yield Warned("kind", (name,), Note(about, text, "rename them first", {"values": int(braces)}))
 
 
 def _warn_look_alikes(columns: Sequence[ProfiledColumn], values: Sequence[Distinct]) -> Iterator[Warned]:
     for column, one in zip(columns, values, strict=True):
         if column.proposal.role not in RELEASED_ROLES:
             continue
+        about = f"column {column.name!r}"
         alike = count_look_alikes(column.facts.texts) if column.facts.kind is Kind.CATEGORICAL else 0
         if alike:
-            yield Warned(
-                "look-alikes",
-                (column.name,),
-                f"column {column.name!r}: {alike:,} distinct values differ from another one only in case, kind of "
-                "blank, invisible signs or look-alike letters. Unify them, or they count as different.",
+            text = (
+                "{values} distinct values differ from another one only in case, kind of blank, invisible characters "
+                "or look-alike letters"
             )
+            cure = "give them one spelling, or they count as different values"
+            yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": alike}))
         if one.merged:
-            yield Warned(
-                "look-alikes",
-                (column.name,),
-                f"column {column.name!r}: {one.merged:,} spellings differ from another one only in outer blanks or "
-                "Unicode composition; as a quasi-identifier they count as one.",
-            )
+            text = "{values} spellings differ from another one only in outer blanks or Unicode composition"
+            cure = "in a quasi-identifier they count as one value"
+            yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": one.merged}))
 
 
 def _warn_dependencies(
     coded: Mapping[str, Coded], columns: Sequence[ProfiledColumn], qi: Sequence[str]
 ) -> Iterator[Warned]:
     names = [c.name for c in columns if c.proposal.role in RELEASED_ROLES and not is_constant(c.facts)]
-    for found in find_dependencies({name: coded[name] for name in names}, qi):
-        pair = f"{found.column!r} and {found.target!r} give each other away"
-        text = f"columns {pair}" if found.mutual else f"column {found.column!r} gives away {found.target!r}"
-        yield Warned(
-            "dependency",
-            (found.column, found.target),
-            f"{text} ({1 - found.share:.0%} of what the latter tells). Give both the role qi, or drop one.",
-        )
+    for dependency in find_dependencies({name: coded[name] for name in names}, qi):
+        column, target, share = dependency.column, dependency.target, f"{1 - dependency.share:.0%} of its information"
+        if dependency.mutual:
+            about, text = f"columns {column!r} and {target!r}", f"reveal each other ({share})"
+        else:
+            about, text = f"column {column!r}", f"reveals {target!r} ({share})"
+        note = Note(about, text, "give both the role qi, or drop one of them")
+        yield Warned("dependency", (column, target), note)
 
 
 def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
     for column in columns:
-        facts = column.facts
+        facts, name = column.facts, column.name
         if column.proposal.role is Role.IDENTIFIER and column.proposal.personal and facts.distinct < facts.n_known:
-            yield Warned(
-                "person",
-                (column.name,),
-                f"column {column.name!r} names people but has {facts.distinct:,} values in {facts.n_known:,} rows: one "
-                f"person may have several rows, and k counts rows. If so, say --person {column.name}, or role = "
-                '"person" in shoal.toml.',
+            text = (
+                "identifies people but has {values} values in {rows} rows, so one person may have several rows, "
+                "and k counts rows"
             )
+            cure = 'if so, give it the role "person"'
+            counts = {"values": facts.distinct, "rows": facts.n_known}
+            yield Warned("person", (name,), Note(f"column {name!r}", text, cure, counts))
 
 
 def _warn_work(singling: Singling) -> Iterator[Warned]:
     if singling.examined < singling.possible:
-        yield Warned(
-            "combinations",
-            (),
-            f"{singling.examined:,} of {singling.possible:,} combinations of columns were looked at, those with the "
-            "most different values first.",
+        text = (
+            f"{singling.examined:,} of {singling.possible:,} combinations of columns were examined, those with the "
+            "most distinct values first"
         )
+        yield Warned("combinations", (), Note("", text))

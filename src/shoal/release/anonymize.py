@@ -1,41 +1,32 @@
-"""The whole path from a table to a release, and the calls that users make."""
+"""The two calls that Python users make: `shoal.anonymize` and `shoal.measure`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass, replace
-from fractions import Fraction
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal import methods, metrics
-from shoal.encoding.attributes import Encoded
-from shoal.encoding.decode import decode
-from shoal.encoding.encode import encode, guess_kinds
-from shoal.encoding.partition import Partition, tight_partition
-from shoal.errors import InputError, InternalError, UsageError, VerificationError
-from shoal.hierarchy.base import Rule, for_columns
+from shoal import metrics
+from shoal.encoding.encode import encode
+from shoal.errors import UsageError
+from shoal.hierarchy.base import Rule
 from shoal.hierarchy.level_weights import Climb
-from shoal.methods.base import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL, Method, Run, check_run
+from shoal.methods.base import Method
 from shoal.metrics import Measures
-from shoal.metrics.association import about_redundancy, derive_weights
-from shoal.metrics.lower_bound import lower_bound
+from shoal.metrics.association import derive_weights
 from shoal.metrics.pair import open_pair
 from shoal.metrics.released_cells import Domain
-from shoal.models import KAnonymity, PrivacyModel
-from shoal.profile.rare_values import check_rare
-from shoal.release.drift import check_drift
-from shoal.release.notes import about_release, about_search, about_table
-from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
-from shoal.release.release import Release, Request
-from shoal.rules import CompiledRules, compile_rules, judge_rules
+from shoal.models import PrivacyModel
+from shoal.release.job import Job
+from shoal.release.make import make_run
+from shoal.release.release import Release
 from shoal.rules import Rule as ConstraintRule
-from shoal.schema import Role, Schema, check_k, check_lists
+from shoal.rules import compile_rules
+from shoal.schema import check_lists
 from shoal.settings.settings import AUTO, Settings, read_config
-from shoal.tables.table import Table, from_frame
+from shoal.tables.watch import make_watch
 
-__all__ = ["anonymize", "anonymize_table", "measure"]
+__all__ = ["anonymize", "measure"]
 
 
 def anonymize(
@@ -78,6 +69,10 @@ def anonymize(
     spreadsheet_safe: bool | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
+    engine: str | None = None,
+    memory: str | None = None,
+    progress: Callable[[str, float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
 ) -> Release:
     """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
 
@@ -144,180 +139,20 @@ def anonymize(
     )
     saved = read_config(config) if config is not None else Settings()
     settings = given.over(saved)
-    asked = (*settings.privacy_models(), *models)
-    chosen = choose_method(settings, asked) if method is None or isinstance(method, str) else method
-    request = make_request(settings, keep_order=keep_order, bound=bound)
-    table = from_frame(frame)
-    check_drift(table, saved)
-    run = make_run(settings, threads=threads or os.cpu_count() or 1)
-    schema = settings.schema(table.names)
-    people = settings.population_table()
-    release = anonymize_table(table, schema, request, chosen, asked, run, settings.rules(), people)
-    return replace(release, settings=settings)
-
-
-def make_run(settings: Settings, *, threads: int) -> Run:
-    """Return what the settings say about the run; nobody watches it."""
-    return Run(
-        seed=settings.seed or 0,
-        threads=threads,
-        rules=settings.data_rules(),
-        weights=settings.column_weights(),
-        derive_weights=settings.weights == AUTO,
-    )
-
-
-def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
-    """Return what the settings ask for; k must be among it."""
-    if settings.k is None and settings.k_column is None:
-        raise UsageError(
-            "k is not given. Say how many rows must look alike at least: k=5 (command line: -k 5) is common."
-        )
-    return Request(
-        k=1 if settings.k is None else check_k(settings.k),
-        suppression_limit=_share(settings.suppression_limit),
+    run = make_run(settings, threads=threads or os.cpu_count() or 1, watch=make_watch(progress, cancelled))
+    job = Job.from_settings(
+        frame,
+        settings,
+        run=run,
+        saved=saved,
+        method=None if isinstance(method, str) else method,
+        models=models,
+        engine=engine,
+        memory=memory,
         keep_order=keep_order,
-        cells=settings.cells or "text",
-        snap=bool(settings.snap),
-        spreadsheet_safe=bool(settings.spreadsheet_safe),
-        accept_unique=settings.accept_unique,
-        unknown=settings.unknown or "error",
         bound=bound,
     )
-
-
-def _share(limit: float | str | None) -> Fraction:
-    try:
-        return Fraction(str(limit or 0))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
-
-
-def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
-    """Return the method that the settings name, or a default one that can count people and honour the models."""
-    options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
-    default = COUNTS_PEOPLE if settings.person else DEFAULT
-    able = next(info for info in methods.infos() if info.name == default).honours
-    if not all(model.basis in able for model in models):
-        default = HONOURS_ALL
-    return methods.named(settings.method or default, **options)
-
-
-def anonymize_table(
-    table: Table,
-    schema: Schema,
-    request: Request,
-    method: Method,
-    models: tuple[PrivacyModel, ...],
-    run: Run,
-    hierarchies: Mapping[str, Rule] | None = None,
-    population: Table | None = None,
-    prepared: Encoded | None = None,
-) -> Release:
-    """Run one method over a table; a table that meets the goal as it is comes back unchanged.
-
-    prepared: the table as codes, made with this schema, where several runs share it.
-    """
-    models = (KAnonymity(request.k), *models)
-    k = max(model.minimum_size for model in models)
-    check_enough(table, schema, request.k)
-    check_columns(models, schema, population)
-    run.stage("encoding")
-    run = replace(run, suppression_limit=request.suppression_limit)
-    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique)]
-    named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
-    hierarchies = for_columns((hierarchies or {}).items(), named)
-    if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
-        notes.append(f"the table meets {' and '.join(m.describe() for m in models)} as it is; nothing was changed")
-        schema, encoded = unchanged
-        run = replace(run, rules=())  # what is unchanged keeps them all
-        k = check_personal(encoded, k)
-        partition = tight_partition(encoded, encoded.row_tuple)
-    else:
-        notes += about_table(table, schema)
-        if prepared is None:
-            schema = guess_kinds(table, schema)
-            prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population)
-        encoded = prepared
-        check_population(encoded)
-        run.stage("grouping")
-        k = check_personal(encoded, k)
-        if run.derive_weights:
-            run = replace(run, weights=derive_weights(encoded))
-            notes += about_redundancy(encoded)
-        check_run(method.name, encoded, run)
-        partition = method.partition(encoded, models, run)
-    told, specs = tuple(model.describe() for model in models), tuple(model.spec() for model in models)
-    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    request = replace(
-        request,
-        k=k,
-        method=method.name,
-        options=options,
-        seed=run.seed,
-        models=told,
-        specs=specs,
-        weights=dict(run.weights),
-    )
-    run.stage("measuring")
-    # Where nothing was changed all rules are kept.
-    compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
-    release = make_release(table, schema, request, encoded, partition, population, notes, run.weights, compiled)
-    if compiled is None:
-        return release
-    codes = encoded.tuples[encoded.row_tuple]
-    verdicts = judge_rules(run.rules, encoded.attributes, codes, partition.labels)
-    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
-        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
-    return replace(release, rules=verdicts)
-
-
-def make_release(
-    table: Table,
-    schema: Schema,
-    request: Request,
-    encoded: Encoded,
-    partition: Partition,
-    population: Table | None,
-    notes: list[str],
-    weights: Mapping[str, Fraction],
-    rules: CompiledRules | None,
-) -> Release:
-    """Turn what a method made into cells, and measure what they lost."""
-    released = decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
-    bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
-    try:
-        floats = {name: float(weight) for name, weight in weights.items()}
-        measures = metrics.measure_tables(
-            table, released.table, schema, k=request.k, weights=floats, hierarchies=bound, rules=rules
-        )
-    except InputError as error:  # what we made ourselves must be readable
-        raise VerificationError(
-            f"the release that was made cannot be read back; nothing was written. {error}"
-        ) from None
-    find_bound = partial(lower_bound, encoded, request.k, thorough=bool(request.bound))
-    return Release(
-        released.table.frame,
-        released.source_rows,
-        table,
-        schema,
-        request,
-        measures,
-        (
-            *notes,
-            *(note for rule in bound.values() for note in rule.notes),
-            *about_release(released, encoded, schema, request),
-            *about_search(partition.facts),
-        ),
-        labels={name: rule.values_under() for name, rule in bound.items()},
-        ends=released.bounds,
-        # With rows left out a release may lose less than any that keeps them all, and the bound knows no weights.
-        find_bound=(lambda: None) if request.suppression_limit or weights else find_bound,
-        paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
-        population=population,
-        levels=partition.levels,
-        search=partition.facts,
-    )
+    return job.release()
 
 
 def measure(

@@ -1,56 +1,86 @@
-"""The data dictionary beside a release: what each column is and what its cells look like."""
+"""The data dictionary beside a release: the role of each column and the forms of its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.schema import Kind, Role, Schema
-from shoal.tables.table import Table
 
-__all__ = ["Seen", "as_markdown", "describe_columns"]
+if TYPE_CHECKING:
+    from shoal.release.release import Release
+
+__all__ = ["CellCounts", "as_markdown", "count_cells", "describe_columns"]
 
 MEANINGS = {
-    Role.QI: "quasi-identifier: recoded until each combination stands in at least k rows",
-    Role.SENSITIVE: "sensitive: as in the original",
-    Role.INSENSITIVE: "insensitive: as in the original",
+    Role.QI: "quasi-identifier: recoded so that each combination occurs in at least k rows",
+    Role.SENSITIVE: "sensitive: unchanged from the original",
+    Role.INSENSITIVE: "insensitive: unchanged from the original",
 }
 
 
-class Seen(NamedTuple):
-    """How many distinct cells a released column shows, and how many of its rows are missing ones."""
+class CellCounts(NamedTuple):
+    """Counts of one released column.
+
+    Attributes:
+        distinct: Number of distinct cells; 0 for a column that is released unchanged.
+        missing: Number of rows whose cell is a missing value.
+    """
 
     distinct: int
     missing: int
 
-    @classmethod
-    def of(cls, table: Table, name: str, missing: Sequence[str]) -> Seen:
-        """Look at a column of a table."""
-        texts = table.factor(name).texts
-        return cls(len(texts), int(table.counts(name)[texts.is_in(list(missing)).to_numpy()].sum()))
+
+def count_cells(release: Release, plain: Path) -> dict[str, CellCounts]:
+    """Count the cells of each released column.
+
+    Args:
+        release: The release.
+        plain: The release as a CSV file. It is read only if its rows are not in memory.
+    """
+    import polars as pl
+
+    missing = list(release.schema.missing)
+    weights = release.original.weights
+    unchanged = [column.name for column in release.schema.released if column.role is not Role.QI]
+    counts = {}
+    for name in release.text.columns:
+        is_missing = release.text[name].is_in(missing).to_numpy()
+        rows = is_missing.sum() if weights is None else weights[release.source_rows][is_missing].sum()
+        counts[name] = CellCounts(0 if name in unchanged else release.text[name].n_unique(), int(rows))
+    if release.recoding is not None and unchanged:
+        n_missing = pl.col(unchanged).fill_null("").is_in(missing).sum()
+        row = pl.scan_csv(plain, infer_schema=False, glob=False).select(n_missing).collect(engine="streaming")
+        counts |= {name: CellCounts(0, int(row[name].item())) for name in unchanged}
+    return counts
 
 
 def describe_columns(
-    cells: Mapping[str, Seen], schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
+    cells: Mapping[str, CellCounts], schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Return what may be published about each column: its role, the forms of its cells, and counts of at least k.
+    """Return what may be published about each released column: role, forms of its cells, and counts of at least k.
 
-    cells: what the release shows of each column. labelled: the columns that a hierarchy gives labels. loss: of each
-    quasi-identifier.
+    Args:
+        cells: The counts of each released column.
+        schema: The columns.
+        k: The smallest count that may be published.
+        labelled: The columns that have a hierarchy.
+        loss: The information loss of each quasi-identifier.
     """
     columns = []
     for column in schema.released:
-        seen = cells[column.name]
-        told: dict[str, Any] = {"name": column.name, "role": str(column.role), "meaning": MEANINGS[column.role]}
+        counts = cells[column.name]
+        entry: dict[str, Any] = {"name": column.name, "role": str(column.role), "meaning": MEANINGS[column.role]}
         if column.role is Role.QI:
-            told["kind"] = str(column.kind)
-            told["cells"] = _forms(column.kind, column.name in labelled)
-            told["distinct_cells"] = seen.distinct
-            told["loss"] = loss[column.name]
+            entry["kind"] = str(column.kind)
+            entry["cells"] = _forms(column.kind, column.name in labelled)
+            entry["distinct_cells"] = counts.distinct
+            entry["loss"] = loss[column.name]
             if column.kind is Kind.DATE:
-                told["format"] = column.date_format
-        told["missing"] = seen.missing if seen.missing == 0 or seen.missing >= k else "<k"
-        columns.append(told)
+                entry["format"] = column.date_format
+        entry["missing"] = counts.missing if counts.missing == 0 or counts.missing >= k else "<k"
+        columns.append(entry)
     return columns
 
 
@@ -63,17 +93,17 @@ def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
 
 
 def as_markdown(name: str, content: dict[str, Any]) -> str:
-    """Return the dictionary as a page."""
+    """Return the dictionary as a Markdown page."""
     lines = [
         f"# {name}: data dictionary",
         "",
-        f"{content['rows']:,} rows. Each combination of quasi-identifier cells stands in at least {content['k']} rows.",
+        f"{content['rows']:,} rows. Each combination of quasi-identifier cells occurs in at least {content['k']} rows.",
         "",
         "| column | role | kind | cells | missing |",
         "|---|---|---|---|---|",
     ]
     for column in content["columns"]:
-        cells = ", ".join(column.get("cells", ["as in the original"]))
+        cells = ", ".join(column.get("cells", ["unchanged from the original"]))
         kind = column.get("kind", "")
         lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
     lines += ["", *(f"- {role}: {meaning.partition(': ')[2]}" for role, meaning in MEANINGS.items())]

@@ -1,52 +1,78 @@
-"""From a path or a URL to a release, by the engine that was chosen: in memory, by DuckDB, or in the database itself."""
+"""One run from settings to a published release: what the command line, Python and other programs call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from shoal.errors import UsageError
+from shoal.errors import FileError, UsageError, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.models import PrivacyModel
-from shoal.release.anonymize import anonymize_table
-from shoal.release.drift import check_columns, check_drift
-from shoal.release.pushdown import CountedRelease, anonymize_source, needs_rows
+from shoal.release.drift import check_columns
+from shoal.release.make import anonymize_table, choose_method, make_request, make_run
+from shoal.release.publish import check_report
+from shoal.release.pushdown import anonymize_source, needs_rows
 from shoal.release.release import Release, Request
+from shoal.schema import Schema
 from shoal.settings.settings import Settings
-from shoal.tables.formats import read_table
-from shoal.tables.formats.memory_limit import available_memory, parse_size
+from shoal.tables.formats.memory_limit import parse_size
+from shoal.tables.sources import find_source
 from shoal.tables.sources.base import Source
-from shoal.tables.sources.duckdb import DuckSource
-from shoal.tables.sources.postgres import PostgresSource
-from shoal.tables.sources.url import is_url, parse_url
-from shoal.tables.table import Table
-from shoal.tables.targets.database import TableTarget
-from shoal.tables.targets.file import Stream, Target
+from shoal.tables.sources.url import is_url
+from shoal.tables.targets import find_target
+from shoal.tables.targets.base import Target
+from shoal.tables.targets.file import ReportTarget
+from shoal.tables.targets.private_folder import PrivateFolder
 
-__all__ = ["ENGINES", "Job", "check_engine"]
+__all__ = ["ENGINES", "Job", "Outcome"]
 
 ENGINES = ("memory", "duckdb")
 
 
-def check_engine(data: str, engine: str | None, memory: str | None) -> int | None:
-    """Refuse an engine that does not fit the input; return the limit of memory in bytes, where one is given."""
-    if engine is not None and engine not in ENGINES:
-        raise UsageError(f"--engine {engine!r} is not known. Use {' or '.join(ENGINES)}.")
-    if is_url(data) and engine == "duckdb":
-        raise UsageError("--engine duckdb reads files. Leave it out: a table is counted by its database.")
-    if memory is not None and engine != "duckdb":
-        raise UsageError("--memory limits --engine duckdb. Leave it out, or choose that engine.")
-    return None if memory is None else parse_size(memory, "--memory")
+@dataclass(frozen=True)
+class Outcome:
+    """A job that is done.
+
+    Attributes:
+        release: The release.
+        place: Where it was written; None if nothing was written.
+        manifest: The path of its manifest; None if the release is not a file.
+        report: Where its report was written, if one was requested.
+    """
+
+    release: Release
+    place: str | None = None
+    manifest: Path | None = None
+    report: ReportTarget | None = None
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that a release is made of. saved: the settings of a file, to see whether the table is still the one."""
+    """Everything that a release is made of; make one with `Job.from_settings`.
 
-    data: str
+    Attributes:
+        data: A frame, a `Table`, a path or the URL of a database table.
+        settings: The settings of the run.
+        request: What the user requests.
+        method: The method.
+        models: The privacy models besides k-anonymity.
+        run: Seed, threads, rules, weights and callbacks; a copy made by pickle has no callbacks.
+        hierarchies: By column, its hierarchy.
+        saved: The settings of a configuration file, which the table must still match.
+        engine: What counts the rows of a file: "memory" or "duckdb"; None chooses.
+        memory: The memory limit of DuckDB in bytes.
+        output: A path, the URL of a database table or "-" for standard output; None writes nothing.
+        report: The path of an HTML report.
+        key: A secret that signs the hash of the input.
+        force: Whether to replace outputs that exist.
+    """
+
+    data: Any = field(repr=False)  # a URL may contain a password
     settings: Settings
     request: Request
     method: Method
@@ -56,63 +82,158 @@ class Job:
     saved: Settings = field(default_factory=Settings)
     engine: str | None = None
     memory: int | None = None
+    output: str | os.PathLike[str] | None = None
+    report: str | os.PathLike[str] | None = None
+    key: bytes | None = field(default=None, repr=False)
+    force: bool = False
 
-    @contextmanager
-    def released(self, target: Target | Stream | TableTarget) -> Iterator[Release | CountedRelease]:
-        """Make the release; it can be written for as long as its source is open.
+    @classmethod
+    def from_settings(
+        cls,
+        data: Any,
+        settings: Settings,
+        output: str | os.PathLike[str] | None = None,
+        run: Run | None = None,
+        *,
+        saved: Settings | None = None,
+        method: Method | None = None,
+        models: Iterable[PrivacyModel] = (),
+        engine: str | None = None,
+        memory: str | None = None,
+        keep_order: bool = False,
+        bound: bool | None = None,
+        report: str | os.PathLike[str] | None = None,
+        key_file: str | os.PathLike[str] | None = None,
+        force: bool = False,
+    ) -> Job:
+        """Check the settings and resolve what they name: method, models, hierarchies, engine and key.
 
-        target: where it will go, which must not be where it comes from; its private folder is used on the way.
+        Args:
+            data: A frame, a `Table`, a path or the URL of a database table.
+            settings: The settings of the run, those of a configuration file included.
+            output: A path, the URL of a database table or "-" for standard output; None writes nothing.
+            run: Seed, threads, rules, weights and callbacks; by default those of the settings, on all processors.
+            saved: The settings of the configuration file by themselves, which the table must still match.
+            method: A method that replaces the one that the settings name.
+            models: Privacy models besides those of the settings.
+            engine: What counts the rows of a file: "memory" or "duckdb"; by default "memory".
+            memory: The memory limit of DuckDB, such as "4GB".
+            keep_order: Whether rows keep the order of the input.
+            bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
+            report: The path of an HTML report about the release.
+            key_file: The path of a secret that signs the hash of the input.
+            force: Whether to replace outputs that exist.
+
+        Raises:
+            UsageError: A setting is wrong, or k is missing.
+            InputError: A hierarchy cannot be used.
+            FileError: A hierarchy or the key cannot be read.
         """
-        if is_url(self.data):
-            with PostgresSource(parse_url(self.data)) as source:
-                if isinstance(target, TableTarget):
-                    target.refuse(source.identity())
-                schema = self.settings.schema(source.names)
-                by_rows = self.engine == "memory" or needs_rows(self.method, self.models, schema, self.request)
-                table = source.read() if by_rows else None
-                if table is None:
-                    yield self._from_source(source)
-            if table is not None:
-                yield self._from_table(table)
-        elif self.engine == "duckdb":
-            with self._duck(target.folder) as duck:
-                yield self._from_source(duck)
-        else:
-            settings = self.settings
-            yield self._from_table(
-                read_table(
-                    self.data,
-                    delimiter=settings.delimiter,
-                    encoding=settings.encoding,
-                    header=settings.header,
-                    sheet=settings.sheet,
-                )
-            )
+        limit = _check_engine(data, engine, memory)
+        request = make_request(settings, keep_order=keep_order, bound=bound)
+        all_models = (*settings.privacy_models(), *models)
+        return cls(
+            data,
+            settings,
+            request,
+            method or choose_method(settings, all_models),
+            all_models,
+            run or make_run(settings, threads=os.cpu_count() or 1),
+            settings.rules(),
+            saved or Settings(),
+            engine,
+            limit,
+            output,
+            report,
+            None if key_file is None else _read_key(Path(key_file)),
+            force,
+        )
 
-    def _duck(self, folder: Path) -> DuckSource:
+    def execute(self, *, committing: Callable[[], None] | None = None) -> Outcome:
+        """Make the release and, if an output is named, write it.
+
+        Args:
+            committing: Called just before finished files are moved to their places.
+        """
+        if self.output is None:
+            return Outcome(self.release())
+        source = self._source()
+        with ExitStack() as stack:
+            target = stack.enter_context(
+                find_target(self.output, force=self.force, source=source.path, committing=committing)
+            )
+            report = None
+            if self.report is not None:
+                report = stack.enter_context(ReportTarget(self.report, force=self.force, source=source.path))
+            check_report(target, report)
+            release = stack.enter_context(self._released(source, target.folder, target))
+            manifest = release.write_to(target, key=self.key, report=report, watch=self.run)
+        return Outcome(release, target.place, manifest, report)
+
+    def release(self) -> Release:
+        """Make the release; write nothing."""
+        with PrivateFolder() as private, self._released(self._source(), private.path) as release:
+            return release
+
+    def _source(self) -> Source:
         settings = self.settings
-        if settings.sheet is not None:
-            raise UsageError(f"{self.data}: --sheet is for workbooks, which DuckDB does not read. Say --engine memory.")
-        return DuckSource(
-            Path(self.data),
-            folder,
-            memory=self.memory if self.memory is not None else available_memory(),
+        return find_source(
+            self.data,
+            self.engine,
+            memory=self.memory,
             threads=self.run.threads,
             delimiter=settings.delimiter,
             encoding=settings.encoding,
             header=settings.header,
+            sheet=settings.sheet,
         )
 
-    def _from_table(self, table: Table) -> Release:
-        check_drift(table, self.saved)
-        schema, people = self.settings.schema(table.names), self.settings.population_table()
+    @contextmanager
+    def _released(self, source: Source, folder: Path, target: Target | None = None) -> Iterator[Release]:
+        """Make the release. Its source is open inside the block, unless its rows are in memory."""
+        with source.opened(folder, self.run):
+            if target is not None:
+                target.refuse(source)
+            check_columns(source.names, lambda name: source.count([name]).frame[name].to_list(), self.saved)
+            schema = self.settings.schema(source.names)
+            if not self._reads_rows(source, schema):
+                release = anonymize_source(
+                    source, schema, self.request, self.method, self.models, self.run, self.hierarchies
+                )
+                yield replace(release, settings=self.settings)
+                return
+            table = source.read()
+        people = self.settings.population_table()
         release = anonymize_table(
             table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people
         )
-        return replace(release, settings=self.settings)
+        yield replace(release, settings=self.settings)
 
-    def _from_source(self, source: Source) -> CountedRelease:
-        check_columns(source.names, lambda name: source.count([name]).frame[name].to_list(), self.saved)
-        schema = self.settings.schema(source.names)
-        counted = anonymize_source(source, schema, self.request, self.method, self.models, self.run, self.hierarchies)
-        return replace(counted, made=replace(counted.made, settings=self.settings))
+    def _reads_rows(self, source: Source, schema: Schema) -> bool:
+        if source.in_memory or self.engine is not None:
+            return self.engine != "duckdb"
+        return needs_rows(self.method, self.models, schema, self.request) is not None
+
+
+def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | None:
+    """Refuse an engine that does not fit the input; return the memory limit in bytes, if one is set."""
+    if engine is not None and engine not in ENGINES:
+        raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(ENGINES)}.")
+    if engine == "duckdb" and not isinstance(data, str | os.PathLike):
+        raise UsageError(f"{setting('engine', engine)} reads files. Pass the path of a file, or leave it out.")
+    if isinstance(data, str) and is_url(data) and engine == "duckdb":
+        raise UsageError(
+            f"{setting('engine', engine)} reads files. Leave it out: a table of a database is counted there."
+        )
+    if memory is not None and engine != "duckdb":
+        raise UsageError(
+            f"{setting('memory')} limits {setting('engine', 'duckdb')}. Leave it out, or choose that engine."
+        )
+    return None if memory is None else parse_size(memory, setting("memory"))
+
+
+def _read_key(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None

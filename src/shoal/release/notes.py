@@ -1,14 +1,16 @@
-"""What the user should know about a table and its release, in words and counts, never in cells."""
+"""Notes about a table and its release. They contain names of columns and counts, never cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
+from shoal.errors import Note, setting
+from shoal.models import PrivacyModel
 from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alikes
 from shoal.profile.singling_out import find_dependencies
@@ -16,15 +18,15 @@ from shoal.release.release import Request
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_release", "about_search", "about_table"]
+__all__ = ["about_release", "about_search", "about_table", "about_unchanged"]
 
 SAMPLE_ROWS = 20_000
-NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column seems to name people
-FREQUENT = 0.01  # share of the rows from which a text such as "?" is worth a word
+NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column probably identifies people
+FREQUENT = 0.01  # share of the rows from which a text such as "?" deserves a note
 
 
-def about_table(table: Table, schema: Schema) -> list[str]:
-    """Return what is odd about a table: look-alike texts, undeclared markers, columns that give others away."""
+def about_table(table: Table, schema: Schema) -> list[Note]:
+    """Note look-alike values, undeclared missing-value markers, revealing columns and repeated identifiers."""
     return [
         *_look_alikes(table, schema),
         *_markers(table, schema),
@@ -33,29 +35,39 @@ def about_table(table: Table, schema: Schema) -> list[str]:
     ]
 
 
-def _look_alikes(table: Table, schema: Schema) -> Iterator[str]:
+def about_unchanged(models: Sequence[PrivacyModel]) -> Note:
+    """Note that the table meets the request without any change."""
+    requirements = " and ".join(model.describe() for model in models)
+    return Note("", f"the table already meets {requirements}; nothing was changed")
+
+
+def _look_alikes(table: Table, schema: Schema) -> Iterator[Note]:
     for column in schema.qi:
         count = count_look_alikes(table.factor(column.name).texts.str.strip_chars().unique())
         if count:
-            yield (
-                f"column {column.name!r}: {count} values differ in case, blanks or look-alike letters alone; give them "
-                "one spelling"
+            yield Note(
+                f"column {column.name!r}",
+                "{values} values differ only in case, blanks or look-alike letters",
+                "give them one spelling",
+                {"values": count},
             )
 
 
-def _markers(table: Table, schema: Schema) -> Iterator[str]:
+def _markers(table: Table, schema: Schema) -> Iterator[Note]:
     for column in schema.qi:
         suspects = table.factor(column.name).texts.is_in(list(SPELLINGS - set(schema.missing))).to_numpy()
         rows = int(table.counts(column.name)[suspects].sum())
         if rows >= FREQUENT * table.n_rows:
-            yield (
-                f"column {column.name!r}: {rows} cells read like a marker of a missing value and are taken as a value; "
-                "declare it with --missing"
+            yield Note(
+                f"column {column.name!r}",
+                "{cells} cells look like missing values but count as ordinary values",
+                f"declare the marker with {setting('missing')}",
+                {"cells": rows},
             )
 
 
-def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
-    """Name the columns that leave as they are and give a quasi-identifier away."""
+def _dependencies(table: Table, schema: Schema) -> Iterator[Note]:
+    """Note columns that are released unchanged and reveal a quasi-identifier; looks at a sample of the rows."""
     step = max(1, table.frame.height // SAMPLE_ROWS)
     coded = {}
     for column in schema.released:
@@ -63,71 +75,81 @@ def _dependencies(table: Table, schema: Schema) -> Iterator[str]:
         coded[column.name] = Coded(ranks[::step].astype(np.int64), len(texts))
     names = [column.name for column in schema.qi]
     untouched = [name for name in coded if name not in names]
-    for found in find_dependencies(coded, names, untouched):
-        yield (
-            f"column {found.column!r} gives quasi-identifier {found.target!r} away and leaves as it is; drop it or "
-            "make it a quasi-identifier"
+    for dependency in find_dependencies(coded, names, untouched):
+        yield Note(
+            f"column {dependency.column!r}",
+            f"reveals quasi-identifier {dependency.target!r} and is released unchanged",
+            "drop it, or make it a quasi-identifier",
         )
 
 
-def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[str]:
-    """Name the dropped columns that are nearly unique but not quite: the same person may stand in several rows."""
+def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
+    """Note dropped columns that are nearly unique but repeat: one person may have several rows."""
     if schema.names(Role.PERSON):
         return
     for name in schema.names(Role.IDENTIFIER):
         ranks, texts = table.factor(name)
-        known = int((~texts.is_in(list(schema.missing))).to_numpy()[ranks].sum())
-        distinct = int((~texts.is_in(list(schema.missing))).sum())
-        if NEARLY_UNIQUE * known <= distinct < known:
-            yield (
-                f"column {name!r} repeats in {known - distinct:,} rows: one person may have several; if it tells whose "
-                f"a row is, say --person {name}"
+        n_known = int((~texts.is_in(list(schema.missing))).to_numpy()[ranks].sum())
+        n_distinct = int((~texts.is_in(list(schema.missing))).sum())
+        if NEARLY_UNIQUE * n_known <= n_distinct < n_known:
+            yield Note(
+                f"column {name!r}",
+                "repeats in {rows} rows, so one person may have several rows",
+                f"if it identifies people, use {setting('person', name)}",
+                {"rows": n_known - n_distinct},
             )
 
 
-def about_release(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[str]:
-    """Return what the user should know before handing a release out."""
+def about_release(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[Note]:
+    """Note what the user should know before handing out a release."""
     notes = []
     if request.k < 3:
-        notes.append(f"k={request.k} hides little; 5 is a common start")
+        notes.append(Note("", f"k={request.k} protects little", "5 is a common choice"))
     if request.keep_order:
-        notes.append("rows keep their order, which can tell people apart for those who know it; leave --keep-order out")
+        text = "rows keep their order, which identifies people to anyone who knows it"
+        notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
     if not schema.names(Role.PERSON):
-        notes.append("one row is taken for one person; where a person has several, name the column with --person")
+        cure = f"if a person has several rows, name the column that identifies people with {setting('person')}"
+        notes.append(Note("", "each row counts as one person", cure))
     single = 0 if request.snap else _single_ends(released, encoded)
     if single:
-        notes.append(f"{single:,} ranges end at a value that only one row has; --snap widens them to a round grid")
+        text = "{ranges} ranges end at a value that only one row has"
+        notes.append(Note("", text, f"use {setting('snap', True)} to widen them to a round grid", {"ranges": single}))
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":
         notes.append(_diversity(released, schema))
     return notes
 
 
-def about_search(facts: Mapping[str, Any]) -> list[str]:
-    """Return what the user should know of a search for research value: what it left out, and where it may err."""
+def about_search(facts: Mapping[str, Any]) -> list[Note]:
+    """Note what a search for research value suppressed, and whether it may have missed the best release."""
     notes = [
-        f"column {name!r} fails on every level allowed, even alone, and is released as '*'; drop it, or allow more"
+        Note(
+            f"column {name!r}",
+            "fails on every allowed level, even on its own, and is released as '*'",
+            "drop it, or allow more levels",
+        )
         for name in facts.get("dropped", ())
     ]
     if facts.get("rising"):
-        told = ", ".join(map(repr, facts["rising"]))
-        notes.append(
-            f"research values of {told} rise with a level: only --subsets and optimal are sure to find the best"
-        )
+        names = ", ".join(map(repr, facts["rising"]))
+        text = f"the research value of {names} rises with the level, so this search may miss the best release"
+        notes.append(Note("", text, "method optimal, or the option subsets, is sure to find it"))
     return notes
 
 
-def _diversity(released: Released, schema: Schema) -> str:
-    """Tell how many values of each sensitive column every group holds at least."""
+def _diversity(released: Released, schema: Schema) -> Note:
+    """Note how many values of each sensitive column every group contains at least."""
     import polars as pl
 
     names = schema.names(Role.SENSITIVE)
     groups = released.table.frame.group_by([column.name for column in schema.qi]).agg(pl.col(names).n_unique())
-    least = [f"{groups[name].min()!s} {'values ' if i == 0 else ''}of {name!r}" for i, name in enumerate(names)]
-    return f"every group holds at least {' and '.join(least)}"
+    counts = {f"values{i}": int(groups[name].min() or 0) for i, name in enumerate(names)}  # type: ignore[arg-type]
+    parts = [f"{{{key}}} {'values ' * (i == 0)}of {names[i]!r}" for i, key in enumerate(counts)]
+    return Note("", f"every group contains at least {' and '.join(parts)}", counts=counts)
 
 
 def _single_ends(released: Released, encoded: Encoded) -> int:
-    """Count the ranges that end at a value of one row."""
+    """Count the ranges that end at a value of only one row."""
     single = 0
     for i, attribute in enumerate(encoded.attributes):
         if attribute.ordered:

@@ -1,69 +1,132 @@
-"""The files of a release: written unfinished, checked, and published together or not at all."""
+"""The files of a release: written unfinished, verified, and published together or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import verification
-from shoal.errors import UsageError, VerificationError, join_problems
-from shoal.release.data_dictionary import Seen, as_markdown, describe_columns
-from shoal.tables.targets.database import TableTarget
-from shoal.tables.targets.file import Beside, Stream, Target
+from shoal.errors import FileError, UsageError, setting
+from shoal.release.data_dictionary import as_markdown, count_cells, describe_columns
+from shoal.release.gate import Gate
+from shoal.schema import Role
+from shoal.tables.formats import writers
+from shoal.tables.formats.sniff import Format, suffix_of
+from shoal.tables.sources.base import Source
+from shoal.tables.targets.base import Target
+from shoal.tables.targets.file import ReportTarget
+from shoal.tables.watch import Watch
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = [
-    "Pages",
-    "check_report",
-    "load_table",
-    "manifest_path",
-    "publish_files",
-    "require",
-    "sha256_of",
-    "table_remark",
-    "write_dictionary",
-    "write_report",
-]
+__all__ = ["check_report", "manifest_path", "write_to"]
+
+Files = list[tuple[Path, Path]]  # the unfinished and the final path of each file
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The files of a report that are not in their places yet: unfinished paths with their final ones."""
+    """The unfinished files of a report."""
 
-    public: list[tuple[Path, Path]] = field(default_factory=list)
-    private: list[tuple[Path, Path]] = field(default_factory=list)
-
-
-def require(verdict: verification.Verdict) -> verification.Verdict:
-    """Return the verdict of the gate, or raise a VerificationError where it said no."""
-    if not verdict.ok:
-        reasons = join_problems(verdict.violations)
-        raise VerificationError(f"the release was made but did not pass its own check; nothing was written.\n{reasons}")
-    return verdict
+    public: Files = field(default_factory=list)
+    private: Files = field(default_factory=list)
 
 
-def check_report(target: Target | Stream | TableTarget, report: Beside | None) -> None:
-    """Refuse a report where it cannot come with the release, or would take the place of one of its files."""
+def write_to(
+    release: Release, target: Target, *, key: bytes | None, report: ReportTarget | None, watch: Watch
+) -> Path | None:
+    """Write a release to an open target; see `Release.write_to`."""
+    check_report(target, report)
+    target.check_layout(plain=release.request.is_plain)
+    watch.stage("writing")
+    try:
+        with release.source.opened(target.folder, watch) as source:
+            return _write(release, source, target, key, report, watch)
+    except BrokenPipeError:
+        raise  # the reader of the stream is gone, which is not an error
+    except OSError as error:
+        raise FileError(f"{target.place}: cannot be written: {error.strerror}.") from None
+
+
+def _write(
+    release: Release, source: Source, target: Target, key: bytes | None, report: ReportTarget | None, watch: Watch
+) -> Path | None:
+    source.check_unchanged()
+    signature = None if key is None else source.signature(key)
+    gate = Gate(release, watch)
+    if release.recoding is not None and target.begin(source, release.recoding):
+        watch.check()
+        target.check(gate)
+        target.publish(remark=_table_remark(manifest_of(release, target.name, None, signature)))
+        return None
+    plain, written = _write_file(release, source, target)
+    watch.check()
+    verdict = gate.check_file(written)
+    source.check_unchanged()
+    target.write(written, [column.name for column in release.schema.released])
+    target.check(gate)
+    content = manifest_of(release, target.name, sha256_of(written), signature)
+    watch.check()
+    if target.path is None:
+        target.publish(remark=_table_remark(content))
+        return None
+    pages = _write_report(report, release, verdict, content)
+    public = [*_write_dictionary(release, target.path, target, plain), *pages.public]
+    content["beside"] = {final.name: sha256_of(unfinished) for unfinished, final in public}
+    manifest = target.temporary("manifest.json")
+    _write_text(manifest, _json(content))
+    watch.check()
+    # The manifest comes last: whoever finds it with the right hashes has the complete release.
+    beside = [*public, *pages.private, (manifest, manifest_path(target.path))]
+    target.publish(beside, private=[final for _, final in pages.private])
+    return manifest_path(target.path)
+
+
+def _write_file(release: Release, source: Source, target: Target) -> tuple[Path, Path]:
+    """Write the release to an unfinished file; return the path as CSV, if there is one, and in the final format."""
+    written = target.temporary(f"release{suffix_of(target.format)}")
+    if release.recoding is None:
+        writers.write_release(release.file_text, written, target.format)
+        return written, written
+    if target.format is Format.EXCEL:
+        raise UsageError(
+            f"{target.place}: a workbook is made in memory. Name a .csv or .parquet file, or use "
+            f"{setting('engine', 'memory')}."
+        )
+    plain = target.temporary("release.csv")
+    source.write(release.recoding, plain)
+    if target.format is Format.GZIP:
+        writers.compress(plain, written, keep=True)
+    elif target.format is Format.PARQUET:
+        from shoal.tables.formats.columnar import sink_parquet
+
+        sink_parquet(plain, written)
+    return plain, written
+
+
+def check_report(target: Target, report: ReportTarget | None) -> None:
+    """Refuse a report without a release that is a file, or in the place of a file of the release."""
     if report is None:
         return
-    if not isinstance(target, Target):
-        raise UsageError(f"{report.path}: a report is written with a file. Name a file with -o, or leave --report out.")
+    if target.path is None:
+        raise UsageError(
+            f"{report.path}: a report goes with a file. Name a file with {setting('output')}, or leave out "
+            f"{setting('report')}."
+        )
     names = {dictionary_path(target.path, ".json"), manifest_path(target.path)}
-    if taken := names & set(report.public):
-        raise UsageError(f"{taken.pop()}: is a file of the release. Name another report.")
+    if conflicts := names & set(report.public):
+        raise UsageError(f"{conflicts.pop()}: is a file of the release. Name another report.")
 
 
-def write_report(
-    report: Beside | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
+def _write_report(
+    report: ReportTarget | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
 ) -> Pages:
-    """Write the report of a release that has passed the gate to unfinished files; content: of its manifest."""
+    """Write the report of a release that passed the gate to unfinished files; content: of its manifest."""
     from shoal.report import Written, as_html, as_json, gather, private_part, public_part
 
     if report is None:
@@ -91,57 +154,74 @@ def write_report(
     return pages
 
 
-def publish_files(
-    target: Target, unfinished: Path, beside: list[tuple[Path, Path]], content: dict[str, Any], pages: Pages
-) -> Path:
-    """Write the manifest and bring all files of a release to their places; return the path of the manifest."""
-    manifest = target.temporary("manifest.json")
-    public = [*beside, *pages.public]
-    content["beside"] = {final.name: sha256_of(written) for written, final in public}
-    _write_text(manifest, _json(content))
-    # The manifest comes last: whoever finds it with the right hashes has all of the release.
-    files = [(unfinished, target.path), *public, *pages.private, (manifest, manifest_path(target.path))]
-    target.publish(files, private=[final for _, final in pages.private])
-    return manifest_path(target.path)
+def _write_dictionary(release: Release, path: Path, target: Target, plain: Path) -> Files:
+    """Write the data dictionary as JSON and as a page to unfinished files."""
+    k = release.request.k
+    cells = count_cells(release, plain)
+    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
+    content = {"file": path.name, "rows": release.measures.rows, "k": k, "columns": columns}
+    files = []
+    for suffix, text in ((".json", _json(content)), (".md", as_markdown(path.name, content))):
+        unfinished = target.temporary(f"dictionary{suffix}")
+        _write_text(unfinished, text)
+        files.append((unfinished, dictionary_path(path, suffix)))
+    return files
 
 
-def load_table(target: TableTarget, checked: Path, release: Release, content: dict[str, Any]) -> None:
-    """Load a file that has passed the gate into a staging table, recount it there, and give it its name."""
-    target.begin()
-    target.stage_file(checked, [column.name for column in release.schema.released])
-    with target.guarded():
-        verdict = verification.check_copy(
-            target.connection, target.staging, checked, release.schema, release.request.k, release.claims()
-        )
-    require(verdict)
-    target.publish(table_remark(content))
+def manifest_of(release: Release, name: str, sha256: str | None, signature: str | None) -> dict[str, Any]:
+    """Return what may be published: no count from 1 to k - 1, nothing about the input except its keyed hash.
+
+    Args:
+        release: The release.
+        name: The name of its file or table.
+        sha256: The hash of its file; None if it is not a file.
+        signature: The keyed hash of the input; None if there is no key.
+    """
+    from shoal import __version__
+
+    request, schema, measures = release.request, release.schema, release.measures.as_dict()
+    suppressed = measures.pop("suppressed_rows")
+    if 0 < suppressed < request.k:
+        suppressed = "<k"
+        measures = {name: measures[name] for name in ("rows", "groups", "smallest_group", "c_avg")}
+    content: dict[str, Any] = {
+        "shoal": __version__,
+        "file": name,
+        "sha256": sha256,
+        "k": request.k,
+        "models": list(request.models),
+        "suppression_limit": float(request.suppression_limit),
+        "method": request.method,
+        "options": dict(request.options),
+        "seed": request.seed,
+        "weights": {name: float(weight) for name, weight in request.weights.items()},
+        "rules": [verdict.rule for verdict in release.rules],
+        "cells": request.cells,
+        "snap": request.snap,
+        "accepted_unique_columns": list(request.accept_unique),
+        "counts": "persons" if schema.names(Role.PERSON) else "rows, one taken for one person",
+        "columns": [
+            {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
+            for c in schema.released
+        ],
+        "suppressed_rows": suppressed,
+        "measures": measures,
+    }
+    return content | ({} if signature is None else {"input_hmac_sha256": signature})
 
 
-def table_remark(content: dict[str, Any]) -> str:
-    """Return the manifest of a release that is a table: there is no file, and so no hash of one."""
+def _table_remark(content: dict[str, Any]) -> str:
+    """Return the manifest of a release that is a table: without a file, there is no hash of one."""
     return _json({"table" if name == "file" else name: fact for name, fact in content.items() if name != "sha256"})
 
 
-def write_dictionary(target: Target, release: Release, cells: Mapping[str, Seen], rows: int) -> list[tuple[Path, Path]]:
-    """Write the data dictionary as JSON and as a page; return the unfinished files with their final paths."""
-    k = release.request.k
-    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
-    content = {"file": target.path.name, "rows": rows, "k": k, "columns": columns}
-    written = []
-    for suffix, text in ((".json", _json(content)), (".md", as_markdown(target.path.name, content))):
-        unfinished = target.temporary(f"dictionary{suffix}")
-        _write_text(unfinished, text)
-        written.append((unfinished, dictionary_path(target.path, suffix)))
-    return written
-
-
 def dictionary_path(path: Path, suffix: str) -> Path:
-    """Return where the data dictionary of a release stands: beside it, as .json and as .md."""
+    """Return the path of the data dictionary of a release, as .json or as .md."""
     return path.with_name(f"{path.name}.dictionary{suffix}")
 
 
 def manifest_path(path: Path) -> Path:
-    """Return where the manifest of a release stands: beside it."""
+    """Return the path of the manifest of a release."""
     return path.with_name(path.name + ".manifest.json")
 
 
@@ -150,8 +230,8 @@ def _json(content: dict[str, Any]) -> str:
 
 
 def _write_text(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
+    with writers.create(path) as file:
+        file.write(text.encode())
 
 
 def sha256_of(path: Path) -> str:

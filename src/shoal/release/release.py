@@ -1,12 +1,11 @@
-"""A release: the recoded table, what it holds and lost, and the gate that it passes on its way to a file."""
+"""A release: the recoded table, its measures, and the way through the gate to a file, a stream or a database."""
 
 from __future__ import annotations
 
-import hmac
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -15,31 +14,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal import verification
+from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
-from shoal.errors import FileError, UsageError
-from shoal.methods.base import DEFAULT
+from shoal.errors import Note, UsageError, setting
+from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
-from shoal.release.data_dictionary import Seen
+from shoal.metrics.lower_bound import lower_bound
 from shoal.release.file_layout import lay_out
-from shoal.release.publish import (
-    check_report,
-    load_table,
-    manifest_path,
-    publish_files,
-    require,
-    sha256_of,
-    write_dictionary,
-    write_report,
-)
+from shoal.release.gate import Gate, verify_cells
+from shoal.release.publish import manifest_path, write_to
 from shoal.rules import RuleVerdict
-from shoal.schema import Dialect, Kind, Role, Schema
+from shoal.schema import Schema
 from shoal.settings.settings import Settings, check_signoff
-from shoal.tables.formats import writers
-from shoal.tables.formats.sniff import Format, suffix_of
+from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
-from shoal.tables.targets.database import TableTarget
-from shoal.tables.targets.file import Beside, Stream, Target
+from shoal.tables.targets.base import Target
+from shoal.tables.targets.file import FileTarget, ReportTarget
+from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,14 +41,24 @@ __all__ = ["Release", "Request", "manifest_path"]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: it goes into the manifest, and the gate holds the release to it.
+    """What the user requested. It is recorded in the manifest, and the gate holds the release to it.
 
-    cells: ranges as "text" or as two columns, "bounds". snap: the ends of ranges are widened to a grid. accept_unique:
-    insensitive columns that may leave although some of their values are rare. unknown: what to do with values that a
-    hierarchy lacks, "error" or "top". bound: whether to tell what any release of the table must lose, however long that
-    takes; None where it takes little time. models: in words; specs: the same as plain values, for the gate.
-    suppression_limit: the largest share of rows that may be left out. weights: of the quasi-identifiers; none where all
-    count alike.
+    Attributes:
+        k: The smallest allowed group.
+        models: The privacy models in words.
+        specs: The same models as plain values, for the gate.
+        suppression_limit: The largest share of rows that may be suppressed.
+        method: The name of the method.
+        options: The options of the method.
+        seed: The seed for methods that use random numbers.
+        weights: The weights of the quasi-identifiers; empty if all count the same.
+        keep_order: Whether rows keep the order of the input.
+        cells: How ranges are written: "text", or "bounds" for two columns.
+        snap: Whether ranges are widened to a grid.
+        spreadsheet_safe: Whether formulas are made harmless.
+        accept_unique: Insensitive columns that may be released although some of their values are rare.
+        unknown: What to do with values that a hierarchy lacks: "error" or "top".
+        bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
     """
 
     k: int
@@ -83,94 +85,140 @@ class Request:
 
     @property
     def tells_bound(self) -> bool:
-        """Whether the lower bound is told: where it was asked for, and by default for our own method."""
+        """Whether the lower bound is reported: on request, and by default for our own method."""
         return self.method == DEFAULT if self.bound is None else self.bound
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows are sorted, ranges are text and formulas are left as they are."""
+        return self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
 
 
 @dataclass(frozen=True)
 class Release:
-    """The released table, its groups and measures.
+    """The released table, its groups and its measures.
 
-    text: the released cells. source_rows: the row of the original behind each released row, which never leaves the
-    process. find_bound: works out the lower bound. labels: by column, the values that each label of its hierarchy
-    stands for. ends: of numbers and dates, the least and the greatest value that each cell stands for. paths: by
-    sensitive column with a hierarchy, the labels of each value. population: the table that models compare with.
-    levels: of a full-domain release, the level of each quasi-identifier. rules: how each data constraint
-    rule is kept. search: what else the method found. settings: of the run, to tell how to repeat it.
+    A pickle of a release contains the original rows and, for a table of a database, its URL: keep it private.
+
+    Attributes:
+        text: The released cells. With a recoding, only the distinct rows.
+        source_rows: For each released row, its row in the original; never published.
+        original: The original. With a recoding, its distinct rows and their counts.
+        source: Where the original comes from, for writing and for the gate.
+        schema: The columns of the original.
+        request: What the user requested.
+        measures: Sizes and information loss.
+        notes: What the user should know before handing out the release.
+        recoding: For a table that was counted where it is, the released text of each cell; None for a table in memory.
+        labels: By column, the values below each label of its hierarchy.
+        ends: By column of numbers or dates, the smallest and the largest value of each released cell.
+        paths: By sensitive column with a hierarchy, the labels of each value.
+        population: The table that population models compare with.
+        encoded: The original as codes, from which the lower bound is computed; None if there is no bound.
+        levels: The level of each quasi-identifier in a full-domain release.
+        rules: How well each data constraint rule is met.
+        search: Further results of the method.
+        settings: The settings of the run, which repeat it.
     """
 
     text: pl.DataFrame = field(repr=False)
     source_rows: NDArray[np.int64] = field(repr=False)
     original: Table = field(repr=False)
+    source: Source = field(repr=False)
     schema: Schema
     request: Request
     measures: Measures
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    recoding: Recoding | None = field(default=None, repr=False)
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
-    find_bound: Callable[[], float | None] = field(default=lambda: None, repr=False)
+    encoded: Encoded | None = field(default=None, repr=False)
     levels: Mapping[str, int] | None = None
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     @cached_property
     def lower_bound(self) -> float | None:
-        """What any k-anonymous local recoding of the table loses at least, or None where that is not computed."""
-        return self.find_bound()
+        """The smallest loss of any k-anonymous local recoding of the table; None if it is not computed."""
+        if self.encoded is None:
+            return None
+        return lower_bound(self.encoded, self.request.k, thorough=bool(self.request.bound))
 
     @cached_property
     def frame(self) -> Any:
-        """The release as a frame of the library that the original came from (polars for a file)."""
+        """The release as a frame of the library that the original came from (polars for a file or a database)."""
+        if self.recoding is not None:
+            return self._read_back(self.recoding)
         from shoal.tables.frames import rebuild
 
-        self._verify()
+        verify_cells(self)
         return rebuild(self.text, self.original, self.source_rows, self.schema)
 
-    def _verify(self) -> None:
-        """Refuse to give away cells in which the request is not met."""
-        names = [column.name for column in self.schema.qi]
-        verification.verify(
-            self.text,
-            qi=names,
-            k=self.request.k,
-            kinds={c.name: c.kind for c in self.schema.released if c.kind is not None},
-            date_formats={c.name: c.date_format for c in self.schema.released if c.kind is Kind.DATE},
-            missing=self.schema.missing,
-            marks=next(((c.decimal, c.thousands) for c in self.schema.columns), (".", "")),
-            labels=self.labels,
-            models=self.request.specs,
-            population=None if self.population is None else self.population.frame,
-            paths=self.paths,
-        )
+    def _read_back(self, recoding: Recoding) -> pl.DataFrame:
+        """Write the release to a private file, pass it through the gate and read it."""
+        import polars as pl
+
+        from shoal.tables.csv import read_csv
+
+        with PrivateFolder() as private, self.source.opened(private.path) as source:
+            source.check_unchanged()
+            written = private.path / "release.csv"
+            source.write(recoding, written)
+            Gate(self).check_file(written)
+            frame = read_csv(written, delimiter=",", encoding="utf-8", header=True).frame
+        return frame.with_columns(pl.col(list(recoding.maps)).replace("", None))
 
     @cached_property
     def _file(self) -> Released:
-        """The cells as they go into a file, with the source row of each."""
-        made = Released(Table(self.text), self.source_rows, self.ends)
+        """The cells as they are written to a file, with the source row of each row."""
         request = self.request
         return lay_out(
-            made,
+            Released(Table(self.text), self.source_rows, self.ends),
             self.schema,
             bounds=request.cells == "bounds",
             safe=request.spreadsheet_safe,
             keep_order=request.keep_order,
         )
 
-    def to_numeric(self, columns: Sequence[str] | None = None, *, domain: str = "release") -> Any:
-        """Return the release as numbers for learners, a frame of the library that the original came from.
+    @property
+    def file_text(self) -> pl.DataFrame:
+        """The cells as they are written to a file."""
+        return self._file.table.frame
 
-        Numbers and dates as the middle of their ranges, categories as one column a value; shoal.metrics.features says
-        all of it. columns: those to take, else all that are released. domain: "release" knows what the release shows
-        and nothing else, so a label of a hierarchy is a value like others; "original" gives the columns that the
-        original would have and spreads labels over the values below them: its column names tell values of the original,
-        so it is not for publication.
+    @property
+    def file_rows(self) -> NDArray[np.int64]:
+        """For each row of the file, its row in the original."""
+        return self._file.source_rows
+
+    def to_numeric(self, columns: Sequence[str] | None = None, *, domain: str = "release") -> Any:
+        """Return the release as numbers for learners.
+
+        Numbers and dates become the midpoints of their ranges, categories one column per value; see
+        `shoal.metrics.features`.
+
+        Args:
+            columns: The columns to include; by default all released columns.
+            domain: "release" uses only what the release shows, so that a hierarchy label is a value like any other.
+                "original" gives the columns that the original would have, and spreads a label over the values below it.
+                Its column names reveal values of the original: do not publish it.
+
+        Returns:
+            A frame of the library that the original came from.
         """
         from shoal.metrics.features import encode_release
 
-        self._verify()
+        if self.recoding is not None:
+            raise UsageError(
+                f"to_numeric needs the rows in memory, but the table was counted where it is. Use "
+                f"{setting('engine', 'memory')}."
+            )
+        verify_cells(self)
         return encode_release(Table(self.text), self.original, self.schema, self.labels, columns, domain)
 
     def write(
@@ -181,140 +229,58 @@ class Release:
         key: bytes | None = None,
         report: str | os.PathLike[str] | None = None,
         signoff: Mapping[str, str] | None = None,
+        progress: Callable[[str, float], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Path:
         """Write the release and its manifest, both or neither, and only if the written bytes pass the gate.
 
-        path: its ending tells the format: .csv, .csv.gz, .parquet or .xlsx. force: replace a file that exists.
-        key: a secret to sign the input's hash in the manifest with; without it the manifest
-        holds no hash of the input. report: the path of an HTML file; the report is written there, its private part
-        and their JSON twins beside it. signoff: lines of it that are filled in: who, when, purpose, legal_basis,
-        reviewer. Returns the path of the manifest.
+        Args:
+            path: The file. Its ending selects the format: .csv, .csv.gz, .parquet or .xlsx.
+            force: Whether to replace a file that exists.
+            key: A secret that signs the hash of the input in the manifest. Without it there is no such hash.
+            report: The path of an HTML report; its private part and their JSON versions are written beside it.
+            signoff: Lines of the report to fill in: who, when, purpose, legal_basis, reviewer.
+            progress: Called with the name of the stage and the share of it that is done.
+            cancelled: Called several times a second; True ends the writing with a CancelledError.
+
+        Returns:
+            The path of the manifest.
         """
         if signoff:
             settings = replace(self.settings, signoff=check_signoff(signoff))
-            return replace(self, settings=settings).write(path, force=force, key=key, report=report)
+            return replace(self, settings=settings).write(
+                path, force=force, key=key, report=report, progress=progress, cancelled=cancelled
+            )
         with ExitStack() as stack:
-            target = stack.enter_context(Target(path, force=force, source=self.original.path))
-            beside = None if report is None else Beside(report, force=force, source=self.original.path)
-            self.write_to(target, key=key, report=beside and stack.enter_context(beside))
+            target = stack.enter_context(FileTarget(path, force=force, source=self.source.path))
+            beside = None if report is None else ReportTarget(report, force=force, source=self.source.path)
+            pages = beside and stack.enter_context(beside)
+            self.write_to(target, key=key, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 
     def write_to(
-        self, target: Target | Stream | TableTarget, *, key: bytes | None = None, report: Beside | None = None
+        self,
+        target: Target,
+        *,
+        key: bytes | None = None,
+        report: ReportTarget | None = None,
+        watch: Watch = UNWATCHED,
     ) -> Path | None:
-        """Write to a target that is open already; a stream gets the release alone, and there is no manifest.
+        """Write to an open target.
 
-        report: where the report goes, open already too; it needs a release that is a file.
+        Args:
+            target: A file, a stream or a table of a database.
+            key: A secret that signs the hash of the input.
+            report: Where the report goes, open as well; only for a release that is a file.
+            watch: Hears of progress and may cancel.
+
+        Returns:
+            The path of the manifest; None if the release is not a file.
         """
-        self.original.check_unchanged()
-        check_report(target, report)
-        if isinstance(target, TableTarget):
-            self._write_table(target, key)
-            return None
-        unfinished = target.temporary(f"release{suffix_of(target.format)}")
-        try:
-            write_release(self._file.table.frame, unfinished, target.format)
-            verdict = self._pass_gate(unfinished)
-            self.original.check_unchanged()
-            if isinstance(target, Stream):
-                target.publish(unfinished)
-                return None
-            beside = self._write_dictionary(target)
-            content = self.manifest(target.path.name, unfinished, key)
-            return publish_files(target, unfinished, beside, content, write_report(report, self, verdict, content))
-        except BrokenPipeError:
-            raise  # nobody reads the stream any more: no fault
-        except OSError as error:
-            raise FileError(f"{target.path}: cannot be written: {error.strerror}.") from None
-
-    def _write_table(self, target: TableTarget, key: bytes | None) -> None:
-        """Write to a table of a database: the file that would be written passes the gate, then it is loaded."""
-        request = self.request
-        if request.keep_order or request.spreadsheet_safe or request.cells != "text":
-            raise UsageError(
-                f"{target.place}: --keep-order, --cells bounds and --spreadsheet-safe are for files. Leave them out."
-            )
-        unfinished = target.temporary("release.csv")
-        write_release(self._file.table.frame, unfinished, target.format)
-        self._pass_gate(unfinished)
-        load_table(target, unfinished, self, self.manifest(target.url.table, unfinished, key))
-
-    def _write_dictionary(self, target: Target) -> list[tuple[Path, Path]]:
-        """Write the data dictionary as JSON and as a page; return the unfinished files with their final paths."""
-        missing = list(self.schema.missing)
-        cells = {
-            column.name: Seen(
-                self.text[column.name].n_unique() if column.role is Role.QI else 0,
-                int(self.text[column.name].is_in(missing).sum()),
-            )
-            for column in self.schema.released
-        }
-        return write_dictionary(target, self, cells, self.text.height)
-
-    def manifest(self, name: str, written: Path, key: bytes | None) -> dict[str, Any]:
-        """Return what may be published: no count from 1 to k - 1, nothing about the input but its keyed hash."""
-        from shoal import __version__
-
-        k, measures = self.request.k, self.measures.as_dict()
-        suppressed = measures.pop("suppressed_rows")
-        if 0 < suppressed < k:
-            suppressed = "<k"
-            measures = {name: measures[name] for name in ("rows", "groups", "smallest_group", "c_avg")}
-        content: dict[str, Any] = {
-            "shoal": __version__,
-            "file": name,
-            "sha256": sha256_of(written),
-            "k": k,
-            "models": list(self.request.models),
-            "suppression_limit": float(self.request.suppression_limit),
-            "method": self.request.method,
-            "options": dict(self.request.options),
-            "seed": self.request.seed,
-            "weights": {name: float(weight) for name, weight in self.request.weights.items()},
-            "rules": [verdict.rule for verdict in self.rules],
-            "cells": self.request.cells,
-            "snap": self.request.snap,
-            "accepted_unique_columns": list(self.request.accept_unique),
-            "counts": "persons" if self.schema.names(Role.PERSON) else "rows, one taken for one person",
-            "columns": [
-                {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
-                for c in self.schema.released
-            ],
-            "suppressed_rows": suppressed,
-            "measures": measures,
-        }
-        if key is not None:
-            content["input_hmac_sha256"] = _keyed_hash(self.original, key)
-        return content
-
-    def _pass_gate(self, written: Path) -> verification.Verdict:
-        """Re-read the written bytes and hold them against the original and the request."""
-        table = self.original
-        if table.path is not None and verification.can_read(table.path):
-            dialect = table.dialect or Dialect()
-            original: Any = verification.read_original(table.path, dialect, table.sheet)
-        else:
-            original = _as_text(table)
-        verdict = verification.gate(
-            written,
-            self.schema,
-            self.request.k,
-            original,
-            self._file.source_rows,
-            self.claims(),
-            keep_order=self.request.keep_order,
-            labels=self.labels,
-            bounds=self.ends if self.request.cells == "bounds" else (),
-            spreadsheet_safe=self.request.spreadsheet_safe,
-            suppression_limit=self.request.suppression_limit,
-            models=self.request.specs,
-            paths=self.paths,
-            population=None if self.population is None else _as_text(self.population),
-        )
-        return require(verdict)
+        return write_to(self, target, key=key, report=report, watch=watch)
 
     def claims(self) -> dict[str, int]:
-        """Return what is stated of the release and recounted by the gate."""
+        """Return the counts that the manifest states and the gate recounts."""
         n_source, n_rows = self.original.n_rows, self.measures.rows
         groups = {"groups": self.measures.groups, "smallest_group": self.measures.smallest_group}
         return {"rows": n_rows, **groups, "suppressed_rows": n_source - n_rows}
@@ -323,42 +289,5 @@ class Release:
         """Show the verdict and the first rows in a notebook."""
         from shoal.tables.frames import notebook_html
 
-        return notebook_html(self.text, self.request.k, self.request.method, self.measures)
-
-
-def _as_text(table: Table) -> dict[str, list[str]]:
-    return {name: table.frame[name].to_list() for name in table.names}
-
-
-def write_release(text: pl.DataFrame, path: Path, form: Format) -> None:
-    """Write the cells to a new private file in one of the formats that the gate reads."""
-    if form is Format.EXCEL:
-        writers.check_excel(text)
-        writers.write_excel(text, path)
-    elif form is Format.PARQUET:
-        from shoal.tables.formats import columnar
-
-        columnar.write_parquet(text, path)
-    elif form is Format.GZIP:
-        plain = path.with_name("plain.csv")
-        write_csv(text, plain)
-        writers.compress(plain, path)
-    else:
-        write_csv(text, path)
-
-
-def write_csv(text: pl.DataFrame, path: Path) -> None:
-    """Write the cells as they are: UTF-8, comma, LF, quotes only where needed; an empty cell is bare."""
-    import polars as pl
-
-    if text.width > 1:  # alone in its row, a bare empty cell would be a blank line
-        empty = [name for name in text.columns if (text[name] == "").any()]
-        text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
-    with writers.create(path) as file:
-        text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
-
-
-def _keyed_hash(table: Table, key: bytes) -> str:
-    if table.path is not None:
-        return hmac.new(key, table.path.read_bytes(), "sha256").hexdigest()
-    return hmac.new(key, table.frame.write_csv().encode(), "sha256").hexdigest()
+        shown = self.text if self.recoding is None else self.text.head(0)
+        return notebook_html(shown, self.request.k, self.request.method, self.measures)

@@ -1,64 +1,56 @@
-"""What the owner of a table should know before signing, each with what helps against it."""
+"""What the owner of a table should know before signing a release, each with its cure."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
+from shoal.errors import Note, setting
 from shoal.report.figures import Evidence
-from shoal.report.words import hide_counts, percent
+from shoal.report.words import percent
 
 __all__ = ["warnings_of"]
 
-LIFTED = 10.0  # times more frequent in a group than in the whole
+LIFTED = 10.0  # times as frequent in a group as in the release
 
 
 def warnings_of(evidence: Evidence, *, private: bool) -> list[dict[str, str]]:
-    """Return the remarks on a release, and what its groups give away; in the public part without small counts."""
+    """Return what the groups of a release disclose, and the notes on it.
+
+    The public part redacts by field: it hides counts below k, row numbers and folders, and leaves out a note that is
+    a plain string, because nobody knows what that string mentions.
+
+    Args:
+        evidence: The release and its figures.
+        private: Whether the warnings go into the private part.
+    """
     release = evidence.release
-    remarks = [note for note in release.notes if note not in release.original.notes]
-    texts = [*_given_away(evidence), *remarks]
-    k, told = release.request.k, []
-    for text, _, cure in map(_cut, texts):
-        if not private:
-            text, cure = hide_counts(_without_paths(text, release.settings), k), _without_paths(cure, release.settings)
-        told.append({"text": _sentence(text), "cure": _sentence(cure)})
-    return told
+    reading = set(release.original.notes)
+    notes = [*_disclosures(evidence), *(note for note in release.notes if note not in reading)]
+    warnings = []
+    for note in notes:
+        if not isinstance(note, Note):
+            if not private:
+                continue
+            note = Note("", note)
+        text, cure = note.sentences(None if private else release.request.k)
+        warnings.append({"text": text, "cure": cure})
+    return warnings
 
 
-def _given_away(evidence: Evidence) -> list[str]:
-    """Say which sensitive columns groups give away: by one value alone, or by one that is far more frequent."""
-    limited = {spec.get("column") for spec in evidence.release.request.specs}
-    texts = []
+def _disclosures(evidence: Evidence) -> Iterator[Note]:
+    """Yield a note for each sensitive column of which groups show one value, or one value far too often."""
+    protected = {spec.get("column") for spec in evidence.release.request.specs}
     for facts in evidence.sensitive:
-        if facts.one_value and facts.name not in limited:
+        if facts.name in protected:
+            continue
+        about = f"column {facts.name!r}"
+        if facts.one_value:
             share = percent(facts.one_value / max(1, evidence.written.rows - evidence.starred))
-            texts.append(
-                f"column {facts.name!r}: {facts.one_value:,} rows ({share}) stand in groups that share one value, "
-                "which whoever finds the group learns; ask for --l 2 or more"
+            text = f"{{rows}} rows ({share}) are in groups that share one value, so finding the group reveals the value"
+            yield Note(about, text, f"ask for {setting('l', 2)} or more", {"rows": facts.one_value})
+        if facts.lift >= LIFTED:
+            text = (
+                f"a value that makes up at least half of a group is {facts.lift:.0f} times as frequent there as in "
+                "the release"
             )
-        if facts.lift >= LIFTED and facts.name not in limited:
-            texts.append(
-                f"column {facts.name!r}: a value that makes up half of a group or more is {facts.lift:.0f} times as "
-                "frequent there as in the whole release; --t limits that"
-            )
-    return texts
-
-
-def _without_paths(text: str, settings: Any) -> str:
-    for given in (*settings.hierarchies.values(), settings.population):
-        if isinstance(given, str | os.PathLike):
-            text = text.replace(str(given), Path(given).name)
-    return text
-
-
-def _cut(text: str) -> tuple[str, str, str]:
-    """Return a remark, and the cure that stands after its last semicolon."""
-    return text.rpartition("; ") if "; " in text else (text, "", "")
-
-
-def _sentence(text: str) -> str:
-    if not text:
-        return ""
-    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+            yield Note(about, text, f"limit this with {setting('t')} (t-closeness)")

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn
+from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
 from shoal.schema import Kind
 from shoal.settings.toml import key, string
 from shoal.tables.targets.text_file import check_text_target, write_text
@@ -35,7 +35,11 @@ def document(profile: Profile) -> str:
         f"k = {PROPOSED_K}",
         "",
     ]
-    lines += _comment(w.text for w in profile.warnings if not w.columns or w.about in ("header", "roles"))
+    lines += _comment(
+        " ".join(w.text.sentences()).strip()
+        for w in profile.warnings
+        if not w.columns or w.about in ("header", "roles")
+    )
     if profile.missing:
         lines += _comment(
             ["CHECK: texts that seem to stand for a missing value, in every column, beside the empty cell."]
@@ -46,7 +50,8 @@ def document(profile: Profile) -> str:
         lines += [f"encoding = {string(profile.dialect.encoding)}"]
         lines += [f"header = {'true' if profile.dialect.header else 'false'}", ""]
     for column in profile.columns:
-        notes = [w.text for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
+        warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
+        notes = list(map(_sentences, warnings))
         lines += [*_column(column, notes), ""]
     return "\n".join(lines)
 
@@ -64,6 +69,10 @@ def _column(column: ProfiledColumn, notes: Iterable[str]) -> Iterator[str]:
     yield f"kind = {string(proposal.kind)}"
     if proposal.kind is Kind.DATE and facts.date_format is not None:
         yield f"format = {string(facts.date_format)}"
+
+
+def _sentences(warning: Warned) -> str:
+    return " ".join(warning.text.sentences()).strip()
 
 
 def _comment(texts: Iterable[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import FileError, InputError, InternalError, UsageError, join_problems
+from shoal.errors import FileError, InputError, InternalError, Note, UsageError, file_path, join_problems
 from shoal.schema import Dialect
 from shoal.tables.dialect import detect, numbered_names
 
@@ -57,9 +57,10 @@ def parse_csv(
     dialect = detect(text[:1_000_000], len(text) <= 1_000_000, delimiter=delimiter, header=header, place=str(path))
     dialect = replace(dialect, encoding=encoding_found)
     frame, blank = _parse(text, dialect, path)
-    notes = [f"{path}: {dialect.describe()}"]
+    notes = [Note(file_path(path), dialect.describe())]
     if blank:
-        notes.append(f"{path}: {blank} blank line{'s' * (blank > 1)} skipped")
+        lines = "{lines} blank line was" if blank == 1 else "{lines} blank lines were"
+        notes.append(Note(file_path(path), f"{lines} skipped", counts={"lines": blank}))
     notes += check_names(frame.columns, str(path))
     return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
 

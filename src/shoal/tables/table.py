@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InputError, UsageError, join_problems
+from shoal.errors import InputError, Note, UsageError, join_problems
 from shoal.schema import Dialect
 from shoal.tables.typed_text import arrow_texts, pandas_text, polars_texts
 
@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Factor", "Native", "Stamp", "Table", "factorize", "from_frame"]
+__all__ = [
+    "Factor",
+    "Native",
+    "Stamp",
+    "Table",
+    "changed_file",
+    "check_names",
+    "check_stamp",
+    "factorize",
+    "from_frame",
+    "make_table",
+]
 
 
 class Stamp(NamedTuple):
@@ -32,6 +43,23 @@ class Stamp(NamedTuple):
         """Take the stamp of a file."""
         found = path.stat()
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def check_stamp(path: Path, stamp: Stamp | None) -> None:
+    """Raise an InputError if a file no longer has the stamp that it had when it was read."""
+    if stamp is None:
+        return
+    try:
+        current = Stamp.of(path)
+    except OSError:
+        raise InputError(f"{path}: the file disappeared after it was read. Run again when it is back.") from None
+    if current != stamp:
+        raise changed_file(path)
+
+
+def changed_file(path: Path) -> InputError:
+    """Return the error for a file that changed after it was read."""
+    return InputError(f"{path}: the file changed after it was read. Run again when nothing writes to it.")
 
 
 class Factor(NamedTuple):
@@ -62,7 +90,7 @@ class Table:
     path: Path | None = None
     dialect: Dialect | None = None
     native: Native | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     stamp: Stamp | None = None
     sheet: str | None = None
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
@@ -117,15 +145,9 @@ class Table:
         return counts
 
     def check_unchanged(self) -> None:
-        """Raise an InputError if the file is no longer the one that was read."""
-        if self.path is None or self.stamp is None:
-            return
-        try:
-            now = Stamp.of(self.path)
-        except OSError:
-            raise InputError(f"{self.path}: the file went away after it was read. Run again when it is back.") from None
-        if now != self.stamp:
-            raise InputError(f"{self.path}: the file changed after it was read. Run again when nothing writes to it.")
+        """Raise an InputError if the file changed since it was read."""
+        if self.path is not None:
+            check_stamp(self.path, self.stamp)
 
     @property
     def n_rows(self) -> int:
@@ -208,9 +230,9 @@ def _check_header(names: Iterable[str], place: str) -> None:
         raise InputError(join_problems(problems))
 
 
-def check_names(names: list[str], place: str) -> list[str]:
-    """Refuse double names; note those that differ in case alone."""
+def check_names(names: list[str], place: str) -> list[Note]:
+    """Refuse duplicate names; note names that differ only in case."""
     _check_header(names, place)
     folded = Counter(name.casefold() for name in names)
     alike = [name for name in names if folded[name.casefold()] > 1]
-    return [f"column names {', '.join(map(repr, alike))} differ in case alone"] if alike else []
+    return [Note("", f"column names {', '.join(map(repr, alike))} differ only in case")] if alike else []

@@ -71,20 +71,20 @@ def test_labels_do_not_depend_on_the_other_values() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"widths": [5, 8]}, "a cut at 8 lies inside [5, 10) of level 1"),
-        ({"widths": [10, 5]}, "a cut at 5 lies inside [0, 10) of level 1"),
-        ({"widths": [5, 5]}, "[0, 5) is an interval of level 1 too"),
-        ({"cuts": [[18, 40], [30]]}, "a cut at 30 lies inside [18, 40) of level 1"),
-        ({"cuts": [[18, 40], [50]]}, "a cut at 50 lies inside >=40 of level 1"),
+        ({"widths": [5, 8]}, "the cut at 8 lies inside [5, 10) of level 1"),
+        ({"widths": [10, 5]}, "the cut at 5 lies inside [0, 10) of level 1"),
+        ({"widths": [5, 5]}, "[0, 5) is also an interval of level 1"),
+        ({"cuts": [[18, 40], [30]]}, "the cut at 30 lies inside [18, 40) of level 1"),
+        ({"cuts": [[18, 40], [50]]}, "the cut at 50 lies inside >=40 of level 1"),
         ({"cuts": [[40, 18]]}, "the bounds 40 and 18 are reversed"),
         ({"cuts": [[18, 18]]}, "the bounds 18 and 18 are reversed or equal"),
-        ({"cuts": [[18], []]}, "level 2: no cuts"),
-        ({"ranges": [[(0, 10), (12, 20)]]}, "a gap between the bounds 10 and 12"),
-        ({"ranges": [[(0, 10), (9, 20)]]}, "an overlap: the bounds 10 and 9"),
+        ({"cuts": [[18], []]}, "level 2 has no cuts"),
+        ({"ranges": [[(0, 10), (12, 20)]]}, "gap between the bounds 10 and 12"),
+        ({"ranges": [[(0, 10), (9, 20)]]}, "overlap between the bounds 9 and 10"),
         ({"ranges": [[(10, 0)]]}, "the bounds 10 and 0 are reversed"),
-        ({"ranges": [[(0, None), (10, 20)]]}, "an open end inside: the bounds an open end and 10 meet"),
+        ({"ranges": [[(0, None), (10, 20)]]}, "open end inside: the bounds an open end and 10 meet"),
         ({"ranges": [[(0, 10), (10, 20)], [(0, 30)]]}, "the bounds 30 and 20 are the ends of levels 2 and 1"),
-        ({"ranges": [[(0, 10), (10, 20)], [(0, 5), (5, 20)]]}, "a cut at 5 lies inside [0, 10) of level 1"),
+        ({"ranges": [[(0, 10), (10, 20)], [(0, 5), (5, 20)]]}, "the cut at 5 lies inside [0, 10) of level 1"),
         (
             {"cuts": [["2021-01-01", "2020-01-01"]], "unit": "date"},
             "the bounds 2021-01-01 and 2020-01-01 are reversed",
@@ -99,14 +99,14 @@ def test_gap_overlap_reversed_and_open_end_are_refused_with_both_bounds(argument
 
 
 def test_ranges_end_where_they_say() -> None:
-    """B21: a value beyond the last bound is refused with the bounds; an end that is left open takes it."""
+    """B21: a value beyond the last bound is refused with the bounds; an open end covers it."""
     with pytest.raises(InputError, match=r"column 'age': 1 value is outside the intervals, which cover \[0, 20\)") as e:
         intervals(ranges=[[(0, 10), (10, 20)]]).over(["5", "20"], column="age", rows_of=lambda i: 10 * i)
     assert "(first at row 10)" in str(e.value)
     assert intervals(ranges=[[(0, 10), (10, None)]]).over(["20"]).rows["20"] == (">=10", "*")
 
 
-def test_values_that_are_no_numbers_are_refused_or_go_to_the_top() -> None:
+def test_values_that_are_not_numbers_are_refused_or_go_to_the_top() -> None:
     """B18."""
     rule = intervals([5])
     with pytest.raises(InputError, match=r"column 'age': 2 values are not a number \(first at row 2\)"):
@@ -206,7 +206,7 @@ def check_nested(rows: dict[str, tuple[str, ...]]) -> None:
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=20, unique=True), WIDTHS, st.sampled_from([0, 3, "-0.5", "0.07"]))
-def test_widths_nest_and_hold_their_values(values: list[str], widths: list[Decimal], origin: Any) -> None:
+def test_widths_nest_and_contain_their_values(values: list[str], widths: list[Decimal], origin: Any) -> None:
     """C15, C10."""
     rows = dict(intervals(widths, origin=origin).over(values).rows)
     check_nested(rows)
@@ -214,7 +214,7 @@ def test_widths_nest_and_hold_their_values(values: list[str], widths: list[Decim
         for width, label in zip(widths, labels, strict=False):
             span = parse_span(label)
             assert span is not None
-            assert span.holds(Decimal(value))
+            assert span.contains(Decimal(value))
             assert Fraction(span.high) - Fraction(span.low) == Fraction(width)  # type: ignore[arg-type]
 
 
@@ -223,8 +223,8 @@ def test_widths_nest_and_hold_their_values(values: list[str], widths: list[Decim
     st.lists(st.decimals(-1000, 1000, places=2), min_size=1, max_size=6, unique=True),
     st.randoms(use_true_random=False),
 )
-def test_cuts_nest_and_hold_their_values(values: list[str], cuts: list[Decimal], random: Any) -> None:
-    """C15: disjoint and covering, since a value and each cut fall into one interval a level."""
+def test_cuts_nest_and_contain_their_values(values: list[str], cuts: list[Decimal], random: Any) -> None:
+    """C15: disjoint and covering, since a value and each cut fall into one interval on each level."""
     finest = sorted(cuts)
     coarser = sorted(random.sample(finest, random.randint(1, len(finest))))
     rows = dict(intervals(cuts=[finest, coarser]).over([*values, *map(str, finest)]).rows)
@@ -233,7 +233,7 @@ def test_cuts_nest_and_hold_their_values(values: list[str], cuts: list[Decimal],
         for label in labels[:-1]:
             span = parse_span(label)
             assert span is not None
-            assert span.holds(Decimal(value))
+            assert span.contains(Decimal(value))
 
 
 @given(
@@ -241,17 +241,17 @@ def test_cuts_nest_and_hold_their_values(values: list[str], cuts: list[Decimal],
     st.sampled_from(["day", "week", "month", "quarter", "year"]),
     st.lists(st.integers(2, 10), max_size=2),
 )
-def test_dates_nest_and_hold_their_values(days: list[date], unit: str, factors: list[int]) -> None:
+def test_dates_nest_and_contain_their_values(days: list[date], unit: str, factors: list[int]) -> None:
     rows = dict(intervals(widening("1", factors), unit=unit).over([day.isoformat() for day in days]).rows)
     check_nested(rows)
     for value, labels in rows.items():
         for label in labels[:-1]:
             span = parse_span(label)
             assert span is not None
-            assert span.holds(value)
+            assert span.contains(value)
 
 
-def test_neighbouring_days_are_told_apart_at_each_end_of_a_month() -> None:
+def test_neighbouring_days_are_separated_at_each_end_of_a_month() -> None:
     first = date(2020, 2, 1)
     days = [first - timedelta(1), first, date(2020, 2, 29), date(2020, 3, 1)]
     rows = intervals([1], unit="month").over([day.isoformat() for day in days]).rows

@@ -13,7 +13,7 @@ EUROPE = {"SE": ("North", "Europe", "*"), "NO": ("North", "Europe", "*"), "IT": 
 
 
 @pytest.mark.parametrize(
-    "given",
+    "content",
     [
         {"SE": ["North", "Europe"], "NO": ["North", "Europe"], "IT": ["South", "Europe"]},
         {"SE": ["North", "Europe", "*"], "NO": ["North", "Europe", "*"], "IT": ["South", "Europe", "*"]},
@@ -23,8 +23,8 @@ EUROPE = {"SE": ("North", "Europe", "*"), "NO": ("North", "Europe", "*"), "IT": 
         {"*": {"Europe": {"North": {"SE", "NO"}, "South": {"IT"}}}},
     ],
 )
-def test_three_ways_to_write_one_hierarchy(given: dict[str, Any]) -> None:
-    assert dict(from_dict(given).rows) == EUROPE
+def test_three_ways_to_write_one_hierarchy(content: dict[str, Any]) -> None:
+    assert dict(from_dict(content).rows) == EUROPE
 
 
 def test_star_is_put_on_top_of_several_roots() -> None:
@@ -37,7 +37,7 @@ def test_short_branches_are_padded_at_the_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "content",
     [
         {"a": "X", "X": "Y", "Y": "X"},
         {"X": "Y", "Y": "X"},
@@ -45,13 +45,13 @@ def test_short_branches_are_padded_at_the_value() -> None:
         {"a": ["X", "Y", "X"], "b": ["X", "Y", "X"]},
     ],
 )
-def test_cycles_are_refused(given: dict[str, Any]) -> None:
+def test_cycles_are_refused(content: dict[str, Any]) -> None:
     """B19."""
     with pytest.raises(InputError, match="its own ancestor"):
-        from_dict(given)
+        from_dict(content)
 
 
-def test_dictionary_that_holds_itself_is_refused() -> None:
+def test_dictionary_that_contains_itself_is_refused() -> None:
     """B19."""
     tree: dict[str, Any] = {"a": None}
     tree["X"] = tree
@@ -61,7 +61,7 @@ def test_dictionary_that_holds_itself_is_refused() -> None:
 
 def test_value_below_two_labels_is_refused() -> None:
     """B19."""
-    with pytest.raises(InputError, match="value 2: the value is listed before, with other labels"):
+    with pytest.raises(InputError, match="value 2: the value occurs before, with other labels"):
         from_dict({"X": {"a"}, "Y": {"a"}})
 
 
@@ -75,6 +75,6 @@ def test_other_content_is_a_usage_error() -> None:
 def test_function_gives_the_labels() -> None:
     hierarchy = from_function(lambda text: [f"{text[0]}x", "*"], ["11", "12", "21", "11"])
     assert hierarchy.rows == {"11": ("1x", "*"), "12": ("1x", "*"), "21": ("2x", "*")}
-    with pytest.raises(InputError, match="does not hold the value"):
+    with pytest.raises(InputError, match="does not contain the value"):
         from_function(lambda text: ["0-9"], ["11"])
     assert from_function(lambda text: ["0-9"], ["11"], trust=True).trusted

@@ -27,9 +27,9 @@ def test_mask_counts_from_the_end_of_each_code_and_leaves_one_character() -> Non
     assert rows == {"ABCDE": ("ABC**", "A****", "*"), "ABC": ("A**", "A**", "*"), "A": ("A", "A", "*")}
 
 
-def test_codes_that_hold_the_mask_are_refused() -> None:
+def test_codes_that_contain_the_mask_are_refused() -> None:
     """C22: a hidden character must not look like a real one."""
-    with pytest.raises(InputError, match=r"column 'zip': 2 values are empty or hold '\*'.*\(first at row 2\)"):
+    with pytest.raises(InputError, match=r"column 'zip': 2 values are empty or contain '\*'.*\(first at row 2\)"):
         prefixes(mask=1).over(["02139", "0213*", "*"], column="zip", rows_of=lambda i: i + 1)
     assert prefixes(mask=1).over(["021", "*"], unknown="top").rows["*"] == ("*", "*", "*")
 
@@ -50,7 +50,7 @@ RULES = st.one_of(
 
 
 @given(CODES, RULES)
-def test_prefixes_nest_are_true_and_never_a_star_alone(codes: list[str], rule: object) -> None:
+def test_prefixes_nest_are_true_and_never_only_a_star(codes: list[str], rule: object) -> None:
     """C15 and C22 for codes."""
     hierarchy = rule.over(codes)  # type: ignore[attr-defined]
     above: dict[tuple[int, str], tuple[str, ...]] = {}

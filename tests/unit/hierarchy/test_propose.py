@@ -24,7 +24,7 @@ def test_numbers_by_round_widths() -> None:
     assert propose({"0.1": 1, "0.35": 1}, "numeric").rows["0.35"][0] == "[0.34, 0.36)"
 
 
-def test_numbers_by_quantiles_hold_about_equally_many_rows() -> None:
+def test_quantiles_have_about_the_same_number_of_rows() -> None:
     counts = {str(n): 1 if n < 900 else 20 for n in range(1000)}
     hierarchy = propose(counts, "numeric", by="quantiles")
     assert n_labels(hierarchy) == [1000, 16, 8, 4, 2, 1]
@@ -82,7 +82,7 @@ def test_proposal_does_not_depend_on_the_order_of_rows() -> None:
     assert list(first.rows) == list(second.rows)
 
 
-def test_merge_order_takes_the_closest_first_and_the_lowest_of_ties() -> None:
+def test_merge_order_starts_with_the_closest_pair_and_the_lowest_of_ties() -> None:
     assert merge_order([1, 1, 1], [[1.0, 0.0], [0.0, 1.0], [0.1, 0.9]]) == [(1, 2), (0, 1)]
     assert merge_order([1, 1, 1, 1], [[1.0]] * 4) == [(0, 1), (0, 2), (0, 3)]
     assert merge_order([5], [[1.0]]) == []
@@ -103,7 +103,7 @@ def test_two_categories_are_kept_or_suppressed() -> None:
 def test_missing_values_are_left_out() -> None:
     table = from_frame(pl.DataFrame({"age": ["20", "?", "", "70"]}))
     assert list(propose_for(table, "age", missing=["?"]).rows) == ["20", "70"]
-    with pytest.raises(InputError, match="column 'age' has no values but missing ones"):
+    with pytest.raises(InputError, match="column 'age' has only missing values"):
         propose_for(from_frame(pl.DataFrame({"age": ["?"]})), "age", missing=["?"])
 
 
@@ -114,7 +114,7 @@ def test_wrong_requests_are_refused() -> None:
         propose_for(from_frame(PETS), "town")
     with pytest.raises(InputError, match="column 'pet': 4 values are not a number"):
         propose_for(from_frame(PETS), "pet", kind="numeric")
-    with pytest.raises(InputError, match="no values"):
+    with pytest.raises(InputError, match="there are no values"):
         propose({}, "numeric")
     with pytest.raises(InputError, match="too many to compare"):
         propose({f"v{i:x}": 1 for i in range(1600)}, "categorical", by="cooccurrence")

@@ -1,4 +1,4 @@
-"""Labels that read like ranges."""
+"""Labels that look like ranges."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from shoal.hierarchy.range_label import is_true_of, parse_span
         ("[0.1, 0.3)", "0.1 0.29999999999999999", "0.3"),
     ],
 )
-def test_ranges_hold_what_they_say(label: str, inside: str, outside: str) -> None:
+def test_ranges_contain_what_they_say(label: str, inside: str, outside: str) -> None:
     span = parse_span(label)
     assert span is not None
-    assert all(span.holds(Decimal(text)) for text in inside.split())
-    assert not any(span.holds(Decimal(text)) for text in outside.split())
+    assert all(span.contains(Decimal(text)) for text in inside.split())
+    assert not any(span.contains(Decimal(text)) for text in outside.split())
 
 
 @pytest.mark.parametrize("label", ["young", "20", "A00-A09", "7th-8th", "*", "", "20-", "[20", "2020-01-01", "1-2-3"])
-def test_other_labels_are_no_ranges(label: str) -> None:
+def test_other_labels_are_not_ranges(label: str) -> None:
     assert parse_span(label) is None
 
 
@@ -58,7 +58,7 @@ def test_other_labels_are_no_ranges(label: str) -> None:
         ("<2020-01-01", "2020-01-01", False),
         ("02000-02999", "02139", True),
         ("03000-03999", "02139", False),
-        ("01-03", "0111", True),  # a code of four digits and a range of codes of two: no quantities
+        ("01-03", "0111", True),  # a code of four digits, a range of codes of two digits: not quantities
         ("021**", "02139", True),
         ("031**", "02139", False),
         ("Asia*", "Japan", True),

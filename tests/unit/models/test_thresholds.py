@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,12 +12,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.encoding.sensitive import encode_sensitive
+from shoal.encoding.dictionary import Distinct
+from shoal.encoding.sensitive import sensitive_dictionary
 from shoal.errors import InfeasibleError, UsageError
 from shoal.models import Groups, PrivacyModel, model_from, parse_model
 from shoal.models.thresholds import entropy_falls_short
 from shoal.schema import Column, Kind, Role
-from shoal.tables.table import factorize
+from shoal.tables.table import Table
 
 Rows = Sequence[Sequence[str]]
 
@@ -24,9 +26,9 @@ Rows = Sequence[Sequence[str]]
 def groups_of(groups: Rows, kind: Kind | None = None, rule: Any = None) -> Groups:
     """Groups of the values of a column x; the empty text is missing."""
     cells = [cell for group in groups for cell in group]
-    column = encode_sensitive(
-        Column("x", Role.SENSITIVE, kind), factorize(pl.Series(cells, dtype=pl.String)), ("",), rule
-    )
+    table = Table(pl.DataFrame({"x": cells}, schema={"x": pl.String}))
+    dictionary = sensitive_dictionary(Column("x", Role.SENSITIVE, kind), Distinct.of(table, "x"), ("",), rule)
+    column = replace(dictionary.meaning, codes=dictionary.codes(table.factor("x")))
     labels = np.repeat(np.arange(len(groups), dtype=np.int32), [len(group) for group in groups])
     return Groups(labels, np.ones(len(cells), dtype=np.int64), {"x": column})
 

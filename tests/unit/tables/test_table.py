@@ -117,7 +117,7 @@ def test_odd_names_are_kept_and_case_is_noted(tmp_path: Path) -> None:
     """B07."""
     table = read_csv(write(tmp_path, 'a,A,"x,y","z\nz",🐟\n1,2,3,4,5\n6,7,8,9,0\n'))
     assert table.names == ("a", "A", "x,y", "z\nz", "🐟")
-    assert any("differ in case alone" in note for note in table.notes)
+    assert any("differ only in case" in note for note in table.notes)
 
 
 def test_large_cell_and_many_columns(tmp_path: Path) -> None:

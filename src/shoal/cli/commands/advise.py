@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.commands import compare as shared
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.settings import Settings, read_config
 from shoal.tables.targets.text_file import check_text_target, write_text
 
@@ -122,7 +122,9 @@ def advise(
     )
     with terminal.counting() as counted:
         kept = shared.open_cache(cache, no_cache)
-        found = compare_table(subject, cases, None, kept, jobs=jobs, fresh=fresh, progress=counted)
+        found = compare_table(
+            subject, cases, None, kept, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
+        )
     advice = advise_on(found, limits, rule)
     write_outputs(advice, plot, report)
     if as_json:
@@ -146,10 +148,11 @@ def write_outputs(advice: Advice, plot: Path | None, report: Path | None) -> Non
 
 def print_advice(advice: Advice) -> None:
     """Print the runs, what each rule says, and the recommendation."""
+    from shoal.evaluate.summary import opinion_words, recommendation_words
+
     assert advice.comparison is not None
     shared.print_runs(advice.comparison)
-    for opinion in advice.opinions:
-        typer.echo(f"{opinion.rule}: {opinion.reason}")
+    for line in opinion_words(advice):
+        typer.echo(line)
     if advice.chosen is not None:
-        best = advice.chosen.outcome
-        typer.echo(f"\nTake k = {best.k} with {best.method}, by the rule of {advice.chosen.rule}.")
+        typer.echo(f"\n{recommendation_words(advice)}")

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
-from shoal.errors import FileError, UsageError
+from shoal.errors import UsageError
 from shoal.settings.settings import Settings, check_signoff, read_config
-from shoal.tables.targets.file import Beside, Stream, Target
-
-if TYPE_CHECKING:
-    from shoal.tables.targets.database import TableTarget
 
 
 def anonymize(
@@ -211,63 +206,32 @@ def anonymize(
     if streams and as_json:
         raise UsageError("-o - and --json both print on standard output. Leave one out.")
     n_threads = opt.use_threads(threads)
-    from shoal.release.anonymize import choose_method, make_request, make_run
-    from shoal.release.job import Job, check_engine
-    from shoal.release.publish import check_report
+    from shoal.release.job import Job
+    from shoal.release.make import make_run
 
-    most = check_engine(data, engine, memory)
-    request, models = make_request(settings, keep_order=keep_order, bound=bound), settings.privacy_models()
-    chosen, rules = choose_method(settings, models), settings.rules()
-    key = _read_key(key_file)
-    with (
-        _place(data, output, dry_run=dry_run, force=force) as target,
-        _beside(data, report, dry_run=dry_run, force=force) as beside,
-        terminal.progress() as (stage, progress),
-    ):
-        check_report(target, beside)
-        run = replace(make_run(settings, threads=n_threads), stage=stage, progress=progress)
-        job = Job(data, settings, request, chosen, models, run, rules, saved, engine, most)
-        with job.released(target) as release:
-            stage("writing and verifying")
-            try:
-                manifest = None if dry_run else release.write_to(target, key=key, report=beside)
-            except BrokenPipeError:  # nobody reads any more, which is no fault; what is left in the buffer goes nowhere
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit from None
-    terminal.say_notes(release.notes)
+    with terminal.progress() as (stage, progress):
+        job = Job.from_settings(
+            data,
+            settings,
+            None if dry_run else output,
+            replace(make_run(settings, threads=n_threads), stage=stage, progress=progress),
+            saved=saved,
+            engine=engine,
+            memory=memory,
+            keep_order=keep_order,
+            bound=bound,
+            report=None if dry_run else report,
+            key_file=key_file,
+            force=force,
+        )
+        try:
+            outcome = job.execute(committing=opt.finish_undisturbed)
+        except BrokenPipeError:  # the reader is gone, which is not an error; discard what is left in the buffer
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None
+    terminal.say_notes(outcome.release.notes)
     if not streams:
         seconds = time.perf_counter() - began
-        written = None if dry_run else str(target.place)
-        terminal.print_release(release, written, manifest, seconds, as_json=as_json, report=beside)
-
-
-def _place(data: str, output: str | None, *, dry_run: bool, force: bool) -> Target | Stream | TableTarget:
-    """Return where the release goes; a dry run has a private folder alone."""
-    from shoal.tables.sources.url import is_url, parse_url
-
-    if output is None or output == "-" or dry_run:
-        return Stream()
-    if is_url(output):
-        from shoal.tables.targets.database import TableTarget
-
-        return TableTarget(parse_url(output), force=force)
-    source = None if is_url(data) else Path(data)
-    return Target(output, force=force, source=source, committing=opt.finish_undisturbed)
-
-
-def _beside(data: str, report: Path | None, *, dry_run: bool, force: bool) -> Beside | contextlib.nullcontext[None]:
-    """Return where the report goes, if one is asked for."""
-    from shoal.tables.sources.url import is_url
-
-    if report is None or dry_run:
-        return contextlib.nullcontext()
-    return Beside(report, force=force, source=None if is_url(data) else Path(data))
-
-
-def _read_key(path: Path | None) -> bytes | None:
-    if path is None:
-        return None
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+        terminal.print_release(
+            outcome.release, outcome.place, outcome.manifest, seconds, as_json=as_json, report=outcome.report
+        )

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.settings import Settings, read_config
 from shoal.tables.targets.text_file import check_text_target, write_text
 
@@ -134,7 +134,14 @@ def compare(
     added = {name: opt.read_given(Path(path), encoding) for name, path in opt.split_pairs(add, "--add").items()}
     with terminal.counting() as counted:
         found = compare_table(
-            subject, cases, added, open_cache(cache, no_cache), jobs=jobs, fresh=fresh, progress=counted
+            subject,
+            cases,
+            added,
+            open_cache(cache, no_cache),
+            jobs=jobs,
+            fresh=fresh,
+            progress=counted,
+            spell=for_command_line,
         )
     write_outputs(found, output, report)
     if as_json:
@@ -213,7 +220,8 @@ def print_runs(found: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from shoal.evaluate.comparison.page import failed_rows, head_of, shown_rows
+    from shoal.evaluate.comparison.page import head_of, shown_rows
+    from shoal.evaluate.summary import failure_words
 
     table = Table(
         title=f"shoal: {found.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
@@ -223,8 +231,8 @@ def print_runs(found: Comparison) -> None:
     for row in shown_rows(found):
         table.add_row(*map(Text, row))
     Console().print(table)
-    for method, k, reason in failed_rows(found):
-        typer.echo(f"{method}, k = {k}: {reason}" if k else f"{method}: {reason}")
+    for line in failure_words(found):
+        typer.echo(line)
 
 
 def refuse_empty(found: Comparison) -> None:

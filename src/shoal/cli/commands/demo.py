@@ -13,7 +13,6 @@ from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.errors import FileError
 from shoal.settings.settings import Settings
-from shoal.tables.targets.file import Beside, Target
 
 # What a hospital would say of the built-in table.
 SETTINGS = Settings(
@@ -35,27 +34,26 @@ def demo(
     n_threads = opt.use_threads(threads)
     from shoal.datasets import patients_path
     from shoal.methods import Run
-    from shoal.release.anonymize import anonymize_table, choose_method, make_request
-    from shoal.tables.csv import read_csv
+    from shoal.release.job import Job
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
-    with (
-        Target(folder / "patients-released.csv", force=True, committing=opt.finish_undisturbed) as target,
-        Beside(folder / "report.html", force=True) as report,
-        terminal.progress() as (stage, progress),
-    ):
-        table = read_csv(patients_path())
-        run = Run(threads=n_threads, stage=stage, progress=progress)
-        request = make_request(replace(SETTINGS, k=k), keep_order=False)
-        release = anonymize_table(table, SETTINGS.schema(table.names), request, choose_method(SETTINGS), (), run)
-        release = replace(release, settings=replace(SETTINGS, k=k))
-        stage("writing and verifying")
-        manifest = release.write_to(target, report=report)
+    with terminal.progress() as (stage, progress):
+        job = Job.from_settings(
+            patients_path(),
+            replace(SETTINGS, k=k),
+            folder / "patients-released.csv",
+            Run(threads=n_threads, stage=stage, progress=progress),
+            report=folder / "report.html",
+            force=True,
+        )
+        outcome = job.execute(committing=opt.finish_undisturbed)
     seconds = time.perf_counter() - began
-    terminal.print_release(release, target.place, manifest, seconds, as_json=as_json, report=report)
+    terminal.print_release(
+        outcome.release, outcome.place, outcome.manifest, seconds, as_json=as_json, report=outcome.report
+    )
     if not as_json:
         named = (
             f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"

@@ -72,6 +72,6 @@ def evaluate(
     if as_json:
         terminal.print_json(found.as_dict() | {"seconds": round(time.perf_counter() - began, 3)})
         return
-    from shoal.cli.words import utility_facts
+    from shoal.evaluate.summary import utility_facts
 
     terminal.print_table(f"shoal: {released}", utility_facts(found))

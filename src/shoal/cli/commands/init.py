@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.errors import for_command_line
 
 if TYPE_CHECKING:
     from shoal.profile import Profile
@@ -75,7 +76,7 @@ def print_profile(profile: Profile) -> None:
         ]
         terminal.print_table("alone with their values in", facts_shown)
     for warning in profile.warnings:
-        typer.echo(f"CHECK: {warning.text}")
+        typer.echo(f"CHECK: {for_command_line(warning.text)}")
 
 
 def _plain(name: str) -> str:

@@ -77,6 +77,7 @@ def measure(
         raise UsageError("--qi is not given. Name the quasi-identifiers: --qi age,sex,zip.")
     opt.use_threads(None)
     from shoal.release import anonymize
+    from shoal.report import summary
 
     given = {name: float(weight) for name, weight in settings.column_weights().items()}
     measures = anonymize.measure(
@@ -97,11 +98,11 @@ def measure(
         thousands=settings.thousands or "",
     )
     if as_json:
-        content = terminal.measures_json(measures, settings.k)
+        content = summary.measures_json(measures, settings.k)
         seconds = round(time.perf_counter() - began, 3)
         terminal.print_json(content | {"seconds": seconds, "output": str(released), "manifest": None})
     else:
-        facts = [*terminal.measure_facts(measures), *terminal.further_facts(measures)]
+        facts = [*summary.measures_facts(measures), *summary.further_facts(measures)]
         terminal.print_table(f"shoal: {released}", facts)
 
 

@@ -8,7 +8,7 @@ from shoal.cli import terminal
 
 def methods(as_json: opt.AsJson = False) -> None:
     """List the methods, each with one line and its paper."""
-    from shoal.methods.base import infos
+    from shoal.methods.registry import infos
 
     if as_json:
         terminal.print_json([{"name": i.name, "summary": i.summary, "paper": i.paper} for i in infos()])

@@ -14,19 +14,12 @@ from shoal.cli import terminal
 from shoal.errors import UsageError
 
 if TYPE_CHECKING:
-    from shoal.evaluate.feasibility.simulation import Feasibility, Urn
+    from shoal.evaluate.feasibility.simulation import Urn
     from shoal.tables.table import Table
 
 URN = "What rows are drawn from"
 FIGURE_23 = (3, 7, 12, 15, 18)  # numbers of attributes whose curves stand beside the one asked for
 MOST_CURVES = 6
-NEVER = 0.001
-WORDS = {
-    "binary": "of two values, each as likely as the other",
-    "uniform": "whose values are equally likely",
-    "independent": "each drawn from its own column of the table",
-    "joint": "drawn together, row by row of the table",
-}
 
 
 def simulate(
@@ -117,7 +110,10 @@ def simulate(
         seconds = round(time.perf_counter() - began, 3)
         terminal.print_json(answer.as_dict() | {"seconds": seconds, "plot": plot and str(plot)})
     else:
-        terminal.print_table(f"shoal: {_verdict(answer)}", _facts(answer, plot))
+        from shoal.evaluate.summary import feasibility_facts, feasibility_words
+
+        facts = feasibility_facts(answer, None if plot is None else str(plot))
+        terminal.print_table(f"shoal: {feasibility_words(answer)}", facts)
 
 
 class Choice(NamedTuple):
@@ -151,34 +147,3 @@ def _uniform(text: str) -> Choice:
         raise UsageError(f"--cardinalities {text!r} is not a list of whole numbers. Write 2,5,80.") from None
     names = {n: f"+ {card} values" if n > 1 else f"{card} values" for n, card in enumerate(cards, 1)}
     return Choice(lambda n: Urn.uniform(cards[:n]), len(cards), names)
-
-
-def _verdict(answer: Feasibility) -> str:
-    """Say in a sentence whether k is within reach."""
-    if answer.rows is None:
-        return f"rows needed for k = {answer.k}"
-    chance = answer.poisson if answer.exact is None else answer.exact
-    assert chance is not None
-    if chance >= answer.wanted_success:
-        return f"{answer.rows:,} rows are enough for k = {answer.k} without recoding"
-    if chance < NEVER:
-        return f"{answer.rows:,} rows never have k = {answer.k} everywhere; values must be recoded"
-    return f"{answer.rows:,} rows may or may not have k = {answer.k} everywhere"
-
-
-def _facts(answer: Feasibility, plot: Path | None) -> list[tuple[str, str]]:
-    many = "s" * (answer.attributes > 1)
-    facts = [("rows drawn from", f"{answer.attributes} attribute{many} {WORDS[answer.distribution]}")]
-    facts.append(("combinations", f"{answer.cells:,}" if answer.cells < 10**18 else f"{float(answer.cells):.3g}"))
-    if answer.success_rate is not None and answer.interval is not None:
-        low, high = answer.interval
-        rate = f"{answer.success_rate:.4f}: {answer.successes:,} of {answer.repetitions:,} tables had every"
-        facts.append(("success rate", f"{rate} combination {answer.k} times or more"))
-        facts.append((f"{answer.confidence:.0%} interval", f"{low:.4f} to {high:.4f} (Wilson)"))
-        facts.append(("exact chance", "not computed" if answer.exact is None else f"{answer.exact:.4f}"))
-        facts.append(("Poisson chance", f"{answer.poisson:.4f}, as if combinations filled independently"))
-        facts.append(("rows below k", f"{answer.small_share:.2%} of the rows are expected in groups below k"))
-    needed = "more than were looked at" if answer.rows_needed is None else f"{answer.rows_needed:,}"
-    by = f" ({'exact' if answer.rows_needed_by == 'exact' else 'Poisson'})" if answer.rows_needed_by else ""
-    facts.append(("rows needed", f"{needed} for a chance of {answer.wanted_success:g}{by}"))
-    return [*facts, ("drawing", str(plot))] if plot else facts

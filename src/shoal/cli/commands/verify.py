@@ -92,9 +92,8 @@ def verify(
     if not verdict.ok:
         raise VerificationError(f"{released}: no. {join_problems(verdict.violations)}")
     if not as_json:
-        more = "; every group passes " + ", ".join(m.describe() for m in models) if models else ""
-        true = " and every row is true to the original" if original else ""
-        typer.echo(
-            f"{released}: yes. {verdict.rows:,} rows in {verdict.groups:,} groups, the smallest of "
-            f"{verdict.smallest_group:,} rows (k = {least}){more}{true}."
-        )
+        from shoal.report.summary import verdict_words
+
+        descriptions = [model.describe() for model in models]
+        words = verdict_words(verdict, least, descriptions, against_original=original is not None)
+        typer.echo(f"{released}: {words}")

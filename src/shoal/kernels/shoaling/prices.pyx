@@ -4,7 +4,17 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport RANGE, RULE, TREE, range_price, rule_price, set_price
+from shoal.kernels.shoaling.block cimport RANGE, RULE, SET, TREE, range_price, rule_price, set_price
+from shoal.kernels.shoaling.requirement cimport (
+    CLOSE, DISTINCT, ENTROPY, LARGEST, ORDERED, PERSONAL_K, RECURSIVE, SHARES,
+)
+
+# The numbers that the compiled code uses, by the names that Python uses.
+RECODINGS = {"SET": SET, "RANGE": RANGE, "TREE": TREE, "RULE": RULE}
+TERM_KINDS = {
+    "distinct": DISTINCT, "largest": LARGEST, "entropy": ENTROPY, "recursive": RECURSIVE, "close": CLOSE,
+    "ordered": ORDERED, "shares": SHARES, "personal k": PERSONAL_K,
+}
 
 
 def price_groups(

@@ -56,7 +56,7 @@ cdef enum:
     CLOSE = 4       # sum of |share - share in all| at most x / y; first facts: rows in all
     ORDERED = 5     # the same of shares up to each value
     SHARES = 6      # the share of each value lies between its two facts
-    ASKED = 7       # as many rows as the greatest first fact of a value that occurs
+    PERSONAL_K = 7  # as many rows as the greatest first fact of a value that occurs
 
 
 cdef inline void load_need(
@@ -148,7 +148,7 @@ cdef inline bint keeps(const Need& need, const Term& term, double rows, const in
             if counts[i] < facts[2 * i] * rows or counts[i] > facts[2 * i + 1] * rows:
                 return False
         return True
-    if term.kind == ASKED:
+    if term.kind == PERSONAL_K:
         for i in range(term.n):
             if counts[i] > 0 and rows < facts[2 * i]:
                 return False

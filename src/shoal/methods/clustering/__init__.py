@@ -1,1 +1,1 @@
-"""Published clustering methods with local recoding, one file each."""
+"""Published clustering methods with local recoding, one module each."""

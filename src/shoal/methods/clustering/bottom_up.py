@@ -1,4 +1,4 @@
-"""Bottom-up: the smallest group merges with the one that makes the tightest union."""
+"""Bottom-up clustering: merge the smallest group with the group that makes the tightest union."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from shoal.methods.prices import Forms, lay_forms
 from shoal.methods.remainder import deal_rows
 from shoal.models import PrivacyModel
 
-__all__ = ["BottomUp", "merge_groups"]
+__all__ = ["BottomUp", "merge_groups", "merge_tuples"]
 
-# Merges between two looks at progress and cancellation.
+# Merges between two reports of progress.
 BATCH = 128
 
 
 @dataclass(frozen=True)
 class BottomUp:
-    """Xu, Wang, Pei, Wang, Shi, Fu 2006: while a group has fewer than k rows, merge it with the nearest.
+    """Bottom-up merging of Xu, Wang, Pei, Wang, Shi and Fu 2006.
 
-    Nearest is the group whose union with it loses least: the NCP of a row of the union. A union of 2 k rows or more is
-    split into groups of k: the tuple farthest from the lowest one with the rows nearest to it, again and again, until
-    fewer than 2 k rows or one tuple is left.
-    Groups that fail a model beside k then merge with the nearest until they pass.
-    Cost: O(q m^2) for m distinct tuples and q attributes; the paper says O(n^2).
+    While a group has fewer than k rows, merge it with its nearest group: the one whose union with it has the least NCP
+    per row. A union of 2 k rows or more is split into groups of k: the tuple farthest from the lowest tuple takes the
+    rows nearest to it, repeatedly, until fewer than 2 k rows or one tuple is left.
+    Groups that fail another model then merge with their nearest group until they pass.
+    Cost: O(q m^2) for m distinct tuples and q attributes; the paper states O(n^2).
 
-    Where the paper is silent: equal rows begin as one group; of the small groups the one of fewest rows, then of the
-    lowest tuple, is next; of equally near ones the same decides; how a large union is split.
+    Choices where the paper is silent: equal rows start as one group. The small group with the fewest rows, then with
+    the lowest tuple, merges first; the same order breaks ties between nearest groups. The split of a large union is
+    ours.
 
     >>> BottomUp().name
     'bottom-up'
@@ -46,10 +47,26 @@ class BottomUp:
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
         k = check_models(self.name, encoded, models, counts_people=True)
-        singles = np.arange(len(encoded.tuples), dtype=np.int32)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), weights=run.weights)
-        labels = merge_groups(encoded, singles, forms, k, run, splits=True)
-        return tight_partition(encoded, mend(encoded, labels, models, run))
+        return merge_tuples(encoded, models, forms, k, run, splits=True)
+
+
+def merge_tuples(
+    encoded: Encoded, models: tuple[PrivacyModel, ...], forms: Forms, k: int, run: Run, *, splits: bool
+) -> Partition:
+    """Merge groups of one tuple each until all have k rows, then merge those that fail a model.
+
+    Args:
+        encoded: The table.
+        models: What every group must pass.
+        forms: The prices of the attributes.
+        k: The size that every group must reach.
+        run: The seed, limits and callbacks of the run.
+        splits: Whether to split unions of 2 k rows or more.
+    """
+    singles = np.arange(len(encoded.tuples), dtype=np.int32)
+    labels = merge_groups(encoded, singles, forms, k, run, splits=splits)
+    return tight_partition(encoded, mend(encoded, labels, models, run))
 
 
 def merge_groups(
@@ -62,20 +79,33 @@ def merge_groups(
     splits: bool,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.int32]:
-    """Return the group of each canonical row, once groups of tuples (their labels) have merged to k rows each."""
+    """Merge groups of tuples until each has at least k rows.
+
+    Args:
+        encoded: The table.
+        labels: The group of each tuple.
+        forms: The prices of the attributes.
+        k: The size that every group must reach.
+        run: The seed, limits and callbacks of the run.
+        splits: Whether to split unions of 2 k rows or more.
+        progress: Where to report progress instead of `run.progress`.
+
+    Returns:
+        The group of each canonical row.
+    """
     from shoal.kernels.clustering.merge import Merging
 
-    every = np.arange(len(encoded.tuples), dtype=np.int32)
-    merging = Merging(encoded.tuples, every, encoded.counts, labels, tuple(forms), k, splits)
-    tell = progress or run.progress
+    all_tuples = np.arange(len(encoded.tuples), dtype=np.int32)
+    merging = Merging(encoded.tuples, all_tuples, encoded.counts, labels, tuple(forms), k, splits)
+    report = progress or run.progress
     n_small = n_at_first = max(merging.merge(0), 1)
     while n_small:
         if run.cancelled():
             raise CancelledError
         n_small = merging.merge(BATCH)
-        tell(1 - n_small / n_at_first)
-    none = np.empty(0, dtype=np.int32)
-    n_pieces = merging.pieces(none, np.empty(0, dtype=np.int64), none)
+        report(1 - n_small / n_at_first)
+    empty = np.empty(0, dtype=np.int32)
+    n_pieces = merging.pieces(empty, np.empty(0, dtype=np.int64), empty)
     tuples, groups = np.empty(n_pieces, dtype=np.int32), np.empty(n_pieces, dtype=np.int32)
     rows = np.empty(n_pieces, dtype=np.int64)
     merging.pieces(tuples, rows, groups)

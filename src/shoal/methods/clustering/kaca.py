@@ -1,4 +1,4 @@
-"""KACA: classes of equal rows merge with the nearest one in their attributes' hierarchies."""
+"""KACA: merge classes of equal rows with the nearest class, by distance in the hierarchies."""
 
 from __future__ import annotations
 
@@ -27,28 +27,32 @@ if TYPE_CHECKING:
 
 __all__ = ["KACA"]
 
-# Merges between two looks at progress and cancellation.
+# Merges between two reports of progress.
 BATCH = 128
 
 
 @dataclass(frozen=True)
 class KACA:
-    """Li, Wong, Fu, Pei 2006: a class of fewer than k equal rows, chosen by lot, merges with the nearest class.
+    """K-anonymisation by clustering in attribute hierarchies, of Li, Wong, Fu and Pei 2006.
 
-    weighting, beta, level_weights: how the levels of the hierarchies weigh, see shoal.hierarchy.level_weights.
-    threshold: a class whose nearest is farther away than this is suppressed, as far as the suppression limit allows.
-    Groups that fail a model beside k then merge with the nearest (by NCP) until they pass.
+    A class of fewer than k equal rows, drawn at random, merges with its nearest class. The distance of two classes is
+    how far their rows climb in the hierarchies until both show the same labels. If both together have 2 k rows or
+    more, only as many rows of the larger class (the stub) join as k needs, and only these count for the distance; the
+    other rows (the trunk) stay as they are.
+    Groups that fail another model then merge with their nearest group (by NCP) until they pass.
+    Cost: O(q m^2) for m distinct tuples and q attributes; the paper states O(n log n + m^2).
 
-    The distance of two classes is what their rows have to climb in the hierarchies until both show the same. Where both
-    together have 2 k rows or more, only as many rows of the larger one (the stub) join as are needed for k, and only
-    these count; the others (the trunk) stay as they are.
-    Cost: O(q m^2) for m distinct tuples and q attributes; the paper says O(n log n + m^2).
+    Attributes:
+        weighting: How the levels of the hierarchies weigh, see `shoal.Climb`.
+        beta: The exponent of weighting "height".
+        level_weights: Explicit weights of the levels by attribute.
+        threshold: Suppress a class whose nearest class is farther away, within the suppression limit.
 
-    Where the paper is silent: the lot is drawn from all small classes with equal chances; a merge that yields the
-    values of another class joins it; of equally near classes that of the lowest label is taken; the stub is the lowest
-    rows in canonical order; a quasi-identifier without hierarchy has two levels, the value and *; a short branch of a
-    tree is padded at the value. Departure: a group shows the lowest common label of its own rows, and where there is
-    no hierarchy their range or set, which is never wider than the label that distances were taken from.
+    Choices where the paper is silent: all small classes are equally likely to be drawn. A merge that yields the labels
+    of another class joins that class. Of equally near classes the one with the lowest label is taken. The stub is the
+    lowest rows in canonical order. A quasi-identifier without a hierarchy has two levels, the value and *. A short
+    branch of a tree is padded at the value. Departure: a group shows the lowest common label of its own rows or,
+    without a hierarchy, their range or set, which is never wider than the label used for distances.
 
     >>> KACA(weighting="height", beta=2).name
     'kaca'
@@ -74,9 +78,12 @@ class KACA:
         """Form groups of at least k rows."""
         k = check_models(self.name, encoded, models, counts_people=True)
         names = [attribute.name for attribute in encoded.attributes]
-        strange = [name for name in self.level_weights if name not in names]
-        if strange:
-            raise UsageError(f"kaca: level_weights name {strange[0]!r}, which is not a quasi-identifier.")
+        unknown_names = [name for name in self.level_weights if name not in names]
+        if unknown_names:
+            raise UsageError(
+                f"kaca: level_weights contains {unknown_names[0]!r}, which is not a quasi-identifier. "
+                f"The quasi-identifiers are: {', '.join(names)}."
+            )
         classes = self._classes(encoded, k)
         n_small = n_at_first = int((encoded.counts < k).sum())
         key, step = mix(run.seed), 0
@@ -116,5 +123,5 @@ class KACA:
 
 
 def _two_levels(attribute: Attribute) -> Tree:
-    """Return the tree of an attribute without hierarchy: its values, and * above them."""
+    """Return the tree of an attribute without a hierarchy: its values, and * above them."""
     return plant(attribute.texts, [("*",)] * len(attribute.texts))

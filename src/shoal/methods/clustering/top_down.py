@@ -1,4 +1,4 @@
-"""Top-down: groups split in two around far tuples; what became too small merges again."""
+"""Top-down clustering: split groups around two distant tuples, then merge what became too small."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from shoal.models import PrivacyModel
 
 __all__ = ["TopDown"]
 
-# Tuples gone through between two looks at progress and cancellation.
+# Tuples processed between two reports of progress.
 BATCH = 100_000
 
 
 @dataclass(frozen=True)
 class TopDown:
-    """Xu, Wang, Pei, Wang, Shi, Fu 2006: split the table around two far tuples, and each part again.
+    """Top-down splitting of Xu, Wang, Pei, Wang, Shi and Fu 2006.
 
-    The two seeds are far apart: from the lowest tuple the farthest, from that one the farthest, three looks at most as
-    long as they get farther. The other tuples, in an order drawn by lot, go to the side whose NCP they leave the lower.
-    A group of fewer than 2 k rows, or of equal ones, is not split. In the end groups of fewer than k rows are merged
-    with the nearest, as bottom-up does it.
-    Groups that fail a model beside k then merge with the nearest until they pass.
-    Cost: O(q m) for each level of splits over m distinct tuples and q attributes, as a rule about log(n / k) levels;
-    the paper says O(n^2).
+    Split the table around two distant tuples, then split each part again. To find the two seeds, start at the lowest
+    tuple and move to the farthest one, at most three times while the distance grows. Each other tuple, in random
+    order, joins the side whose NCP stays lower. A group of fewer than 2 k rows, or of equal rows, is not split. At the
+    end, groups of fewer than k rows merge with their nearest group as in bottom-up.
+    Groups that fail another model then merge with their nearest group until they pass.
+    Cost: O(q m) for each level of splits over m distinct tuples and q attributes, usually about log(n / k) levels; the
+    paper states O(n^2).
 
-    Where the paper is silent: equal rows stay together while groups are split; equal NCP goes to the side of fewer
-    rows, then to the first. Departure: the paper repairs a small group by taking rows from a large one or by a merge,
-    whichever loses less; here it is a merge, after which a union of 2 k rows or more is split.
+    Choices where the paper is silent: equal rows stay together during splits. At equal NCP a tuple joins the side with
+    fewer rows, then the first side. Departure: the paper repairs a small group either by taking rows from a large one
+    or by a merge, whichever loses less; here it always merges, and a union of 2 k rows or more is split.
 
     >>> TopDown().name
     'top-down'
@@ -52,18 +52,18 @@ class TopDown:
         k = check_models(self.name, encoded, models, counts_people=True)
         m = len(encoded.tuples)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), weights=run.weights)
-        lots = draws(mix(run.seed), np.arange(m))
-        splitting = Splitting(encoded.tuples, encoded.counts, lots, tuple(forms), k)
-        waiting, done = m, 0.0
-        while waiting:
+        random_order = draws(mix(run.seed), np.arange(m))
+        splitting = Splitting(encoded.tuples, encoded.counts, random_order, tuple(forms), k)
+        n_waiting, share_done = m, 0.0
+        while n_waiting:
             if run.cancelled():
                 raise CancelledError
-            waiting = splitting.split(BATCH)
-            done = max(done, 1 - waiting / m)
-            run.progress(done / 2)
+            n_waiting = splitting.split(BATCH)
+            share_done = max(share_done, 1 - n_waiting / m)
+            run.progress(share_done / 2)
         labels = np.empty(m, dtype=np.int32)
         splitting.fill(labels)
-        made = merge_groups(
+        merged = merge_groups(
             encoded, labels, forms, k, run, splits=True, progress=lambda share: run.progress((1 + share) / 2)
         )
-        return tight_partition(encoded, mend(encoded, made, models, run))
+        return tight_partition(encoded, mend(encoded, merged, models, run))

@@ -1,4 +1,4 @@
-"""Utility-driven clustering: the merge that leaves most research value, under data constraint rules."""
+"""Utility-driven clustering: choose the merge that leaves the most research value, under data constraint rules."""
 
 from __future__ import annotations
 
@@ -29,33 +29,37 @@ if TYPE_CHECKING:
 __all__ = ["UtilityDriven"]
 
 SUPPRESS = ("nothing", "attributes", "rows")
-# Merges between two looks at progress and cancellation.
+# Merges between two reports of progress.
 BATCH = 64
-# Largest sum of spans, and largest worth of an attribute, as whole numbers.
+# Largest sum of spans and largest worth of an attribute, as integers.
 MOST_SPAN, MOST_WORTH = 2**58, 2**44
 
 
 @dataclass(frozen=True)
 class UtilityDriven:
-    """Morton, a thesis on k-anonymity with data constraint rules: merge where most research value is left.
+    """Utility-driven clustering with data constraint rules, of Morton's thesis.
 
-    suppress: "nothing"; "attributes": in a merged group each attribute is shown or suppressed, whichever leaves more
-    research value; "rows": a small group may be left out where that leaves more, as far as the suppression limit
-    allows. non_overlapping: no two groups' ranges or sets of an attribute may overlap in part; a merged group takes in
-    those with which it would. resolutions: by column, the step in which a number that is not whole is counted.
+    The research value of an attribute is the product of its weight, of the number of rows divided by the sum of the
+    spans that they show, and of the share of the worth of its rules that all groups keep. A single value spans 1,
+    integers a..b span b - a + 1, a category spans its number of values. The group with the fewest rows, if fewer than
+    k, merges with the partner that leaves the largest sum of research values.
+    Groups that fail another model then merge with their nearest group until they pass.
+    Cost: O(q m^2) for m distinct tuples and q attributes.
 
-    The research value of an attribute is its weight, times the rows over the sum of the spans that they show (a single
-    value spans 1, whole numbers a..b span b - a + 1, a category its values), times the share of the worth of its rules
-    that are kept by all groups. Of the groups with fewer than k rows the one of fewest rows is merged with the partner
-    that leaves the largest sum over all attributes. Groups that fail a model beside k then merge with the nearest until
-    they pass. Cost: O(q m^2) for m distinct tuples and q attributes.
+    Attributes:
+        suppress: "nothing". "attributes": a merged group shows or suppresses each attribute, whichever leaves more
+            research value. "rows": a small group may be suppressed if that leaves more research value, within the
+            suppression limit.
+        non_overlapping: Whether ranges or sets of an attribute in two groups must not overlap partially; a merged
+            group absorbs the groups that it would overlap.
+        resolutions: By column, the step in which numbers that are not integers are counted.
 
-    Where the source is silent: of equally small groups that of the lowest tuple is next, of equally good partners that
-    of the lowest tuple is taken, also where no research value is left, and of groups that overlap in part that of the
-    lowest tuple joins first; numbers that are not whole are counted in their smallest gap; a category spans the size of
-    its set, with a hierarchy the leaves of its label; what is suppressed spans everything and breaks no rule, and with
-    several attributes that pay, up to 12 in all, every one is suppressed (beyond 12, the one that pays most), fewest on
-    ties. Sums are compared exactly.
+    Choices where the source is silent: of equally small groups the one with the lowest tuple merges first; of equally
+    good partners the one with the lowest tuple is taken, also if no research value is left; of partially overlapping
+    groups the one with the lowest tuple joins first. Numbers that are not integers are counted in their smallest gap. A
+    category spans the size of its set or, with a hierarchy, the leaves below its label. A suppressed attribute spans
+    everything and breaks no rule. If suppressing several attributes pays, all of them are suppressed, fewest on ties;
+    beyond 12 attributes, only the one that pays most. Sums are compared exactly.
 
     >>> UtilityDriven(suppress="attributes").name
     'utility-driven'
@@ -73,7 +77,7 @@ class UtilityDriven:
         object.__setattr__(self, "non_overlapping", read_flag(self.name, "non_overlapping", self.non_overlapping))
         for name, step in self.resolutions.items():
             if not read_number(self.name, f"resolution of {name!r}", step):
-                raise UsageError(f"utility-driven: resolution of {name!r} is 0. Use a number above 0.")
+                raise UsageError(f"utility-driven: the resolution of {name!r} is 0. Use a number above 0.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
@@ -89,13 +93,14 @@ class UtilityDriven:
             raise CancelledError
         run.progress(1.0)
         labels, starred = _finish(utility, len(encoded.attributes))
-        mended = mend(encoded, labels, models, run)
-        made = tight_partition(encoded, mended)
+        merged = mend(encoded, labels, models, run)
+        partition = tight_partition(encoded, merged)
         if not starred.any():
-            return made
-        hidden = np.zeros((made.n_groups, starred.shape[1]), dtype=bool)
-        np.logical_or.at(hidden, mended[labels >= 0], starred[labels[labels >= 0]])
-        return Partition(mended, tuple(suppress_cells(cells, hidden[:, a]) for a, cells in enumerate(made.cells)))
+            return partition
+        suppressed = np.zeros((partition.n_groups, starred.shape[1]), dtype=bool)
+        np.logical_or.at(suppressed, merged[labels >= 0], starred[labels[labels >= 0]])
+        cells = [suppress_cells(cells, suppressed[:, a]) for a, cells in enumerate(partition.cells)]
+        return Partition(merged, tuple(cells))
 
     def _start(self, encoded: Encoded, k: int, run: Run) -> Utility:
         from shoal.kernels.clustering.utility import Utility
@@ -121,9 +126,9 @@ class UtilityDriven:
 
 
 def _finish(utility: Utility, q: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the group of each canonical row, and which attributes each group suppresses."""
-    none = np.empty(0, dtype=np.int32)
-    n_pieces = utility.pieces(none, np.empty(0, dtype=np.int64), none, np.empty((0, q), dtype=np.uint8))
+    """Return the group of each canonical row, and the attributes that each group suppresses."""
+    empty = np.empty(0, dtype=np.int32)
+    n_pieces = utility.pieces(empty, np.empty(0, dtype=np.int64), empty, np.empty((0, q), dtype=np.uint8))
     tuples, groups = np.empty(n_pieces, dtype=np.int32), np.empty(n_pieces, dtype=np.int32)
     rows, starred = np.empty(n_pieces, dtype=np.int64), np.zeros((utility.count(), q), dtype=np.uint8)
     utility.pieces(tuples, rows, groups, starred)
@@ -131,34 +136,34 @@ def _finish(utility: Utility, q: int) -> tuple[NDArray[np.int32], NDArray[np.boo
 
 
 def _spans(encoded: Encoded, resolutions: Mapping[str, float]) -> tuple[Forms, NDArray[np.int64]]:
-    """Return the attributes priced by what a union spans beyond a single value, and the span of a single value."""
+    """Return prices of the attributes by the span of a union beyond a single value, and the span of a single value."""
     forms = lay_forms(encoded, most=2**61, raw=True)
     units, ones, fulls = [], [], []
     for attribute in encoded.attributes:
-        unit, one, whole = 1, 1, len(attribute.texts) - 1
+        unit, one, width = 1, 1, len(attribute.texts) - 1
         if attribute.ordered:
-            places, whole = whole_places(attribute)
-            step = _step(attribute, places, whole, resolutions)
+            places, width = whole_places(attribute)
+            step = _step(attribute, places, width, resolutions)
             unit, one = step.numerator, step.denominator
-            shrink = max(1, (whole * unit + one) * encoded.n_rows // MOST_SPAN)
+            shrink = max(1, (width * unit + one) * encoded.n_rows // MOST_SPAN)
             unit, one = max(1, unit // shrink), max(1, one // shrink)
         units.append(unit)
         ones.append(one)
-        fulls.append(whole * unit)
-    priced = np.array(units, dtype=np.int64)
-    return forms._replace(units=priced, firsts=priced, fulls=np.array(fulls, dtype=np.int64)), np.array(ones)
+        fulls.append(width * unit)
+    prices = np.array(units, dtype=np.int64)
+    return forms._replace(units=prices, firsts=prices, fulls=np.array(fulls, dtype=np.int64)), np.array(ones)
 
 
-def _step(attribute: Attribute, places: NDArray[np.int64], whole: int, resolutions: Mapping[str, float]) -> Fraction:
-    """Return how many values a step of the places spans: 1 of whole numbers and days, else by the resolution."""
-    if whole == 0:
+def _step(attribute: Attribute, places: NDArray[np.int64], width: int, resolutions: Mapping[str, float]) -> Fraction:
+    """Return how many values a step of the places spans: 1 for integers and days, else by the resolution."""
+    if width == 0:
         return Fraction(1)
-    size = raw_span(attribute) / whole  # of a step
+    size = raw_span(attribute) / width
     if attribute.name in resolutions:
         return size / Fraction(str(resolutions[attribute.name]))
     unit = 86400 if attribute.kind is Kind.DATE else 1
-    known = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
-    if all(value % unit == 0 for value in known.tolist()):
+    present = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
+    if all(value % unit == 0 for value in present.tolist()):
         return size
     gaps = np.diff(np.unique(places[places >= 0]))
     return Fraction(1, int(gaps.min()))
@@ -170,16 +175,16 @@ def _worths(
     weights: Mapping[str, Fraction],
     ones: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, as whole numbers, what each attribute is worth without its rules, and what each rule adds."""
+    """Return, as integers, what each attribute is worth without its rules, and what each rule adds."""
     bases: list[Fraction] = []
     shares = [Fraction(0)] * len(rules.importances)
     for a, attribute in enumerate(attributes):
         weight = weights.get(attribute.name, Fraction(1)) * int(ones[a])
-        own = [rule for rule, owner in enumerate(rules.attributes) if owner == a]
-        whole = rules.bases[a] + sum((rules.importances[rule] for rule in own), Fraction(0))
-        bases.append(weight * rules.bases[a] / whole if whole else weight)
-        for rule in own:
-            shares[rule] = weight * rules.importances[rule] / whole if whole else Fraction(0)
+        own_rules = [rule for rule, owner in enumerate(rules.attributes) if owner == a]
+        total = rules.bases[a] + sum((rules.importances[rule] for rule in own_rules), Fraction(0))
+        bases.append(weight * rules.bases[a] / total if total else weight)
+        for rule in own_rules:
+            shares[rule] = weight * rules.importances[rule] / total if total else Fraction(0)
     scale = Fraction(common_scale((share.denominator for share in (*bases, *shares)), 2**62))
     largest = max(sum(bases, Fraction(0)) + sum(shares, Fraction(0)), Fraction(1))
     scale = min(scale, MOST_WORTH / largest)

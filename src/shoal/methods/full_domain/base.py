@@ -153,7 +153,6 @@ class FullDomain:
     maximum: Mapping[str, int] = field(default_factory=dict)
 
     name: ClassVar[str] = ""
-    counts_suffice: ClassVar[bool] = True  # the rows themselves are not needed
 
     def __post_init__(self) -> None:
         for option in ("minimum", "maximum"):

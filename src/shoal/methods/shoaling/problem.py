@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import node_losses
+from shoal.kernels.shoaling.prices import RECODINGS
 from shoal.methods.base import Run
 from shoal.methods.shoaling.bans import banned_pairs, check_bans, side_of
-from shoal.methods.shoaling.model_terms import Needs, find_needs
-from shoal.models import PrivacyModel
+from shoal.methods.shoaling.model_terms import Requirement, find_requirement
+from shoal.models import Distributions, PrivacyModel
 from shoal.rules import CompiledRules, Pair, compile_rules
 
 __all__ = ["Problem", "Recoding", "prepare"]
@@ -27,12 +28,12 @@ Ints = NDArray[np.int32]
 
 
 class Recoding(IntEnum):
-    """How the values of an attribute are put together; the kernels know the numbers."""
+    """How the values of an attribute are put together, with the numbers of the compiled code."""
 
-    SET = 0
-    RANGE = 1
-    TREE = 2
-    RULE = 3
+    SET = RECODINGS["SET"]
+    RANGE = RECODINGS["RANGE"]
+    TREE = RECODINGS["TREE"]
+    RULE = RECODINGS["RULE"]
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Problem:
     kinds: how each attribute is recoded: SET of its values, RANGE of its numbers or dates, or node of its TREE,
     whose codes stand in the order of its leaves. places: of each code of a range, how much of the price of the
     whole lies below it; of a tree, the price of the code together with the next. units: the price of a value of a
-    set; of the whole of a range or tree. needs: what models ask of a group; classes: what they know of the rows of each
-    tuple. row_tuple: the tuple of each canonical row. bans: the side of each tuple in each pair of sides that no group
-    may hold both of.
+    set; of the whole of a range or tree. requirement: what the models require of a group; classes: what they know of
+    the rows of each tuple. row_tuple: the tuple of each canonical row. bans: the side of each tuple in each pair of
+    sides that no group may hold both of.
     """
 
     codes: Ints
@@ -55,14 +56,14 @@ class Problem:
     units: Ints
     k: int
     classes: Ints
-    needs: Needs
+    requirement: Requirement
     row_tuple: Ints
     bans: Ints
 
     @property
     def free(self) -> bool:
-        """Whether rows alone decide which groups may be."""
-        return self.needs.plain and not self.bans.shape[1]
+        """Whether every group of k rows is allowed."""
+        return self.requirement.size_only and not self.bans.shape[1]
 
     @property
     def prices(self) -> tuple[Ints, NDArray[np.int64], NDArray[np.uint8], Ints]:
@@ -70,9 +71,10 @@ class Problem:
         return self.places, self.offsets, self.kinds, self.units
 
     @property
-    def need(self) -> tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
-        """What every kernel needs to know when a group is ripe."""
-        return self.k, self.classes, self.needs.positions, self.needs.terms, self.needs.facts
+    def required(self) -> tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
+        """What every kernel needs to decide whether a group passes."""
+        requirement = self.requirement
+        return self.k, self.classes, requirement.positions, requirement.terms, requirement.facts
 
     def distances(self, one: int) -> NDArray[np.int64]:
         """Return the price of a row of each tuple together with one."""
@@ -95,20 +97,27 @@ class Problem:
 
 
 def prepare(
-    encoded: Encoded, k: int, models: tuple[PrivacyModel, ...] = (), run: Run | None = None, *, alpha: float = 0.5
+    encoded: Encoded,
+    k: int,
+    models: tuple[PrivacyModel, ...] = (),
+    run: Run | None = None,
+    *,
+    alpha: float = 0.5,
+    distributions: Distributions | None = None,
 ) -> Problem:
     """Price the attributes by their weights, and the rules of the run.
 
     A group that breaks a rule pays, beside what it loses, the rule's share of the worth of its attribute: one that
     breaks all of them pays for the whole attribute once more. alpha balances the two: the loss counts 2 alpha times,
     the rules 2 - 2 alpha times. A group that breaks a ban pays twice what it would for losing everything.
+    distributions: of the whole table, if `encoded` is a part of it.
     """
     run = run or Run()
     rules = compile_rules(run.rules, encoded.attributes)
     bans = banned_pairs(rules)
     most = FULL_PRICE // (1 + len(bans))
-    needs = find_needs(encoded, models)
-    whole, classes, counts, row_tuple = _distinct(encoded, needs)
+    requirement = find_requirement(encoded, models, distributions)
+    whole, classes, counts, row_tuple = _distinct(encoded, requirement)
     shares = np.array([float(run.weights.get(attribute.name, 1)) for attribute in encoded.attributes])
     full, worth = (
         np.floor(most * (shares / shares.sum()) * part).astype(np.int64) for part in (2 * alpha, 2 - 2 * alpha)
@@ -135,7 +144,7 @@ def prepare(
         units=np.array([priced[a].unit for a in order], dtype=np.int32),
         k=k,
         classes=classes,
-        needs=needs,
+        requirement=requirement,
         row_tuple=row_tuple,
         bans=sides,
     )
@@ -148,16 +157,16 @@ def _unit(rules: CompiledRules, pair: Pair, worth: int) -> int:
     return int(worth * rules.importances[pair.rule] / whole) if whole else 0
 
 
-def _distinct(encoded: Encoded, needs: Needs) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
+def _distinct(encoded: Encoded, requirement: Requirement) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
     """Return the tuples that the search tells apart: the tuple of codes and the class of each, its rows, and the rows'.
 
-    Where rows alone decide these are the distinct tuples of codes.
+    If the models do not tell rows apart, these are the distinct tuples of codes.
     """
-    if needs.plain:
+    n_classes = len(requirement.positions)
+    if n_classes == 1:
         every = np.arange(len(encoded.tuples), dtype=np.int32)
         return every, np.zeros(len(every), dtype=np.int32), encoded.counts, encoded.row_tuple
-    n_classes = len(needs.positions)
-    keys = encoded.row_tuple.astype(np.int64) * n_classes + needs.classes
+    keys = encoded.row_tuple.astype(np.int64) * n_classes + requirement.classes
     found, row_tuple, counts = np.unique(keys, return_inverse=True, return_counts=True)
     whole, classes = np.divmod(found, n_classes)
     return whole.astype(np.int32), classes.astype(np.int32), counts.astype(np.int64), row_tuple.astype(np.int32)

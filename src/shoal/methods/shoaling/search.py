@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
-from shoal.errors import CancelledError, UsageError
-from shoal.methods.base import Run, check_models
+from shoal.errors import CancelledError, InfeasibleError, UsageError
+from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.nested_ranges import in_halves, nested_partition
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.grouping import Grouping, cheaper, near_hosts, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
+from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.problem import Problem, Recoding, prepare
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import PrivacyModel
@@ -155,7 +155,11 @@ class Shoaling:
                 grouping = search.improve(grouping, cycle)
         if not problem.free:
             grouping = repair(encoded, problem, models, grouping)
-        return grouping.labels(problem)
+        labels = grouping.labels(problem)
+        if not all(model.closed for model in models) and failing_groups(encoded, models, labels).any():
+            promises = " and ".join(model.describe() for model in models)
+            raise InfeasibleError(f"shoaling found no groups that pass {promises}. Weaken the goal.")
+        return labels
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:
@@ -196,14 +200,14 @@ class Search:
         from shoal.kernels.shoaling.agglomerate import agglomerate
 
         problem = self.problem
-        chosen = np.full(len(singles.rows), True) if not problem.needs.plain else singles.rows < problem.k
+        chosen = np.full(len(singles.rows), True) if not problem.requirement.plain else singles.rows < problem.k
         if 0 < singles.rows[chosen].sum() < problem.k:
             chosen |= near_hosts(problem, singles, chosen)
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            agglomerate(problem.codes, tuples, rows, *problem.prices, *problem.need, labels)
+            agglomerate(problem.codes, tuples, rows, *problem.prices, *problem.required, labels)
             part = (tuples, rows, labels)
-            if self.effort.with_members and problem.needs.plain:
+            if self.effort.with_members and problem.requirement.plain:
                 return cheaper(problem, part, self._gather(tuples, rows))
             return part
 
@@ -215,7 +219,7 @@ class Search:
 
         problem, n = self.problem, len(tuples)
         picks, counts, labels = with_room(tuples, n), with_room(rows, n), with_room(np.zeros(n, np.int32), n)
-        n = gather_members(problem.codes, picks, counts, *problem.prices, *problem.need, n, labels)
+        n = gather_members(problem.codes, picks, counts, *problem.prices, *problem.required, n, labels)
         return picks[:n], counts[:n], labels[:n]
 
     def eject(self, grouping: Grouping, cycle: int) -> Grouping:
@@ -225,7 +229,7 @@ class Search:
         problem = self.problem
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            eject(problem.codes, tuples, rows, *problem.prices, *problem.need, int(labels[-1]) + 1, labels)
+            eject(problem.codes, tuples, rows, *problem.prices, *problem.required, int(labels[-1]) + 1, labels)
             return tuples, rows, labels
 
         costly = grouping.prices(problem) > 0
@@ -240,7 +244,9 @@ class Search:
         limit = max(self.effort.exchange, self.effort.exchange_per_k * k)
 
         def grow_again(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            rebuild(problem.codes, tuples, rows, *problem.prices, *problem.need, int(labels[-1]) + 1, PARTNERS, labels)
+            rebuild(
+                problem.codes, tuples, rows, *problem.prices, *problem.required, int(labels[-1]) + 1, PARTNERS, labels
+            )
             return tuples, rows, labels
 
         def exchange(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
@@ -254,7 +260,7 @@ class Search:
                     picks,
                     counts,
                     *problem.prices,
-                    *problem.need,
+                    *problem.required,
                     n,
                     int(labels[-1]) + 1,
                     *budget,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from shoal.errors import FileError, InputError, UsageError
+from shoal.errors import FileError, InputError, Note, UsageError, file_path
 from shoal.schema import Dialect
 from shoal.tables.csv import BYTE_ORDER_MARKS, check_file, parse_records, take_names
 from shoal.tables.dialect import detect
@@ -35,7 +35,7 @@ class Blocks:
 
     names: tuple[str, ...]
     frames: Iterator[pl.DataFrame]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     stamp: Stamp
     dialect: Dialect | None
 
@@ -46,7 +46,7 @@ def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, head
     form = sniff(path)
     if form is Format.PARQUET:
         names, frames = parquet_blocks(path)
-        notes = (f"{path}: {form}, {len(names)} columns", *check_names(list(names), str(path)))
+        notes = (Note(file_path(path), f"{form}, {len(names)} columns"), *check_names(list(names), str(path)))
         return Blocks(names, frames, notes, stamp, None)
     if form not in (Format.CSV, Format.GZIP):
         raise UsageError(f"{path}: is {form}. DuckDB takes CSV, also in gzip, and Parquet; use --engine memory for it.")
@@ -57,7 +57,7 @@ def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, head
     dialect = replace(dialect, encoding="utf-8" if _is_utf_8(encoding) else str(encoding))
     frame, _ = parse_records(first, dialect, path)
     names = take_names(frame, dialect, path)
-    notes = (f"{path}: {dialect.describe()}", *check_names(list(names), str(path)))
+    notes = (Note(file_path(path), dialect.describe()), *check_names(list(names), str(path)))
     opening = frame.slice(1 if dialect.header else 0)
     frames = _frames(opening, pieces, dialect, path, first.count(b"\n"), names)
     return Blocks(names, frames, notes, stamp, dialect)

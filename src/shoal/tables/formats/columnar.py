@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from shoal.errors import FileError, InputError, join_problems
+from shoal.errors import FileError, InputError, Note, file_path, join_problems
 from shoal.tables.csv import check_file
 from shoal.tables.formats.memory_limit import check_expansion, check_memory
 from shoal.tables.formats.sniff import Format
@@ -46,7 +46,7 @@ def read_columnar(path: Path, form: Format) -> Table:
     columns = _texts(frame, path)
     if frame.height == 0:
         raise InputError(f"{path}: no data rows.")
-    notes = (f"{path}: {form}, {frame.width} columns",)
+    notes = (Note(file_path(path), f"{form}, {frame.width} columns"),)
     return make_table(columns, str(path), path=path, stamp=stamp, notes=notes)
 
 
@@ -60,7 +60,7 @@ def _texts(frame: pl.DataFrame, path: Path) -> dict[str, pl.Series]:
     try:
         return polars_texts(frame)
     except InputError as error:
-        raise InputError(join_problems([f"{path}: {line}" for line in str(error).splitlines()])) from None
+        raise InputError(join_problems([f"{path}: {line}" for line in error.text.splitlines()])) from None
 
 
 def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]:

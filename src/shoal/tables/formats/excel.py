@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, Note, UsageError, file_path
 from shoal.schema import Dialect
 from shoal.tables.csv import check_file
 from shoal.tables.dialect import has_header, numbered_names
@@ -74,7 +74,7 @@ def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = No
     return _table(found, path, stamp, name, header, notes)
 
 
-def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | None, notes: list[str]) -> Table:
+def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | None, notes: list[Note]) -> Table:
     import polars as pl
 
     place = f"{path}, sheet {name!r}"
@@ -93,24 +93,25 @@ def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | No
         name: pl.Series(name, [row.get(c, "") for row in rows], dtype=pl.String)
         for name, c in zip(names, columns, strict=True)
     }
-    notes = [f"{path}: sheet {name!r}, {'with' if headed else 'without'} header", *notes, *_remarks(found, place)]
+    sheet = f"sheet {name!r}, {'with' if headed else 'without'} header"
+    notes = [Note(file_path(path), sheet), *notes, *_remarks(found, f"{file_path(path)}, sheet {name!r}")]
     dialect = Dialect(header=headed)
     return make_table(texts, place, path=path, stamp=stamp, dialect=dialect, sheet=name, notes=tuple(notes))
 
 
-def _remarks(found: _Sheet, place: str) -> Iterator[str]:
-    told = [
-        (found.formulas, "cells are formulas; their last computed values were taken"),
-        (found.errors, "cells hold an error such as #N/A, taken as text"),
-        (found.merged, "merged ranges; only the first cell of each has a value"),
-        (found.hidden_rows, "hidden rows left out"),
-        (len(found.hidden_used), "hidden columns left out"),
-        (found.blank, "blank rows skipped"),
+def _remarks(found: _Sheet, place: str) -> Iterator[Note]:
+    remarks = [
+        (found.formulas, "cells are formulas, read as their last computed values"),
+        (found.errors, "cells contain an error such as #N/A, read as text"),
+        (found.merged, "merged ranges, of which only the first cell has a value"),
+        (found.hidden_rows, "hidden rows were left out"),
+        (len(found.hidden_used), "hidden columns were left out"),
+        (found.blank, "blank rows were skipped"),
     ]
-    return (f"{place}: {number} {text}" for number, text in told if number)
+    return (Note(place, f"{{cells}} {text}", counts={"cells": count}) for count, text in remarks if count)
 
 
-def _choose(archive: zipfile.ZipFile, path: Path, wanted: str | None) -> tuple[str, str, list[str], bool]:
+def _choose(archive: zipfile.ZipFile, path: Path, wanted: str | None) -> tuple[str, str, list[Note], bool]:
     """Return the sheet to read, its part of the archive, what to tell about the others, and the epoch of dates."""
     book = _attributes(archive, "xl/workbook.xml", {"sheet", "workbookPr"})
     targets = {a["Id"]: a["Target"] for _, a in _attributes(archive, "xl/_rels/workbook.xml.rels", {"Relationship"})}
@@ -127,9 +128,9 @@ def _choose(archive: zipfile.ZipFile, path: Path, wanted: str | None) -> tuple[s
     notes = []
     if wanted is None and len(visible) > 1:
         others = ", ".join(repr(n) for n, _ in visible if n != name)
-        notes.append(f"{path}: the first sheet was read; sheets left out: {others}")
+        notes.append(Note(file_path(path), f"only the first sheet was read, not {others}"))
     if len(sheets) > len(visible):
-        notes.append(f"{path}: {len(sheets) - len(visible)} hidden sheets left out")
+        notes.append(Note(file_path(path), f"{len(sheets) - len(visible)} hidden sheets were left out"))
     target = targets[key]
     part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
     dates_1904 = any(a.get("date1904", "0") in ("1", "true") for tag, a in book if tag == "workbookPr")

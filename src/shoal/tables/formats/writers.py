@@ -1,4 +1,4 @@
-"""Releases as Excel workbooks and compressed CSV: the cells, and nothing that tells who, when or where."""
+"""Releases as files: the cells, and nothing that reveals who wrote them, when or where."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from shoal.errors import FileError, UsageError
+from shoal.tables.formats.sniff import Format
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_excel", "check_extra", "compress", "create", "write_excel"]
+__all__ = ["check_excel", "check_extra", "compress", "create", "write_csv", "write_excel", "write_release"]
 
 MOST_ROWS = 1_048_576
 MOST_COLUMNS = 16_384
@@ -25,6 +26,34 @@ SHEET = "release"
 def create(path: Path) -> IO[bytes]:
     """Open a new private file for writing."""
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def write_release(text: pl.DataFrame, path: Path, form: Format) -> None:
+    """Write the cells to a new private file in one of the formats that the gate reads."""
+    if form is Format.EXCEL:
+        check_excel(text)
+        write_excel(text, path)
+    elif form is Format.PARQUET:
+        from shoal.tables.formats.columnar import write_parquet
+
+        write_parquet(text, path)
+    elif form is Format.GZIP:
+        plain = path.with_name("plain.csv")
+        write_csv(text, plain)
+        compress(plain, path)
+    else:
+        write_csv(text, path)
+
+
+def write_csv(text: pl.DataFrame, path: Path) -> None:
+    """Write the cells as they are: UTF-8, comma, LF, quotes only where needed; an empty cell is bare."""
+    import polars as pl
+
+    if text.width > 1:  # in a table of one column, a bare empty cell would be a blank line
+        empty = [name for name in text.columns if (text[name] == "").any()]
+        text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
+    with create(path) as file:
+        text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
 
 
 def compress(plain: Path, path: Path, *, keep: bool = False) -> None:

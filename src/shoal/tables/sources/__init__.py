@@ -1,1 +1,61 @@
-"""Tables that are counted where they lie: files by DuckDB, tables of a PostgreSQL database by their URL."""
+"""Where tables come from: memory, files counted by DuckDB, tables of a PostgreSQL database."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import UsageError, setting
+from shoal.tables.sources.base import Source
+from shoal.tables.sources.url import is_url, parse_url
+
+__all__ = ["find_source"]
+
+
+def find_source(
+    data: Any,
+    engine: str | None = None,
+    *,
+    memory: int | None = None,
+    threads: int = 1,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """Return the source for a frame, a `Table`, a path or the URL of a database table; it is not opened yet.
+
+    Args:
+        data: The table.
+        engine: What counts the rows of a file: "duckdb", or by default "memory".
+        memory: The memory limit of DuckDB in bytes; by default the available memory.
+        threads: The threads of DuckDB.
+        delimiter: The delimiter of CSV, detected by default.
+        encoding: The encoding of CSV, detected by default.
+        header: Whether the first line of CSV or Excel names the columns, detected by default.
+        sheet: The sheet of a workbook; by default the first visible one.
+    """
+    from shoal.tables.sources.memory import TableSource
+
+    if not isinstance(data, str | os.PathLike):
+        from shoal.tables.formats import as_table
+
+        return TableSource(as_table(data))
+    if is_url(data):
+        from shoal.tables.sources.postgres import PostgresSource
+
+        return PostgresSource(parse_url(str(data)))
+    options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "header": header}
+    if engine != "duckdb":
+        return TableSource(path=Path(data), options=options | {"sheet": sheet})
+    if sheet is not None:
+        raise UsageError(
+            f"{data}: {setting('sheet')} is for workbooks, which DuckDB does not read. Use "
+            f"{setting('engine', 'memory')}."
+        )
+    from shoal.tables.formats.memory_limit import available_memory
+    from shoal.tables.sources.duckdb import DuckSource
+
+    limit = available_memory() if memory is None else memory
+    return DuckSource(Path(data), memory=limit, threads=threads, **options)

@@ -1,23 +1,23 @@
-"""A table of a PostgreSQL database, counted there: until the release is made, distinct rows and counts come over."""
+"""A table of a PostgreSQL database, counted there: only distinct rows and counts are fetched before the release."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import FileError, InputError, join_problems
+from shoal.errors import FileError, InputError, Note, UsageError, join_problems, setting
 from shoal.tables.formats.writers import create
-from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding
+from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding, Rows, Snapshot, Verifier
 from shoal.tables.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote
 from shoal.tables.sources.sql_text import check_types, out_of_range, text_of
 from shoal.tables.sources.url import TableURL
 from shoal.tables.table import Table, check_names, make_table
+from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,36 +25,50 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresSource", "select_recoded"]
 
+BLOCK_BYTES = 1 << 25
+CHECKED_ROWS = 10_000  # rows between two looks at whether the run was cancelled
+
 
 class PostgresSource:
-    """One table in one read-only session that sees one state of it from beginning to end; a context manager."""
+    """A table read in one read-only transaction, which sees one state of it; see `Source` for the methods."""
+
+    in_memory = False
 
     def __init__(self, url: TableURL) -> None:
         self.url = url
         self.relation: Relation
-        self.connection: psycopg.Connection[Any]
+        self._connection: psycopg.Connection[Any] | None = None
+        self._watch: Watch = UNWATCHED
         self._checked: set[str] = set()
 
-    def __enter__(self) -> Self:
-        """Connect, find the table and begin the one transaction."""
-        self.connection = connect(self.url, read_only=True)
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_connection": None, "_watch": UNWATCHED, "_checked": set()}
+
+    @contextmanager
+    def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[PostgresSource]:
+        """Connect, find the table and begin the transaction."""
+        if self._connection is not None:
+            yield self
+            return
+        self._connection = connect(self.url, read_only=True)
+        self._watch = watch
         try:
             with self.guarded():
-                found = find_table(self.connection, self.url)
-            if found is None:
+                relation = find_table(self.connection, self.url)
+            if relation is None:
                 raise FileError(f"{self.place}: no such table, or the role may not see it.")
-            self.relation = found
-            check_names(list(found.columns), self.place)
-        except BaseException:
-            self.connection.close()
-            raise
-        return self
+            self.relation = relation
+            check_names(list(relation.columns), self.place)
+            yield self
+        finally:
+            self._connection.close()  # a transaction that only read has nothing to roll back
+            self._connection, self._watch, self._checked = None, UNWATCHED, set()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the session; a transaction that only read has nothing to undo."""
-        self.connection.close()
+    @property
+    def connection(self) -> psycopg.Connection[Any]:
+        """The session."""
+        assert self._connection is not None, "the source is closed"
+        return self._connection
 
     @property
     def place(self) -> str:
@@ -62,21 +76,26 @@ class PostgresSource:
         return self.url.shown
 
     @property
+    def path(self) -> None:
+        """None: the table is not a file."""
+        return None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return self.relation.columns
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What was found."""
+    def notes(self) -> tuple[Note, ...]:
+        """What was detected."""
         kind = KINDS[self.relation.kind]
         return (
-            f"{self.place}: {kind} {self.relation.schema}.{self.relation.name}, {len(self.names)} columns",
+            Note(self.place, f"{kind} {self.relation.schema}.{self.relation.name}, {len(self.names)} columns"),
             *check_names(list(self.names), self.place),
         )
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse types and dates that have no text; each column is looked at once."""
+        """Refuse types and dates that have no text; each column is checked once."""
         new = [name for name in names if name not in self._checked]
         check_types(self.relation, new, self.place)
         types = dict(zip(self.names, self.relation.types, strict=True))
@@ -84,11 +103,11 @@ class PostgresSource:
         if dated:
             tests = ", ".join(f"bool_or({condition})" for condition in dated.values())
             with self.guarded():
-                found = ask(self.connection, f"select {tests} from {self.relation.sql}")[0]
-            wrong = [name for name, is_wrong in zip(dated, found, strict=True) if is_wrong]
-            text = "holds a date outside the years 1 to 9999. Mend it, or turn the column into text."
-            if wrong:
-                raise InputError(join_problems([f"{self.place}: column {name!r} {text}" for name in wrong]))
+                answers = ask(self.connection, f"select {tests} from {self.relation.sql}")[0]
+            wrong_columns = [name for name, is_wrong in zip(dated, answers, strict=True) if is_wrong]
+            text = "contains a date outside the years 1 to 9999. Correct it, or turn the column into text."
+            if wrong_columns:
+                raise InputError(join_problems([f"{self.place}: column {name!r} {text}" for name in wrong_columns]))
         self._checked.update(new)
 
     def count(self, names: Sequence[str]) -> DistinctRows:
@@ -107,12 +126,12 @@ class PostgresSource:
         return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
-        """Return what is known of one column; rare values are those in fewer than k rows."""
+        """Return the figures of one column; a rare value occurs in fewer than k rows."""
         self.check([name])
         grouped = f"(select {self.text(name)} as c, count(*) as n from {self.relation.sql} group by 1) as g"
-        told = f"select count(*), count(*) filter (where n < %s), sum(n) filter (where c = any(%s)) from {grouped}"
+        query = f"select count(*), count(*) filter (where n < %s), sum(n) filter (where c = any(%s)) from {grouped}"
         with self.guarded():
-            distinct, rare, absent = ask(self.connection, told, (k, list(missing)))[0]
+            distinct, rare, absent = ask(self.connection, query, (k, list(missing)))[0]
             sample = ask(self.connection, f"select c from {grouped} order by c limit {SAMPLE}")
         return Facts(tuple(row[0] for row in sample), distinct, rare, int(absent or 0))
 
@@ -120,43 +139,62 @@ class PostgresSource:
         """Write the recoded rows as CSV, sorted by their cells."""
         self.check(recoding.names)
         body, values = select_recoded(self.relation, recoding)
-        # Alone in its row, a bare empty cell would be a blank line.
+        # In a table of one column, a bare empty cell would be a blank line.
         bare = len(recoding.names) > 1
         cells = ", ".join(f"nullif(c{i}, '')" if bare else f"c{i}" for i in range(len(recoding.names)))
         order = ", ".join(self.sort_key(f"c{i}") for i in range(len(recoding.names)))
         with create(path) as file, self.guarded():
             file.write(header_line(recoding.names))
             for line in self._copy(f"select {cells} from ({body}) as r order by {order}", values):
-                # Alone in its row, the server quotes its old end mark; a block is one row.
+                # The server quotes its old end mark in a table of one column; a block is one row.
                 file.write(line if bare or line != b'"\\."\n' else b"\\.\n")
 
-    def read(self) -> Table:
-        """Read the whole table into memory, every cell as text."""
+    def blocks(self) -> Iterator[pl.DataFrame]:
+        """Yield all rows as text, one block at a time."""
         self.check(self.names)
-        names = [f"c{i}" for i in range(len(self.names))]
-        frame = self._fetch(f"select {', '.join(map(self.text, self.names))} from {self.relation.sql}", names)
-        if frame.height == 0:
+        query = f"select {', '.join(map(self.text, self.names))} from {self.relation.sql}"
+        return self._fetch_blocks(query, self.names)
+
+    def read(self) -> Table:
+        """Read the table into memory."""
+        import polars as pl
+
+        frames = list(self.blocks())
+        if not frames:
             raise InputError(f"{self.place}: no data rows.")
-        columns = {name: frame[short] for name, short in zip(self.names, names, strict=True)}
-        return make_table(columns, self.place, notes=self.notes[:1])
+        frame = pl.concat(frames)
+        return make_table({name: frame[name] for name in self.names}, self.place, notes=self.notes[:1])
+
+    def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
+        """Have the verifier read these columns of the table, block by block."""
+        return verifier.table_rows(self.connection, (self.relation.schema, self.relation.name), names)
+
+    def verify_columns(self, verifier: Verifier) -> Any:
+        """Have the verifier read the whole table, by column name."""
+        rows = [row for block in self.verify_rows(verifier, self.names) for row in block]
+        return dict(zip(self.names, zip(*rows, strict=True), strict=True))
+
+    def signature(self, key: bytes) -> str:
+        """Refuse: a table of a database has no bytes to hash."""
+        raise UsageError(f"{self.place}: {setting('key_file')} signs the hash of a file. Leave it out for a table.")
 
     def check_unchanged(self) -> None:
-        """The transaction sees one state of the table for as long as it lasts; whether it does is asked here."""
+        """Check that the transaction, which sees one state of the table, is still open."""
         with self.guarded():
             ask(self.connection, "select 1")
 
     def identity(self) -> tuple[object, ...]:
-        """Return what tells the table from all others."""
+        """Return what distinguishes the table from all others."""
         with self.guarded():
             return identity(self.connection, self.relation.oid)
 
-    def snapshot(self) -> str:
-        """Return what lets another session of this database see the same state."""
+    def snapshot(self) -> Snapshot:
+        """Export the state of the table for another session of its database."""
         with self.guarded():
-            return str(ask(self.connection, "select pg_export_snapshot()")[0][0])
+            return Snapshot(str(ask(self.connection, "select pg_export_snapshot()")[0][0]), self.relation)
 
     def guarded(self) -> AbstractContextManager[None]:
-        """Turn what the server refuses into a FileError."""
+        """Turn errors of the server into a FileError."""
         return guarded(self.place, self.connection)
 
     def text(self, name: str) -> str:
@@ -164,7 +202,7 @@ class PostgresSource:
         return text_of(name, self.relation.types[self.names.index(name)])
 
     def sort_key(self, column: str) -> str:
-        """Return what sorts a column of text as its UTF-8 bytes."""
+        """Return the SQL that sorts a column of text by its UTF-8 bytes."""
         if self.connection.info.parameter_status("server_encoding") == "UTF8":
             return f'{column} collate "C"'
         return f"convert_to({column}, 'UTF8')"
@@ -173,28 +211,49 @@ class PostgresSource:
         """Return the result of a query as columns of text."""
         import polars as pl
 
-        raw = io.BytesIO()
+        empty = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+        return pl.concat([empty, *self._fetch_blocks(query, names)])
+
+    def _fetch_blocks(self, query: str, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield the result of a query as columns of text, one block at a time."""
+        rows = io.BytesIO()
         with self.guarded():
-            for block in self._copy(query, (), "force_quote *"):
-                raw.write(block)
-        if not raw.tell():
-            return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-        frame = pl.read_csv(raw.getvalue(), has_header=False, infer_schema=False, new_columns=list(names))
-        return frame.select(pl.all().fill_null(""))
+            for row in self._copy(query, (), "force_quote *"):
+                rows.write(row)
+                if rows.tell() >= BLOCK_BYTES:
+                    self._watch.check()
+                    yield _parse(rows, names)
+                    rows = io.BytesIO()
+        if rows.tell():
+            yield _parse(rows, names)
 
     def _copy(self, query: str, values: Sequence[object], more: str = "") -> Iterator[bytes]:
         options = f"format csv{', ' * bool(more)}{more}"
         statement = f"copy ({query}) to stdout ({options})"
-        if not values:  # then the percent signs of names are taken as they stand
+        if not values:  # then a percent sign in a name must not be doubled
             statement = statement.replace("%%", "%")
         with self.connection.cursor().copy(statement.encode(), tuple(values) or None) as copy:
-            yield from map(bytes, copy)
+            for number, row in enumerate(copy):
+                if number % CHECKED_ROWS == 0:
+                    self._watch.check()
+                yield bytes(row)
+
+
+def _parse(rows: io.BytesIO, names: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    short = [f"c{i}" for i in range(len(names))]
+    frame = pl.read_csv(rows.getvalue(), has_header=False, infer_schema=False, new_columns=short)
+    return frame.select(pl.col(column).fill_null("").alias(name) for column, name in zip(short, names, strict=True))
 
 
 def select_recoded(relation: Relation, recoding: Recoding, *, native: bool = False) -> tuple[str, list[object]]:
-    """Return the query that recodes a table (columns c0, c1, ...) and its values: maps joined, groups left out.
+    """Return the query that recodes a table, with columns c0, c1, ..., and the values of its parameters.
 
-    native: columns that leave as they are keep their type.
+    Args:
+        relation: The table.
+        recoding: The released text of each cell, and the groups that are released.
+        native: Whether columns that are released unchanged keep their type instead of becoming text.
     """
     types = dict(zip(relation.columns, relation.types, strict=True))
     cells: list[str] = []

@@ -1,12 +1,9 @@
-"""The verifier's own view of how a release is laid out: ranges in two columns, cells made harmless for spreadsheets.
-
-Nothing here is shared with the code that makes releases.
-"""
+"""The verifier's own reading of the layout of a release: ranges in two columns, cells escaped for spreadsheets."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -20,11 +17,11 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class Layout:
-    """How the columns of a file represent the columns of a table.
+    """How the columns of a file map to the columns of a table.
 
     Args:
-        bounds: Columns that are written as NAME_min and NAME_max.
-        safe: Whether a quote precedes every cell or name that a spreadsheet would run as a formula.
+        bounds: The columns that are written as NAME_min and NAME_max.
+        safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
     """
 
     def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
@@ -33,7 +30,10 @@ class Layout:
         self.risky = 0  # cells and names that lack the quote they need
 
     def table(self, written: CodedTable) -> CodedTable:
-        """Return the table that a file represents: without added quotes, two bounds as one range."""
+        """Return the table that a file represents: without escaping quotes, two bounds as one range.
+
+        A column that is not laid out correctly keeps its own name.
+        """
         if not self._bounds and not self._safe:
             return written
         header = [self._bare(name) for name in written.names]
@@ -45,7 +45,7 @@ class Layout:
             name = header[position].removesuffix("_min")
             is_pair = name in self._bounds and header[position : position + 2] == [f"{name}_min", f"{name}_max"]
             names.append(name if is_pair else header[position])
-            merged.append(_range(columns[position], columns[position + 1]) if is_pair else columns[position])
+            merged.append(_ranges(columns[position], columns[position + 1]) if is_pair else columns[position])
             position += 2 if is_pair else 1
         return replace(written, names=names, columns=merged)
 
@@ -56,7 +56,7 @@ class Layout:
         )
 
     def _bare(self, cell: str, times: int = 1) -> str:
-        """Remove the added quote; count the cells that would need one."""
+        """Remove the escaping quote; count the cells that lack one."""
         if not self._safe:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
@@ -64,10 +64,10 @@ class Layout:
         return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_SIGNS and len(cell) > 1 else cell
 
 
-def _range(low: CodedColumn, high: CodedColumn) -> CodedColumn:
-    """Return two columns of bounds as one of ranges; equal bounds are the value itself."""
+def _ranges(low: CodedColumn, high: CodedColumn) -> CodedColumn:
+    """Merge two columns of bounds into one of ranges; equal bounds are a single value."""
     card = max(len(high.texts), 1)
     pairs, codes = np.unique(low.codes.astype(np.int64) * card + high.codes, return_inverse=True)
-    ends: Sequence[tuple[str, str]] = [(low.texts[pair // card], high.texts[pair % card]) for pair in pairs.tolist()]
-    texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in ends]
+    bounds = [(low.texts[pair // card], high.texts[pair % card]) for pair in pairs.tolist()]
+    texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
     return CodedColumn(texts, codes.astype(np.int32))

@@ -198,6 +198,19 @@ cdef class Tokenizer:
         """Return the distinct cells of a column in UTF-8; a code is an index into them."""
         return distinct_cells(self.columns[column])
 
+    def take_rows(self) -> list[list[bytes]]:
+        """Return the rows that were split since the last call, and forget them: memory does not grow with the file."""
+        cdef Py_ssize_t i
+        cdef list texts, columns = []
+        cdef int32_t code
+        for i in range(self.width):
+            texts = distinct_cells(self.columns[i])
+            columns.append([texts[code] for code in self.columns[i].codes])
+            del self.columns[i]
+            self.columns[i] = new Dictionary()
+        self.numbers.clear()
+        return [list(row) for row in zip(*columns)]
+
     def row_numbers(self) -> bytearray | None:
         """Return the row number of each coded row as native int64, or None if none is ragged."""
         if not self.ragged:

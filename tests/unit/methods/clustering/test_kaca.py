@@ -188,7 +188,7 @@ def test_outliers_need_a_suppression_limit() -> None:
         ({"beta": 0.5}, r"beta=0.5 is not a number from 1"),
         ({"beta": "x"}, r"kaca: beta='x' is not a number from 0 on"),
         ({"threshold": -1}, r"kaca: threshold=-1 is not a number from 0 on"),
-        ({"level_weights": {"a": [0, 0]}}, r"weights of the levels of 'a': give numbers from 0 on"),
+        ({"level_weights": {"a": [0, 0]}}, r"level weights of 'a': give numbers from 0 up"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
@@ -200,5 +200,14 @@ def test_wrong_level_weights_are_refused() -> None:
     encoded = Sheet({"x": ["a", "b"]}, {"x": "categorical"}).encoded
     with pytest.raises(UsageError, match=r"'y', which is not a quasi-identifier"):
         KACA(level_weights={"y": [1]}).partition(encoded, (KAnonymity(2),), Run())
-    with pytest.raises(UsageError, match=r"2 are given, its hierarchy has 1 steps"):
+    with pytest.raises(UsageError, match=r"there are 2, but its hierarchy has 1 steps"):
         KACA(level_weights={"x": [1, 1]}).partition(encoded, (KAnonymity(2),), Run())
+
+
+def test_every_row_suppressed_is_refused() -> None:
+    """A threshold below every distance leaves no group."""
+    frame = pl.DataFrame({"age": ["20", "35", "50", "70"], "sex": ["f", "m", "f", "m"]})
+    with pytest.raises(InfeasibleError, match=r"every one of the 4 rows.*Lower suppression_limit="):
+        shoal.anonymize(
+            frame, qi=["age", "sex"], k=2, method=shoal.methods.KACA(threshold=0.001), suppression_limit=1, threads=1
+        )

@@ -135,10 +135,10 @@ def test_sensitive_variant_mixes_sensitive_values(seed: int) -> None:
         made = shoal.anonymize(frame, qi=["age"], sensitive=["disease", "salary"], k=5, method=MNQIA(variant=variant))
         counts = made.text.group_by("age").agg(pl.col("disease", "salary").n_unique())
         reached[variant] = float(counts["disease"].mean())  # type: ignore[arg-type]
-        told = [note for note in made.notes if note.startswith("every group holds")]
+        told = [note for note in made.notes if note.startswith("every group contains")]
         if variant == "sensitive":
             least = [int(counts[name].min()) for name in ("disease", "salary")]  # type: ignore[arg-type]
-            assert told == [f"every group holds at least {least[0]} values of 'disease' and {least[1]} of 'salary'"]
+            assert told == [f"every group contains at least {least[0]} values of 'disease' and {least[1]} of 'salary'"]
         else:
             assert told == []
     assert reached["sensitive"] > reached["quasi-identifiers"] + 0.3
@@ -157,7 +157,7 @@ def test_sensitive_variant_is_the_same_for_any_order_of_the_columns(seed: int) -
 
 def test_sensitive_variant_without_a_sensitive_column_is_refused() -> None:
     encoded = Sheet({"x": ["1", "2"]}, {"x": "numeric"}).encoded
-    with pytest.raises(UsageError, match=r"needs a sensitive column\. Name one with --sensitive"):
+    with pytest.raises(UsageError, match=r"needs a sensitive column\. Use sensitive= to name one"):
         MNQIA(variant="sensitive").partition(encoded, (KAnonymity(2),), Run())
     with pytest.raises(UsageError, match=r"variant 'all' is not known\. Use quasi-identifiers, sensitive"):
         MNQIA(variant="all")

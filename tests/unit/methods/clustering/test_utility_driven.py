@@ -212,9 +212,9 @@ def test_all_columns_may_be_recoded() -> None:
 def test_rules_and_weights_need_a_method_that_heeds_them() -> None:
     frame = pl.DataFrame({"age": ["1", "2", "3"]})
     rule = Rule("age", inflection=(1, 2))
-    with pytest.raises(UsageError, match=r"method 'sbca' takes no rules\. Methods that do: .*utility-driven"):
+    with pytest.raises(UsageError, match=r"method 'sbca' does not support rules\. Methods that do: .*utility-driven"):
         shoal.anonymize(frame, qi=["age"], k=2, method="sbca", rules=[rule])
-    with pytest.raises(UsageError, match=r"method 'kaca' takes no weights\. Methods that do: .*bottom-up, top"):
+    with pytest.raises(UsageError, match=r"method 'kaca' does not support weights\. Methods that do: .*bottom-up, top"):
         shoal.anonymize(frame, qi=["age"], k=2, method="kaca", weights={"age": 2})
     with pytest.raises(UsageError, match=r"weight for 'sex': not a quasi-identifier"):
         shoal.anonymize(frame, qi=["age"], k=2, method="bottom-up", weights={"sex": 2})

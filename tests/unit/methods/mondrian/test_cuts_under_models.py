@@ -19,7 +19,8 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import InfeasibleError, UsageError
 from shoal.methods import Mondrian, Run
-from shoal.methods.base import METHODS, failing_groups
+from shoal.methods.base import failing_groups
+from shoal.methods.registry import METHODS
 from shoal.methods.suppression import leave_out_outliers, loss_with_suppressed
 from shoal.models import (
     AverageRisk,

@@ -15,7 +15,7 @@ from shoal.encoding.partition import RANGE, node_losses
 from shoal.errors import InfeasibleError, UsageError
 from shoal.methods import Run, named
 from shoal.methods.base import check_run, failing_groups
-from shoal.methods.nested_ranges import in_halves
+from shoal.methods.shoaling.nested_ranges import in_halves
 from shoal.models import KAnonymity
 from shoal.rules import judge_rules
 from shoal.schema import Role, Schema
@@ -76,7 +76,7 @@ def test_ban_that_leaves_too_few_rows_is_refused() -> None:
 
 
 def test_method_that_cannot_keep_bans_says_so() -> None:
-    with pytest.raises(UsageError, match=r"'utility-driven' takes no bans. Methods that do: shoaling\."):
+    with pytest.raises(UsageError, match=r"'utility-driven' does not support bans. Methods that do: shoaling\."):
         check_run("utility-driven", table(1, 30), Run(rules=BANS))
     with pytest.raises(UsageError, match="a base cannot be broken"):
         shoal.Rule("race", base=3, ban=True)

@@ -1,0 +1,120 @@
+"""Measure a release of our own from its partition, without reading its text again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.decode import cell_ends, cell_texts
+from shoal.encoding.partition import SUPPRESSION, Cells, Partition
+from shoal.encoding.sorting import pack
+from shoal.hierarchy.level_weights import Climb
+from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
+from shoal.rules import CompiledRules
+from shoal.schema import Column, Schema
+from shoal.tables import values
+
+__all__ = ["measure_partition"]
+
+
+def measure_partition(
+    encoded: Encoded,
+    partition: Partition,
+    schema: Schema,
+    *,
+    snapped: bool = False,
+    k: int | None = None,
+    weights: Mapping[str, float] | None = None,
+    climb: Climb | None = None,
+    rules: CompiledRules | None = None,
+) -> Measures:
+    """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
+
+    Costs O(distinct cells + groups) beside one pass over the rows. No released cell is parsed, except labels of
+    hierarchies and ends that were snapped to a grid.
+
+    Args:
+        encoded: The table as codes.
+        partition: Its groups and their cells.
+        schema: The columns of the table.
+        snapped: Whether the ends of ranges are widened to a grid.
+        k: What c_avg divides by and dm judges groups by; by default the size of the smallest group.
+        weights: Of the quasi-identifiers in ncp.
+        climb: The weights of hierarchy levels in the distortion.
+        rules: Over the quasi-identifiers of the original.
+
+    Raises:
+        InputError: An end of a range, once snapped, cannot be read.
+        UsageError: An argument names an unknown column or is out of range.
+    """
+    check_names("weights of the levels", climb.given if climb else {}, [column.name for column in schema.qi])
+    n_rows = encoded.n_rows
+    sizes = _group_rows(encoded, partition)
+    n_kept = int(sizes.sum())
+    losses: dict[str, ColumnLoss] = {}
+    ranks: list[NDArray[np.int64]] = []  # of each group's cell by text, for each attribute
+    cards: list[int] = []
+    starred = np.ones(len(sizes), dtype=bool)
+    for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
+        distinct = encoded.dictionaries[a].distinct
+        baseline = Baseline.of(
+            column,
+            cell_counts(distinct.texts.to_list(), distinct.counts.tolist()),
+            schema,
+            hierarchy=attribute.hierarchy,
+            climb=climb,
+            pairs=rules_of(rules, a),
+        )
+        texts, losses[column.name] = _loss_in_partition(
+            baseline, column, attribute, cells, sizes, n_rows - n_kept, snapped
+        )
+        rank_of: dict[str, int] = {}
+        rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
+        ranks.append(rank[cells.index])
+        cards.append(len(rank_of))
+        starred &= np.array([text == SUPPRESSION for text in texts], dtype=bool)[cells.index]
+    # Groups that show the same cells are one group in the release.
+    _, merged = np.unique(pack(ranks, cards)[0], return_inverse=True)
+    by_cells = np.bincount(merged, weights=sizes).astype(np.int64)
+    has_stars = any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
+    groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, 0 if has_stars else int(sizes[starred].sum()))
+    return assemble(losses, groups, weights_of(schema, weights), rules, k, None)
+
+
+def _loss_in_partition(
+    baseline: Baseline,
+    column: Column,
+    attribute: Attribute,
+    cells: Cells,
+    sizes: NDArray[np.int64],
+    n_suppressed: int,
+    snapped: bool,
+) -> tuple[list[str], ColumnLoss]:
+    """Return the released text of each distinct cell of an attribute, and the loss of the column."""
+    ends = cell_ends(attribute, cells, column, snapped=snapped)
+    texts = cell_texts(attribute, cells, ends)
+    rows = np.bincount(cells.index, weights=sizes, minlength=len(texts)).astype(np.int64).tolist()
+    cell_of = {values.normalise(text): i for i, text in enumerate(texts)}
+    counts = {text: count for text, count in cell_counts(texts, rows).items() if count}
+
+    def loss_of(text: str) -> ColumnLoss:
+        i = cell_of[text]
+        loss = baseline.loss_of_cell(text, cells, i, attribute.texts, attribute.values, ends[i] if snapped else None)
+        if loss is None:
+            raise unreadable_cell(column.name, None)
+        return loss
+
+    return texts, column_loss(baseline, counts, n_suppressed, loss_of)
+
+
+def _group_rows(encoded: Encoded, partition: Partition) -> NDArray[np.int64]:
+    """Return the number of rows of each group."""
+    labels, weights = partition.labels, encoded.weights
+    kept = labels >= 0
+    if not kept.all():
+        labels, weights = labels[kept], None if weights is None else weights[kept]
+    return np.bincount(labels, weights=weights, minlength=partition.n_groups).astype(np.int64)

@@ -1,0 +1,136 @@
+"""The gate: the verifier examines what was written, against the original and the request, before it is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal import verification
+from shoal.errors import VerificationError, join_problems
+from shoal.schema import Kind
+from shoal.tables.sources.base import Recoding, Rows
+from shoal.tables.watch import UNWATCHED, Watch
+
+if TYPE_CHECKING:
+    from shoal.release.release import Release
+
+__all__ = ["Gate", "verify_cells"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Holds one release against its source and its request.
+
+    A release that was made row by row is compared row by row. A full-domain release is compared as a bag of rows, since
+    its recoding says what becomes of every row; that needs no row in memory.
+    """
+
+    release: Release
+    watch: Watch = UNWATCHED
+
+    def check_file(self, written: Path) -> verification.Verdict:
+        """Read the written bytes again; raise a VerificationError if they fail."""
+        self.watch.stage("verifying")
+        with self.release.source.guarded():
+            if self.release.recoding is None:
+                return _require(self._gate_rows(written))
+            return _require(self._gate_recoded(written, self.release.recoding))
+
+    def check_recoded(self, connection: Any, staging: tuple[str, str], source: tuple[str, str]) -> None:
+        """Compare a staging table with the table of the same database that it was made from."""
+        release = self.release
+        assert release.recoding is not None
+        verdict = verification.check_recoded(
+            connection,
+            staging,
+            source,
+            release.schema,
+            release.request.k,
+            self._claimed(release.recoding),
+            suppression_limit=release.request.suppression_limit,
+            labels=release.labels,
+            models=release.request.specs,
+            paths=release.paths,
+        )
+        _require(verdict)
+
+    def check_copy(self, connection: Any, staging: tuple[str, str], written: Path) -> None:
+        """Compare a staging table with the verified file that was loaded into it."""
+        release = self.release
+        _require(
+            verification.check_copy(connection, staging, written, release.schema, release.request.k, release.claims())
+        )
+
+    def _gate_rows(self, written: Path) -> verification.Verdict:
+        release, request = self.release, self.release.request
+        population = release.population
+        return verification.gate(
+            written,
+            release.schema,
+            request.k,
+            release.source.verify_columns(verification),
+            release.file_rows,
+            release.claims(),
+            keep_order=request.keep_order,
+            labels=release.labels,
+            bounds=release.ends if request.cells == "bounds" else (),
+            spreadsheet_safe=request.spreadsheet_safe,
+            suppression_limit=request.suppression_limit,
+            models=request.specs,
+            paths=release.paths,
+            population=None
+            if population is None
+            else {name: population.frame[name].to_list() for name in population.names},
+        )
+
+    def _gate_recoded(self, written: Path, recoding: Recoding) -> verification.Verdict:
+        release, request = self.release, self.release.request
+        names = [column.name for column in release.schema.released]
+        return verification.gate_recoded(
+            written,
+            release.schema,
+            request.k,
+            self._watched(release.source.verify_rows(verification, names)),
+            self._claimed(recoding),
+            suppression_limit=request.suppression_limit,
+            labels=release.labels,
+            models=request.specs,
+            paths=release.paths,
+        )
+
+    def _claimed(self, recoding: Recoding) -> verification.Claimed:
+        return verification.Claimed(recoding.maps, recoding.kept, self.release.claims())
+
+    def _watched(self, rows: Rows) -> Iterator[list[list[str]]]:
+        n_rows, n_read = max(1, self.release.original.n_rows), 0
+        for block in rows:
+            yield block
+            n_read += len(block)
+            self.watch.step(min(1.0, n_read / n_rows))
+
+
+def verify_cells(release: Release) -> None:
+    """Raise a VerificationError if the cells of a release in memory do not meet its request."""
+    schema, request = release.schema, release.request
+    verification.verify(
+        release.text,
+        qi=[column.name for column in schema.qi],
+        k=request.k,
+        kinds={c.name: c.kind for c in schema.released if c.kind is not None},
+        date_formats={c.name: c.date_format for c in schema.released if c.kind is Kind.DATE},
+        missing=schema.missing,
+        marks=next(((c.decimal, c.thousands) for c in schema.columns), (".", "")),
+        labels=release.labels,
+        models=request.specs,
+        population=None if release.population is None else release.population.frame,
+        paths=release.paths,
+    )
+
+
+def _require(verdict: verification.Verdict) -> verification.Verdict:
+    if not verdict.ok:
+        reasons = join_problems(verdict.violations)
+        raise VerificationError(f"the release was made but failed its own check; nothing was written.\n{reasons}")
+    return verdict

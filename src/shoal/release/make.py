@@ -1,0 +1,207 @@
+"""From a table in memory to a release: checks, encoding, grouping, decoding and measuring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, is_dataclass, replace
+from fractions import Fraction
+
+from shoal import methods, metrics
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import decode
+from shoal.encoding.encode import encode, guess_kinds
+from shoal.encoding.partition import Partition, tight_partition
+from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
+from shoal.hierarchy.base import Rule, for_columns
+from shoal.methods.base import Method, Run, check_rows_left, check_run
+from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
+from shoal.metrics.association import about_redundancy, derive_weights
+from shoal.models import KAnonymity, PrivacyModel
+from shoal.profile.rare_values import check_rare
+from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
+from shoal.release.notes import about_release, about_search, about_table, about_unchanged
+from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
+from shoal.release.release import Release, Request
+from shoal.rules import CompiledRules, compile_rules, judge_rules
+from shoal.schema import Role, Schema, check_k
+from shoal.settings.settings import AUTO, Settings
+from shoal.tables.sources.memory import TableSource
+from shoal.tables.table import Table
+from shoal.tables.watch import UNWATCHED, Watch
+
+__all__ = ["anonymize_table", "choose_method", "make_request", "make_run"]
+
+
+def make_run(settings: Settings, *, threads: int, watch: Watch = UNWATCHED) -> Run:
+    """Return the run that the settings describe."""
+    return Run(
+        seed=settings.seed or 0,
+        threads=threads,
+        rules=settings.data_rules(),
+        weights=settings.column_weights(),
+        derive_weights=settings.weights == AUTO,
+        stage=watch.stage,
+        progress=watch.progress,
+        cancelled=watch.cancelled,
+    )
+
+
+def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = None) -> Request:
+    """Return the request that the settings describe; they must contain k or a column of personal k."""
+    if settings.k is None and settings.k_column is None:
+        raise UsageError(
+            f"k is not given. Set the smallest number of rows that must look alike; {setting('k', 5)} is common."
+        )
+    return Request(
+        k=1 if settings.k is None else check_k(settings.k),
+        suppression_limit=_share(settings.suppression_limit),
+        keep_order=keep_order,
+        cells=settings.cells or "text",
+        snap=bool(settings.snap),
+        spreadsheet_safe=bool(settings.spreadsheet_safe),
+        accept_unique=settings.accept_unique,
+        unknown=settings.unknown or "error",
+        bound=bound,
+    )
+
+
+def _share(limit: float | str | None) -> Fraction:
+    try:
+        return Fraction(str(limit or 0))
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
+
+
+def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
+    """Return the method that the settings name, or a default method that supports people and the models."""
+    options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
+    default = COUNTS_PEOPLE if settings.person else DEFAULT
+    able = next(info for info in methods.infos() if info.name == default).honours
+    if not all(model.basis in able for model in models):
+        default = HONOURS_ALL
+    return methods.named(settings.method or default, **options)
+
+
+def anonymize_table(
+    table: Table,
+    schema: Schema,
+    request: Request,
+    method: Method,
+    models: tuple[PrivacyModel, ...],
+    run: Run,
+    hierarchies: Mapping[str, Rule] | None = None,
+    population: Table | None = None,
+    prepared: Encoded | None = None,
+) -> Release:
+    """Run one method on a table; a table that already meets the request is returned unchanged.
+
+    Args:
+        table: The table.
+        schema: The roles and kinds of its columns.
+        request: What the user requested.
+        method: The method.
+        models: The privacy models besides k-anonymity.
+        run: Seed, threads, rules, weights and callbacks.
+        hierarchies: By column, its hierarchy.
+        population: The table that population models compare with.
+        prepared: The table as codes, encoded with this schema, if several runs share it.
+    """
+    models = (KAnonymity(request.k), *models)
+    k = max(model.minimum_size for model in models)
+    check_enough(table, schema, request.k)
+    check_columns(models, schema, population)
+    run.stage("encoding")
+    run = replace(run, suppression_limit=request.suppression_limit)
+    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique)]
+    named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
+    hierarchies = for_columns((hierarchies or {}).items(), named)
+    if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
+        notes.append(about_unchanged(models))
+        schema, encoded = unchanged
+        run = replace(run, rules=())  # an unchanged table meets all rules
+        k = check_personal(encoded, k)
+        partition = tight_partition(encoded, encoded.row_tuple)
+    else:
+        notes += about_table(table, schema)
+        if prepared is None:
+            schema = guess_kinds(table, schema)
+            prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population)
+        encoded = prepared
+        check_population(encoded)
+        run.stage("grouping")
+        k = check_personal(encoded, k)
+        if run.derive_weights:
+            run = replace(run, weights=derive_weights(encoded))
+            notes += about_redundancy(encoded)
+        check_run(method.name, encoded, run)
+        partition = method.partition(encoded, models, run)
+        check_rows_left(method.name, partition.labels)
+    options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    request = replace(
+        request,
+        k=k,
+        method=method.name,
+        options=options,
+        seed=run.seed,
+        models=models_in_words(models),
+        specs=specs_to_verify(models),
+        weights=dict(run.weights),
+    )
+    run.stage("measuring")
+    compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
+    release = make_release(table, schema, request, models, encoded, partition, population, notes, run.weights, compiled)
+    if compiled is None:
+        return release
+    codes = encoded.tuples[encoded.row_tuple]
+    verdicts = judge_rules(run.rules, encoded.attributes, codes, partition.labels)
+    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
+        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
+    return replace(release, rules=verdicts)
+
+
+def make_release(
+    table: Table,
+    schema: Schema,
+    request: Request,
+    models: tuple[PrivacyModel, ...],
+    encoded: Encoded,
+    partition: Partition,
+    population: Table | None,
+    notes: list[Note],
+    weights: Mapping[str, Fraction],
+    rules: CompiledRules | None,
+) -> Release:
+    """Decode the groups of a method into cells, and measure their information loss."""
+    released = decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
+    notes = [*notes, *check_custom_models(models, encoded, released, schema)]
+    trees = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
+    try:
+        floats = {name: float(weight) for name, weight in weights.items()}
+        measures = metrics.measure_partition(
+            encoded, partition, schema, snapped=request.snap, k=request.k, weights=floats, rules=rules
+        )
+    except InputError as error:  # our own release must be readable
+        raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
+    return Release(
+        released.table.frame,
+        released.source_rows,
+        table,
+        TableSource(table),
+        schema,
+        request,
+        measures,
+        (
+            *notes,
+            *(note for tree in trees.values() for note in tree.notes),
+            *about_release(released, encoded, schema, request),
+            *about_search(partition.facts),
+        ),
+        labels={name: tree.values_under() for name, tree in trees.items()},
+        ends=released.bounds,
+        # The bound holds for releases of all rows, with equal weights.
+        encoded=None if request.suppression_limit or weights else encoded,
+        paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
+        population=population,
+        levels=partition.levels,
+        search=partition.facts,
+    )

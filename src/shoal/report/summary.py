@@ -1,0 +1,326 @@
+"""Words and JSON of results, shared by terminal, pages and callers of the library.
+
+Functions ending in `_facts` return (name, text) pairs, those ending in `_words` a text, those ending in `_json` plain
+values. A text is a `Note`: printed, it spells settings as keywords; `for_command_line` spells them as options. Results
+of `shoal.evaluate` are put into words by `shoal.evaluate.summary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from shoal.errors import Note, setting
+from shoal.metrics import Measures
+from shoal.models.thresholds import round_up
+from shoal.report.words import hide_small
+from shoal.risks.estimate import Exposure, Risk
+from shoal.risks.uniques import Uniques
+from shoal.rules import RuleVerdict
+
+if TYPE_CHECKING:
+    from shoal.release.release import Request
+    from shoal.schema import Schema
+
+__all__ = [
+    "Fact",
+    "Places",
+    "bound_words",
+    "further_facts",
+    "level_choice_words",
+    "measures_facts",
+    "measures_json",
+    "release_facts",
+    "release_json",
+    "risk_facts",
+    "risk_json",
+    "rule_json",
+    "rule_row",
+    "rule_words",
+    "verdict_words",
+]
+
+SHOWN_CHOICES = 5  # level choices that pass
+
+Fact = tuple[str, Note]
+
+
+class Places(NamedTuple):
+    """Where the files of a release are.
+
+    Attributes:
+        output: The release; None after a dry run.
+        manifest: The manifest; None if it is the comment of a database table.
+        report: The public page of the report, if there is one.
+        private_report: The private page of the report.
+    """
+
+    output: str | None = None
+    manifest: str | None = None
+    report: str | None = None
+    private_report: str | None = None
+
+
+class ReleaseLike(Protocol):
+    """The part of a release that this module describes."""
+
+    @property
+    def request(self) -> Request:
+        """What was asked for."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    def measures(self) -> Measures:
+        """Information loss and group sizes."""
+
+    @property
+    def levels(self) -> Mapping[str, int] | None:
+        """The level of each quasi-identifier of a full-domain release."""
+
+    @property
+    def rules(self) -> tuple[RuleVerdict, ...]:
+        """How each data constraint rule is kept."""
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """What else the method found."""
+
+    @property
+    def lower_bound(self) -> float | None:
+        """Least loss that any release of the table has."""
+
+
+class VerdictLike(Protocol):
+    """The part of a verifier's verdict that this module describes."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the release."""
+
+    @property
+    def groups(self) -> int:
+        """Groups of the release."""
+
+    @property
+    def smallest_group(self) -> int:
+        """Rows of the smallest group."""
+
+
+def fact(name: str, text: str) -> Fact:
+    """Return a named text whose mentions of settings can be spelled for every reader."""
+    return name, Note("", text)
+
+
+def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
+    """Describe what was asked of a release, what it reached and lost, and where its files are."""
+    request = release.request
+    qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
+    facts = [fact("asked", f"{'; '.join(request.models)} over {qi}"), fact("method", request.method)]
+    facts += measures_facts(release.measures)
+    if request.weights:
+        facts.append(fact("weights", ", ".join(f"{name} {float(w):.4g}" for name, w in request.weights.items())))
+    facts += [("rule", rule_words(verdict)) for verdict in release.rules]
+    if release.levels is not None:
+        facts.append(fact("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
+    if "successful" in release.search:
+        facts.append(("level choices", level_choice_words(release.search)))
+    if request.tells_bound:
+        facts.append(("lower bound", bound_words(release)))
+    if places.output is None:
+        facts.append(fact("written", "nothing: this was a dry run"))
+    else:
+        facts.append(fact("release", f"{places.output} (verified)"))
+        facts.append(fact("manifest", places.manifest or "the comment of the table"))
+    if places.report is not None:
+        facts.append(fact("report", f"{places.report}; for your eyes only: {places.private_report}"))
+    return facts
+
+
+def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[str, Any]:
+    """Return a release in the form of `anonymize --json`."""
+    request = release.request
+    content = measures_json(release.measures, request.k)
+    content |= {"method": request.method, "seconds": round(seconds, 3)}
+    content |= {"levels": release.levels and dict(release.levels)}
+    if release.rules:
+        content["rules"] = [rule_json(verdict) for verdict in release.rules]
+    if release.search:
+        content["search"] = dict(release.search)
+    if request.tells_bound:
+        content["lower_bound"] = release.lower_bound
+    content |= {"output": places.output, "manifest": places.manifest}
+    return content if places.report is None else content | {"report": places.report}
+
+
+def measures_facts(measures: Measures) -> list[Fact]:
+    """Describe the most important measures of a release."""
+    losses = sorted(measures.per_attribute.items(), key=lambda item: -item[1])
+    return [
+        fact("rows", f"{measures.rows:,} released, {measures.suppressed_rows:,} suppressed"),
+        fact("groups", f"{measures.groups:,}; the smallest has {measures.smallest_group:,} rows"),
+        fact("loss (NCP)", f"{measures.ncp:.4f}; utility {measures.utility:.4f} of 1"),
+        fact("loss by column", ", ".join(f"{name} {loss:.4f}" for name, loss in losses)),
+        fact("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
+        fact("average group", f"{measures.c_avg:.2f} x k rows; discernibility {measures.dm:,}"),
+    ]
+
+
+def further_facts(measures: Measures) -> list[Fact]:
+    """Describe the measures that papers and other tools report."""
+    changed = ", ".join(f"{name} {count:,}" for name, count in measures.md.items())
+    value = ", ".join(f"{name} {worth:.4f}" for name, worth in measures.research_value.items())
+    facts = [
+        fact("ILoss, LM", f"{measures.iloss:.4f}, {measures.lm:.4f}; LM over all cells {measures.lm_total:,.2f}"),
+        fact("cells changed (MD)", changed),
+        fact("entropy", f"{measures.entropy:,.2f} bits"),
+        fact("precision", f"{measures.precision:.4f}"),
+        fact("distortion", f"{measures.distortion:,.2f}, ratio {measures.distortion_ratio:.4f}"),
+        fact("research value", f"{measures.research_value_total:.4f}: {value}"),
+    ]
+    return facts if measures.cm is None else [*facts, fact("classification (CM)", f"{measures.cm:.4f}")]
+
+
+def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:
+    """Return measures in the form that `anonymize --json` and `measure --json` share."""
+    content = measures.as_dict()
+    counts = {name: content.pop(name) for name in ("rows", "groups", "smallest_group", "suppressed_rows")}
+    return {"method": None, "k": k, **counts, "measures": content, "levels": None}
+
+
+def level_choice_words(search: Mapping[str, Any]) -> Note:
+    """List the choices of levels that pass, so that the data owner can pick another one."""
+    passing = search["successful"]
+    lines = [
+        f"{search['tested']:,} of {search['strings']:,} tested; these pass (select another with {setting('choose')}):"
+    ]
+    for i, choice in enumerate(passing[:SHOWN_CHOICES], 1):
+        levels = " ".join(map(str, choice["levels"].values()))
+        lines.append(f"{i}: levels {levels}; research value {choice['rv']:.4f}, {choice['roots']} at the root")
+    if len(passing) > SHOWN_CHOICES:
+        lines.append(f"and {len(passing) - SHOWN_CHOICES} more, listed in the JSON result")
+    return Note("", "\n".join(lines))
+
+
+def bound_words(release: ReleaseLike) -> Note:
+    """Describe the lower bound of the loss, or say why it is not computed."""
+    if release.lower_bound is not None:
+        return Note("", f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table loses less")
+    request = release.request
+    if request.weights or request.suppression_limit:
+        return Note("", "not computed: it requires weights of 1 and no suppression")
+    if request.bound:
+        return Note("", "not computed")
+    return Note("", f"not computed in the usual time; {setting('bound', True)} takes longer")
+
+
+def rule_words(verdict: RuleVerdict) -> Note:
+    """Say whether a release keeps a rule."""
+    if verdict.kept:
+        return Note("", f"{verdict.rule}: kept")
+    counts = {"groups": verdict.broken_groups, "rows": verdict.broken_rows}
+    return Note(verdict.rule, "broken in {groups} groups with {rows} rows", counts=counts)
+
+
+def rule_json(verdict: RuleVerdict) -> dict[str, Any]:
+    """Return a verdict on a rule in the form of `anonymize --json`."""
+    return {
+        "rule": verdict.rule,
+        "importance": verdict.importance,
+        "broken_groups": verdict.broken_groups,
+        "broken_rows": verdict.broken_rows,
+        "ban": verdict.ban,
+    }
+
+
+def rule_row(verdict: RuleVerdict, k: int, *, private: bool) -> dict[str, Any]:
+    """Return a verdict on a rule as a row of a report; the public part names no value and no count below k."""
+    return {
+        "rule": verdict.rule if private else verdict.public_rule,
+        "importance": verdict.importance,
+        "kept": verdict.kept,
+        "broken_rows": verdict.broken_rows if private else hide_small(verdict.broken_rows, k),
+    }
+
+
+def verdict_words(verdict: VerdictLike, k: int, models: Sequence[str], *, against_original: bool) -> Note:
+    """Describe a release that passed verification.
+
+    Args:
+        verdict: The figures that the verifier counted.
+        k: The k that was required.
+        models: Descriptions of the other models that every group passes.
+        against_original: Whether the rows were checked against the original.
+    """
+    parts = [
+        f"{verdict.rows:,} rows in {verdict.groups:,} groups, the smallest of {verdict.smallest_group:,} rows (k = {k})"
+    ]
+    if models:
+        parts.append(f"; every group passes {', '.join(models)}")
+    if against_original:
+        parts.append(" and every row is true to the original")
+    return Note("", f"yes. {''.join(parts)}.")
+
+
+def risk_facts(risk: Risk, before: Risk | None = None) -> list[Fact]:
+    """Describe the risk of a release; chances are rounded up, so that none looks smaller than it is.
+
+    Args:
+        risk: The risk of the release.
+        before: The risk of its original, given for comparison.
+    """
+    texts = _risk_texts(risk)
+    if before is None:
+        return [fact(name, text) for name, text in texts]
+    return [
+        fact(name, f"{text}\nbefore: {old}") for (name, text), (_, old) in zip(texts, _risk_texts(before), strict=True)
+    ]
+
+
+def risk_json(risk: Risk, before: Risk | None = None) -> dict[str, Any]:
+    """Return the risk of a release in the form of `risk --json`."""
+    return risk.as_dict() | ({} if before is None else {"before": before.as_dict()})
+
+
+def _risk_texts(risk: Risk) -> list[tuple[str, str]]:
+    limit, unit = round_up(risk.threshold, 6), risk.counts
+    texts = [
+        (unit, f"{risk.rows:,} in groups; {risk.suppressed_rows:,} rows suppressed"),
+        ("groups", f"{risk.groups:,}; the smallest has {risk.smallest_group:,}, the mean {risk.average_group:.1f}"),
+        ("alone", f"{risk.uniques:,} {unit} are alone in their group"),
+        (
+            "threshold",
+            f"{limit} requires groups of {risk.least_group}: {'met' if risk.met else 'not met: some are smaller'}",
+        ),
+        ("prosecutor", _exposure_words(risk.prosecutor)),
+    ]
+    if risk.journalist_basis == "release":
+        journalist = f"at most the prosecutor's; pass a file as {setting('population')} to know more"
+    else:
+        journalist = f"{_exposure_words(risk.journalist)} (by the {risk.journalist_basis})"
+    texts.append(("journalist", journalist))
+    texts.append(("marketer", f"{round_up(Fraction(str(risk.marketer)))} of the {unit} are found if all are tried"))
+    if risk.estimates is not None:
+        texts.append(("alone in population", _estimate_words(risk.estimates)))
+    return texts
+
+
+def _exposure_words(exposure: Exposure) -> str:
+    largest, average = round_up(Fraction(str(exposure.max))), round_up(Fraction(str(exposure.average)))
+    return f"at most {largest}, {average} on average; {exposure.share_above:.1%} above the threshold"
+
+
+def _estimate_words(estimates: Uniques) -> str:
+    def words(name: str, number: float | None) -> str:
+        return f"{name} " + ("not available" if number is None else f"{number:,.1f}")
+
+    others = [
+        words("Zayatz", estimates.zayatz),
+        words("Pitman", estimates.pitman),
+        words("negative binomial", estimates.snb),
+    ]
+    chosen = words("estimate", estimates.dankar) + (f" (from {estimates.chosen})" if estimates.chosen else "")
+    return f"{chosen} of {estimates.size:,} people; {', '.join(others)}"

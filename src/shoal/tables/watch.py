@@ -1,0 +1,72 @@
+"""Progress and cancellation: what a caller hears of a run, and how it ends one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.errors import CancelledError
+
+__all__ = ["UNWATCHED", "Watch", "make_watch"]
+
+
+def _ignore(_: object) -> None:
+    """Ignore a stage or a share."""
+
+
+def _never() -> bool:
+    """Do not cancel."""
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch:
+    """The callbacks of a caller who watches a run. A copy made by pickle has none.
+
+    Attributes:
+        stage: Called with the name of each stage as it begins.
+        progress: Called with the share of the stage that is done, in [0, 1].
+        cancelled: Called several times a second, possibly from several threads; True ends the run.
+    """
+
+    stage: Callable[[str], None] = _ignore
+    progress: Callable[[float], None] = _ignore
+    cancelled: Callable[[], bool] = _never
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"stage": _ignore, "progress": _ignore, "cancelled": _never}
+
+    def check(self) -> None:
+        """Raise a CancelledError if the caller cancelled the run."""
+        if self.cancelled():
+            raise CancelledError
+
+    def step(self, share: float) -> None:
+        """Report progress, and raise a CancelledError if the caller cancelled the run."""
+        self.check()
+        self.progress(share)
+
+
+UNWATCHED = Watch()
+
+
+def make_watch(
+    progress: Callable[[str, float], None] | None = None, cancelled: Callable[[], bool] | None = None
+) -> Watch:
+    """Make a watch of the two callbacks that Python users pass.
+
+    Args:
+        progress: Called with the name of the current stage and the share of it that is done.
+        cancelled: Called several times a second; True ends the run with a CancelledError.
+    """
+    if progress is None:
+        return Watch(cancelled=cancelled or _never)
+    current = ""
+
+    def stage(name: str) -> None:
+        nonlocal current
+        current = name
+        progress(name, 0.0)
+
+    return Watch(stage=stage, progress=lambda share: progress(current, share), cancelled=cancelled or _never)

@@ -1,0 +1,117 @@
+"""Words and JSON of results: one place, spelled for every reader, redacted by field."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import for_command_line
+from shoal.report.summary import (
+    Places,
+    level_choice_words,
+    measures_json,
+    release_facts,
+    release_json,
+    risk_facts,
+    risk_json,
+    rule_json,
+    rule_row,
+    rule_words,
+    verdict_words,
+)
+from shoal.risks import risk
+from shoal.rules import RuleVerdict
+from shoal.verification import Verdict
+
+BROKEN = RuleVerdict("column 'race': apart ('White', 'Black')", 20.0, 1, 3, False, "race", "apart")
+KEPT = RuleVerdict("column 'race': ban, apart ('White', 'Black')", 20.0, 0, 0, True, "race", "apart")
+
+
+@pytest.fixture(scope="module")
+def release() -> shoal.Release:
+    frame = pl.DataFrame({"age": [20 + i % 7 for i in range(40)], "sex": [i % 2 for i in range(40)]})
+    return shoal.anonymize(frame, qi=["age", "sex"], k=5, categorical=["sex"])
+
+
+def test_a_rule_reads_the_same_everywhere() -> None:
+    assert rule_words(BROKEN) == "column 'race': apart ('White', 'Black'): broken in 1 groups with 3 rows"
+    assert rule_words(KEPT).endswith(": kept")
+    assert rule_json(BROKEN) == {
+        "rule": BROKEN.rule,
+        "importance": 20.0,
+        "broken_groups": 1,
+        "broken_rows": 3,
+        "ban": False,
+    }
+    private = rule_row(BROKEN, 5, private=True)
+    assert private == {"rule": BROKEN.rule, "importance": 20.0, "kept": False, "broken_rows": 3}
+
+
+def test_a_public_rule_names_no_value_and_no_small_count() -> None:
+    """C21, R06."""
+    row = rule_row(BROKEN, 5, private=False)
+    assert row == {"rule": "column 'race': apart", "importance": 20.0, "kept": False, "broken_rows": "<k"}
+    assert rule_row(KEPT, 5, private=False)["rule"] == "column 'race': ban, apart"
+    assert rule_row(BROKEN, 3, private=False)["broken_rows"] == 3
+
+
+def test_facts_and_json_of_a_release_tell_the_same(release: shoal.Release) -> None:
+    places = Places("out.csv", "out.csv.manifest.json", "r.html", "r.private.html")
+    facts, content = dict(release_facts(release, places)), release_json(release, places, 1.23456)
+    assert json.loads(json.dumps(content)) == content
+    assert content["seconds"] == 1.235
+    assert [content[name] for name in ("output", "manifest", "report")] == list(places[:3])
+    assert facts["release"] == "out.csv (verified)"
+    assert facts["report"] == "r.html; for your eyes only: r.private.html"
+    assert f"{content['groups']:,}; the smallest has {content['smallest_group']:,} rows" == facts["groups"]
+    assert facts["method"] == content["method"] == "shoaling"
+    assert facts["asked"].endswith("over age (numeric), sex (categorical)")
+
+
+def test_a_dry_run_has_no_places(release: shoal.Release) -> None:
+    facts, content = dict(release_facts(release, Places())), release_json(release, Places(), 0.0)
+    assert facts["written"] == "nothing: this was a dry run"
+    assert (content["output"], content["manifest"], "report" in content) == (None, None, False)
+
+
+def test_measures_keep_their_keys(release: shoal.Release) -> None:
+    content = measures_json(release.measures, 5)
+    counts = ["rows", "groups", "smallest_group", "suppressed_rows"]
+    assert list(content) == ["method", "k", *counts, "measures", "levels"]
+    assert set(content["measures"]) | set(counts) >= {field.name for field in fields(release.measures)} - {"cm"}
+
+
+def test_settings_are_spelled_for_the_reader() -> None:
+    choice = {"levels": {"age": 1, "zip": 2}, "rv": 0.5, "roots": 0}
+    words = level_choice_words({"tested": 7, "strings": 9, "successful": [choice] * 6})
+    assert "select another with choose=" in words
+    assert "select another with --choose" in for_command_line(words)
+    assert words.endswith("and 1 more, listed in the JSON result")
+
+
+def test_risk_is_told_beside_that_of_the_original() -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2, 3]})
+    found = risk(frame, qi=["age"])
+    alone = dict(risk_facts(found))
+    assert alone["alone"] == "1 rows are alone in their group"
+    assert "population=" in alone["journalist"]
+    assert "--population" in for_command_line(alone["journalist"])
+    both = dict(risk_facts(found, found))
+    assert both["alone"] == f"{alone['alone']}\nbefore: {alone['alone']}"
+    assert "--population" in for_command_line(both["journalist"])
+    assert "before" not in risk_json(found)
+    assert risk_json(found, found)["before"] == found.as_dict()
+
+
+def test_a_verdict_says_what_was_counted() -> None:
+    verdict = Verdict(True, 5, 1200, 30, 6, ())
+    assert (
+        verdict_words(verdict, 5, [], against_original=False)
+        == "yes. 1,200 rows in 30 groups, the smallest of 6 rows (k = 5)."
+    )
+    words = verdict_words(verdict, 5, ["2-diversity"], against_original=True)
+    assert words.endswith("(k = 5); every group passes 2-diversity and every row is true to the original.")
