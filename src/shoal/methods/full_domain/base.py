@@ -18,7 +18,7 @@ from shoal.methods.full_domain.judge import Judge
 from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders, level_limits
 from shoal.models import PrivacyModel
 
-__all__ = ["FullDomain", "Judged", "Problem", "Solution"]
+__all__ = ["FullDomain", "Judged", "LatticeProblem", "Solution"]
 
 
 # Cache of judged vectors: a test is often followed by a request for the price.
@@ -40,7 +40,7 @@ class Judged:
 
 
 @dataclass
-class Problem:
+class LatticeProblem:
     """The lattice of level vectors under models. A vector is feasible if its failing groups can be suppressed.
 
     Attributes:
@@ -148,7 +148,7 @@ class Solution:
     vector: Vector
     judged: Judged
     facts: Mapping[str, Any] = field(default_factory=dict)
-    problem: Problem | None = None
+    problem: LatticeProblem | None = None
 
 
 @dataclass(frozen=True)
@@ -170,18 +170,18 @@ class FullDomain:
         for option in ("minimum", "maximum"):
             object.__setattr__(self, option, level_limits(getattr(self, option), option))
 
-    def search(self, problem: Problem) -> Solution:
+    def search(self, problem: LatticeProblem) -> Solution:
         """Choose a vector that passes, or raise an InfeasibleError."""
         raise NotImplementedError
 
     def problem(
         self, engine: FrequencyEngine, models: tuple[PrivacyModel, ...], run: Run, *, people: bool = False
-    ) -> Problem:
+    ) -> LatticeProblem:
         """Count the table once and return the problem; people: sizes count people."""
         rungs = ladders(engine.attributes, self.minimum, self.maximum)
         judge = Judge.of(engine, models, people=people)
         finest = engine.finest(judge.counted)
-        return Problem(Sets(finest, rungs), judge, run.most_suppressed(finest.n_rows), run)
+        return LatticeProblem(Sets(finest, rungs), judge, run.most_suppressed(finest.n_rows), run)
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form the groups of the vector that the search chooses."""
@@ -192,7 +192,7 @@ class FullDomain:
         return recoded(encoded, solution.problem or problem, solution)
 
 
-def recoded(encoded: Encoded, problem: Problem, solution: Solution) -> Partition:
+def recoded(encoded: Encoded, problem: LatticeProblem, solution: Solution) -> Partition:
     """Release a table at the levels of a solution; failing groups are suppressed."""
     levels = list(zip(problem.ladders, solution.vector, strict=True))
     columns = [ladder.maps[place][encoded.tuples[:, i]] for i, (ladder, place) in enumerate(levels)]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.methods.full_domain.base import FullDomain, Judged, Problem, Solution
+from shoal.methods.full_domain.base import FullDomain, Judged, LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse, refuse_suppression
 from shoal.methods.full_domain.levels import Vector
 
@@ -29,7 +29,7 @@ class Datafly(FullDomain):
 
     name: ClassVar[str] = "datafly"
 
-    def search(self, problem: Problem) -> Solution:
+    def search(self, problem: LatticeProblem) -> Solution:
         """Generalise, then suppress."""
         k = max((model.minimum_size for model in problem.models), default=1)
         vector: Vector = (0,) * len(problem.shape)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Problem, Solution
+from shoal.methods.full_domain.base import LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse
 from shoal.methods.full_domain.lattice import FAILS, MOST_VECTORS, Lattice
 from shoal.methods.full_domain.levels import Vector
@@ -43,7 +43,7 @@ class Incognito(Chosen):
 
     name: ClassVar[str] = "incognito"
 
-    def search(self, problem: Problem) -> Solution:
+    def search(self, problem: LatticeProblem) -> Solution:
         """Find all minimal vectors and select one."""
         problem.require_monotone(self.name)
         minimal = minimal_vectors(problem)
@@ -57,7 +57,7 @@ class Incognito(Chosen):
         return Solution(best.vector, problem.judge(best.vector), facts)
 
 
-def minimal_vectors(problem: Problem) -> list[Vector]:
+def minimal_vectors(problem: LatticeProblem) -> list[Vector]:
     """Return the passing vectors without a passing vector below them, in lexicographic order."""
     shape = problem.shape
     everything = tuple(range(len(shape)))
@@ -77,7 +77,7 @@ def minimal_vectors(problem: Problem) -> list[Vector]:
     return smaller[everything].minimal()
 
 
-def _settled(problem: Problem, subset: Subset, smaller: dict[Subset, Lattice]) -> Lattice:
+def _settled(problem: LatticeProblem, subset: Subset, smaller: dict[Subset, Lattice]) -> Lattice:
     """Return the lattice of a subset with every vector marked; smaller: the lattices with one attribute less."""
     lattice = Lattice([problem.shape[i] for i in subset])
     for axis in range(len(subset)):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from shoal.errors import InfeasibleError
-from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.levels import Sets, Vector, ladders
 from shoal.methods.full_domain.objectives import ByLevels, by_vector, objective, vector_loss
 from shoal.methods.full_domain.search import find_best
@@ -14,7 +14,7 @@ from shoal.methods.full_domain.search import find_best
 __all__ = ["refuse", "refuse_suppression"]
 
 
-def refuse(problem: Problem) -> InfeasibleError:
+def refuse(problem: LatticeProblem) -> InfeasibleError:
     """Return the error of a goal that no allowed vector meets, with the nearest levels that do and their loss."""
     promises = " and ".join(model.describe() for model in problem.models)
     judged = problem.judge(problem.top)
@@ -41,7 +41,7 @@ def refuse(problem: Problem) -> InfeasibleError:
     return InfeasibleError(f"{found} Allow {', or '.join(cures)}.")
 
 
-def refuse_suppression(problem: Problem, method: str, rows: int) -> InfeasibleError:
+def refuse_suppression(problem: LatticeProblem, method: str, rows: int) -> InfeasibleError:
     """Return the error of a method that must suppress more rows than allowed, with an alternative."""
     n_rows = problem.sets.n_rows
     text = (
@@ -54,7 +54,7 @@ def refuse_suppression(problem: Problem, method: str, rows: int) -> InfeasibleEr
     return InfeasibleError(f"{text}, or use optimal, which passes with the levels {_in_words(problem, nearest)}.")
 
 
-def _in_words(problem: Problem, vector: Vector) -> str:
+def _in_words(problem: LatticeProblem, vector: Vector) -> str:
     levels = ", ".join(f"{name} {level}" for name, level in problem.levels(vector).items())
     return f"{levels}; loss (NCP) {vector_loss(problem, vector):.4f}"
 
@@ -64,7 +64,7 @@ def _share(rows: int, n_rows: int) -> str:
     return f"{-(-rows * 10_000 // n_rows) / 10_000:g}"
 
 
-def _unbounded(problem: Problem) -> Problem:
+def _unbounded(problem: LatticeProblem) -> LatticeProblem:
     """Return the problem without maximum levels."""
     attributes = [ladder.attribute for ladder in problem.ladders]
     rungs = ladders(attributes, {ladder.name: ladder.first for ladder in problem.ladders})
@@ -72,7 +72,7 @@ def _unbounded(problem: Problem) -> Problem:
     return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_last={})
 
 
-def _excess(problem: Problem, wider: Problem) -> ByLevels:
+def _excess(problem: LatticeProblem, wider: LatticeProblem) -> ByLevels:
     """Return an objective that counts the levels above the allowed ones, then the loss."""
     losses = objective("ncp", wider)
     assert isinstance(losses, ByLevels)

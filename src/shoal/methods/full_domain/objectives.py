@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Judged, Problem
+from shoal.methods.full_domain.base import Judged, LatticeProblem
 from shoal.methods.full_domain.frequency import FrequencySet
 from shoal.methods.full_domain.levels import Ladder, Vector
 
@@ -100,7 +100,7 @@ class ByGroups:
         return int((sizes * sizes).sum())
 
 
-def objective(name: str, problem: Problem, values: Sequence[Sequence[Fraction]] | None = None) -> Objective:
+def objective(name: str, problem: LatticeProblem, values: Sequence[Sequence[Fraction]] | None = None) -> Objective:
     """Return an objective by name.
 
     Args:
@@ -176,7 +176,7 @@ def _log(count: int, bits: int) -> int:
     return round(math.ldexp(math.log2(count), bits)) if count else 0
 
 
-def row_counts(problem: Problem) -> list[list[NDArray[np.int64]]]:
+def row_counts(problem: LatticeProblem) -> list[list[NDArray[np.int64]]]:
     """Return the rows of each group at each level of each attribute."""
     finest = problem.sets.at((0,) * len(problem.ladders))
     return [
@@ -203,7 +203,7 @@ def level_losses(ladder: Ladder, place: int) -> NDArray[np.float64]:
     return ladder.figures.losses[nodes]
 
 
-def vector_loss(problem: Problem, vector: Vector) -> float:
+def vector_loss(problem: LatticeProblem, vector: Vector) -> float:
     """Return the NCP of a vector in [0, 1], after its failing groups are suppressed."""
     by_cells = objective("ncp", replace(problem, run=replace(problem.run, weights={})))
     assert isinstance(by_cells, ByLevels)

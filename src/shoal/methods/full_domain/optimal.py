@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Problem, Solution
+from shoal.methods.full_domain.base import LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse
 from shoal.methods.full_domain.objectives import NAMES, Objective, objective
 from shoal.methods.full_domain.research_values import Researched
@@ -26,7 +26,7 @@ class Chosen(Researched):
         if self.objective not in NAMES:
             raise UsageError(f"{self.name}: objective {self.objective!r} is not known. Use {', '.join(NAMES)}.")
 
-    def priced(self, problem: Problem) -> Objective:
+    def priced(self, problem: LatticeProblem) -> Objective:
         """Return the objective for a table; refuse rules and weights that it would ignore."""
         if problem.run.rules and self.objective != "rv":
             raise UsageError(f"{self.name}: objective {self.objective!r} ignores rules. Use rv.")
@@ -55,7 +55,7 @@ class Optimal(Chosen):
 
     name: ClassVar[str] = "optimal"
 
-    def search(self, problem: Problem) -> Solution:
+    def search(self, problem: LatticeProblem) -> Solution:
         """Find the best vector."""
         vector = find_best(problem, self.priced(problem), roots_first=self.objective == "rv")
         if vector is None:

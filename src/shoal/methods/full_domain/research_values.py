@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import FullDomain, Problem
+from shoal.methods.full_domain.base import FullDomain, LatticeProblem
 from shoal.methods.full_domain.levels import Ladder
 from shoal.methods.full_domain.objectives import row_counts
 from shoal.methods.options import read_share
@@ -44,7 +44,7 @@ class Researched(FullDomain):
         super().__post_init__()
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
 
-    def research_values(self, problem: Problem) -> Values:
+    def research_values(self, problem: LatticeProblem) -> Values:
         """Return the research value of each level of each attribute; that of the root is 0."""
         names = [ladder.name for ladder in problem.ladders]
         unknown_names = sorted(set(self.values) - set(names))
@@ -149,7 +149,7 @@ def _ranges(ladder: Ladder, place: int) -> tuple[NDArray[np.float64], NDArray[np
     return low, high
 
 
-def rising_levels(problem: Problem, values: Values) -> list[str]:
+def rising_levels(problem: LatticeProblem, values: Values) -> list[str]:
     """Return the attributes whose research value rises with a level; searches that expect it to fall may err."""
     return [
         ladder.name

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.lattice import FAILS, MOST_VECTORS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Vector
 from shoal.methods.full_domain.objectives import ByLevels, Objective, Price
@@ -21,7 +21,7 @@ __all__ = ["Best", "find_best", "rank_of"]
 Rank = tuple[Any, ...]
 
 
-def rank_of(problem: Problem, vector: Vector, price: Price, *, roots_first: bool = False) -> Rank:
+def rank_of(problem: LatticeProblem, vector: Vector, price: Price, *, roots_first: bool = False) -> Rank:
     """Return the sort key of a vector: price, then height, then the vector itself.
 
     Args:
@@ -37,7 +37,7 @@ def rank_of(problem: Problem, vector: Vector, price: Price, *, roots_first: bool
 class Best:
     """The best vector so far."""
 
-    problem: Problem
+    problem: LatticeProblem
     objective: Objective
     roots_first: bool = False
     rank: Rank | None = None
@@ -67,7 +67,7 @@ class Best:
         return passed
 
 
-def find_best(problem: Problem, objective: Objective, *, roots_first: bool = False) -> Vector | None:
+def find_best(problem: LatticeProblem, objective: Objective, *, roots_first: bool = False) -> Vector | None:
     """Return the best passing vector, or None."""
     best = Best(problem, objective, roots_first)
     if problem.monotone and not problem.passes(problem.top):
@@ -89,7 +89,7 @@ def find_best(problem: Problem, objective: Objective, *, roots_first: bool = Fal
     return best.vector
 
 
-def _require_monotone(problem: Problem, size: int) -> None:
+def _require_monotone(problem: LatticeProblem, size: int) -> None:
     if not problem.monotone:
         promise = next(model.describe() for model in problem.models if not model.monotone)
         raise UsageError(
@@ -175,7 +175,7 @@ def _refute(
 
 
 def sorted_vectors(
-    objective: ByLevels, problem: Problem, *, roots_first: bool
+    objective: ByLevels, problem: LatticeProblem, *, roots_first: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the minimum price of each vector, and the numbers of the vectors, best first."""
     shape = problem.shape

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.errors import InfeasibleError, UsageError, setting
-from shoal.methods.full_domain.base import Problem, Solution
+from shoal.methods.full_domain.base import LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse
 from shoal.methods.full_domain.lattice import Lattice
 from shoal.methods.full_domain.research_values import Researched
-from shoal.methods.research_value.search import Search, search_listed, search_local
+from shoal.methods.research_value.search import StringSearch, search_listed, search_local
 from shoal.methods.research_value.subsets import search_subsets
 
 __all__ = ["RVGlobal", "RVHybrid", "RVLocal"]
@@ -45,10 +45,10 @@ class ResearchValue(Researched):
         if self.choose < 1 or self.budget < 1:
             raise UsageError(f"{self.name}: choose and budget must be at least 1.")
 
-    def search(self, problem: Problem) -> Solution:
+    def search(self, problem: LatticeProblem) -> Solution:
         """Prune, search, and return the string selected by `choose`."""
         problem.require_monotone(self.name)
-        search = Search(problem, self.research_values(problem)).pre_pruned()
+        search = StringSearch(problem, self.research_values(problem)).pre_pruned()
         possible = search.problem.passes(search.problem.top)
         search.problem.n_tests = 0  # count tests of strings from here on
         if possible:
@@ -61,15 +61,15 @@ class ResearchValue(Researched):
         vector = found[self.choose - 1]
         return Solution(vector, search.problem.judge(vector), search.facts(), search.problem)
 
-    def look(self, search: Search) -> None:
+    def look(self, search: StringSearch) -> None:
         """Search the strings."""
         raise NotImplementedError
 
-    def refusal(self, search: Search) -> InfeasibleError:
+    def refusal(self, search: StringSearch) -> InfeasibleError:
         """Return the error of a search that found nothing."""
         return refuse(search.problem)
 
-    def listed(self, search: Search) -> Lattice:
+    def listed(self, search: StringSearch) -> Lattice:
         """Return a lattice with a mark for each string; refuse one that exceeds the budget."""
         if search.generated > self.budget:
             raise UsageError(
@@ -91,7 +91,7 @@ class RVGlobal(ResearchValue):
 
     name: ClassVar[str] = "rv-global"
 
-    def look(self, search: Search) -> None:
+    def look(self, search: StringSearch) -> None:
         """Search the list, or subsets of the attributes."""
         if self.subsets:
             search_subsets(search, self.budget)
@@ -110,11 +110,11 @@ class RVLocal(ResearchValue):
 
     name: ClassVar[str] = "rv-local"
 
-    def look(self, search: Search) -> None:
+    def look(self, search: StringSearch) -> None:
         """Search locally."""
         search_local(search)
 
-    def refusal(self, search: Search) -> InfeasibleError:
+    def refusal(self, search: StringSearch) -> InfeasibleError:
         """Recommend rv-hybrid if another string passes."""
         if not search.problem.passes(search.problem.top):
             return super().refusal(search)
@@ -133,7 +133,7 @@ class RVHybrid(ResearchValue):
 
     name: ClassVar[str] = "rv-hybrid"
 
-    def look(self, search: Search) -> None:
+    def look(self, search: StringSearch) -> None:
         """Search locally, then globally."""
         if self.subsets:
             search_local(search)

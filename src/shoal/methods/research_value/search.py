@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders
 from shoal.methods.full_domain.objectives import ByLevels, by_vector
 from shoal.methods.full_domain.research_values import Values, rising_levels
 from shoal.methods.full_domain.search import Rank, rank_of
 
-__all__ = ["Search", "search_listed", "search_local"]
+__all__ = ["StringSearch", "search_listed", "search_local"]
 
 
 @dataclass
-class Search:
+class StringSearch:
     """A lattice with the research value of each level, and the passing strings found so far.
 
     Attributes:
@@ -34,7 +34,7 @@ class Search:
         began: When the search started.
     """
 
-    problem: Problem
+    problem: LatticeProblem
     values: Values
     pruned: dict[str, list[int]] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Search:
         """Return the passing strings, best first."""
         return sorted(self.successes, key=self.rank)
 
-    def pre_pruned(self) -> Search:
+    def pre_pruned(self) -> StringSearch:
         """Drop levels that fail by themselves, with all more specific ones, and attributes with no other level."""
         problem, absent = self.problem, self.problem.sets.absent
         kept, values, lowest = [], [], []
@@ -142,7 +142,7 @@ def local_steps(shape: tuple[int, ...]) -> Iterator[tuple[Vector, list[bool]]]:
         middle = following
 
 
-def search_local(search: Search, lattice: Lattice | None = None) -> None:
+def search_local(search: StringSearch, lattice: Lattice | None = None) -> None:
     """Bisect every attribute between root and most specific level, all at once; the tests prune the lattice."""
     for vector, answer in local_steps(search.problem.shape):
         answer.append(search.passes(vector))
@@ -150,7 +150,7 @@ def search_local(search: Search, lattice: Lattice | None = None) -> None:
             _prune(lattice, vector, answer[0])
 
 
-def search_listed(search: Search, lattice: Lattice) -> None:
+def search_listed(search: StringSearch, lattice: Lattice) -> None:
     """Test the middle of the remaining strings, in order of research value, until none remains.
 
     A passing string removes those of lower value and the more general ones, a failing string the more specific ones.
@@ -171,7 +171,7 @@ def search_listed(search: Search, lattice: Lattice) -> None:
         order = order[flat[order] == OPEN]
 
 
-def _prices(search: Search) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _prices(search: StringSearch) -> np.ndarray[Any, np.dtype[np.int64]]:
     prices = np.zeros(search.problem.shape, dtype=np.int64)
     for axis, costs in enumerate(search.objective().levels):
         along = [1] * len(search.problem.shape)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from shoal.errors import CancelledError
 from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Vector
-from shoal.methods.research_value.search import Search
+from shoal.methods.research_value.search import StringSearch
 
 __all__ = ["search_subsets", "split"]
 
@@ -45,7 +45,7 @@ def split(shape: tuple[int, ...], budget: int) -> list[tuple[int, int]]:
     return [*runs, (first, len(shape))]
 
 
-def search_subsets(search: Search, budget: int) -> None:
+def search_subsets(search: StringSearch, budget: int) -> None:
     """Find the best string without listing all strings; memory is that of the strings of the parts.
 
     Within a part, with the other attributes left out, only failures remove strings. Combinations are then tried part by
@@ -66,7 +66,7 @@ def _sum(prices: list[list[int]], vector: Vector) -> int:
     return sum(costs[place] for costs, place in zip(prices, vector, strict=True))
 
 
-def _part(search: Search, first: int, end: int, prices: list[list[int]]) -> Part:
+def _part(search: StringSearch, first: int, end: int, prices: list[list[int]]) -> Part:
     shape, absent = search.problem.shape[first:end], search.problem.sets.absent
     lattice = Lattice(shape)
     lattice.settle(lambda vector: search.problem.passes((*absent[:first], *vector, *absent[end:])))
@@ -75,7 +75,7 @@ def _part(search: Search, first: int, end: int, prices: list[list[int]]) -> Part
     return Part(first, lattice, sorted(priced))
 
 
-def _ranks(search: Search) -> list[list[int]]:
+def _ranks(search: StringSearch) -> list[list[int]]:
     """Return a number for each level so that sums compare strings by value, roots, height and vector."""
     problem = search.problem
     n_strings, top = math.prod(problem.shape), sum(problem.top)
@@ -100,7 +100,7 @@ class _Combining:
         best: The price of the best string so far.
     """
 
-    search: Search
+    search: StringSearch
     parts: list[Part]
     rest: list[int]
     prices: list[list[int]]
