@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """n_values: how many there are in the whole table."""
+    """n_values: the number of values in the table."""
 
     n_values: int
 
@@ -119,7 +119,7 @@ def values_needed(centre: Tuple, box: dict[Tuple, int], a: int, k: int) -> float
 
 
 def width_needed(centre: Tuple, box: dict[Tuple, int], attribute: Attribute, a: int, k: int) -> float:
-    """The least range of a around the centre's value that holds k rows; 1 where there is none."""
+    """The least range of a around the centre's value with k rows; 1 if there is none."""
     codes = sorted({t[a] for t in box})
     ranges = [
         attribute.loss([low, high])

@@ -1,4 +1,4 @@
-"""Covering by levels, as it is told: at each vector, the rows without group that are equal there and enough."""
+"""Covering by levels: at each vector, group the ungrouped rows that are equal there if there are k of them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def cover(
     vectors: Sequence[Sequence[int]],
     k: int,
 ) -> list[list[int]]:
-    """Return the groups as they come about; ladders: by attribute and level, a node for each code."""
+    """Return the groups in the order in which they form; ladders: by attribute and level, a node for each code."""
     groups: list[list[int]] = []
     left = list(range(len(codes)))
     for vector in vectors:
         alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for t in left:
             alike[tuple(ladders[a][level][codes[t][a]] for a, level in enumerate(vector))].append(t)
-        ripe = [tuples for tuples in alike.values() if sum(counts[t] for t in tuples) >= k]
-        groups += ripe
-        left = [t for t in left if not any(t in tuples for tuples in ripe)]
+        large = [tuples for tuples in alike.values() if sum(counts[t] for t in tuples) >= k]
+        groups += large
+        left = [t for t in left if not any(t in tuples for tuples in large)]
     return groups

@@ -1,4 +1,4 @@
-"""Rows move between the groups of a block and change places under a falling temperature."""
+"""Simulated annealing: entries move and swap between the groups of a block at falling temperatures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import sqrt
 from tests.naive.shoaling import Block
 
 WORD = 2**64 - 1
-N_NEAR, N_TRIED, N_STAGES, GIVE_UP = 12, 8, 40, 16
+N_NEAR, N_TRIED, N_STAGES, DISSOLVE_RATE = 12, 8, 40, 16
 
 
 @dataclass
@@ -82,7 +82,7 @@ class School:
         return self.size([*self.members[g], e]) * self.price([*self.members[g], e])
 
     def without(self, e: int, rows: int) -> tuple[int, int]:
-        """Rows of a group after so many of entry e have gone, and what they cost."""
+        """Rows of a group after some rows of entry e have left, and their cost."""
         members = self.members[self.group[e]]
         stays = members if rows < self.rows[e] else [other for other in members if other != e]
         left = self.size(members) - rows
@@ -139,7 +139,7 @@ class School:
         limit = self.cost(a) + self.cost(b) + bound
         left, left_cost = self.without(e, self.rows[e])
         if left < self.block.k:
-            if (low & 255) * GIVE_UP * len(self.members[a]) < 256:
+            if (low & 255) * DISSOLVE_RATE * len(self.members[a]) < 256:
                 self.give_up(a, bound)
             elif self.price(self.members[b]) > 0 and low >> 8 & 3:
                 self.swap(e, b, int(limit))

@@ -40,7 +40,7 @@ class Gathering:
 
 
 def gather_members(block: Block, room: int) -> Gathering:
-    """Begin each group far from the one before and add what costs least until it is ripe; room: for so many entries."""
+    """Start each group far from the previous one and add the cheapest entries up to k rows; room: maximum entries."""
     n = len(block.rows)
     state = Gathering(block, list(range(n)), list(block.rows), [None] * n)
     last = 0

@@ -26,7 +26,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """n_values: how many there are in the whole table."""
+    """n_values: the number of values in the table."""
 
     n_values: int
 
