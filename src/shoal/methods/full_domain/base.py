@@ -204,7 +204,7 @@ def recoded(encoded: Encoded, problem: LatticeProblem, solution: Solution) -> Pa
     first = order[starts][kept]
     cells = tuple(_cells(*level, column[first]) for level, column in zip(levels, columns, strict=True))
     by_name = problem.levels(solution.vector)
-    return Partition(of_tuple[encoded.row_tuple], cells, levels=by_name, facts=dict(solution.facts))
+    return Partition.of_tuples(encoded, of_tuple, cells, by_name, dict(solution.facts))
 
 
 def _cells(ladder: Ladder, place: int, groups: NDArray[np.int32]) -> Cells:
