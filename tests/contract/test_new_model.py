@@ -21,10 +21,12 @@ from shoal.errors import InfeasibleError, UsageError, VerificationError
 from shoal.methods import Run, infos, named
 from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.model_terms import find_requirement
-from shoal.models import Basis, Distributions, Groups, KAnonymity, PrivacyModel, Term
+from shoal.models import MODELS, Basis, Distributions, Groups, KAnonymity, PrivacyModel, Term, model_from
 from shoal.models.model import ColumnModel, Model
 from shoal.schema import Role, Schema
 from shoal.tables.table import from_frame
+from shoal.verification.model_judges import JUDGES, Evidence
+from shoal.verification.verdict import Group
 from tests.contract.subjects import every_method
 
 
@@ -181,6 +183,28 @@ def test_release_says_that_the_verifier_did_not_check_the_model(tmp_path: Path) 
     assert any("the verifier has no judge for this model" in note for note in release.notes)
     with pytest.raises(UsageError, match="the verifier has no judge for model 'minority-rows'"):
         verification.verify(release.text, qi=["age", "zip"], k=3, models=[NEW_MODELS["no terms"]])
+
+
+def test_model_with_a_judge_is_counted_by_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entered in the registry and with a judge, a model is read by name and counted from the written bytes."""
+
+    def judge(case: Evidence) -> list[Group]:
+        cap = case.fraction("cap")
+        return [group for group, counts in case.values.items() if max(counts.values()) > cap * case.rows[group]]
+
+    monkeypatch.setitem(MODELS, "capped-share", CappedShare)
+    monkeypatch.setitem(JUDGES, "capped-share", judge)
+    model = model_from({"name": "capped-share", "column": "disease", "cap": Fraction(1, 2)})
+    release = shoal.anonymize(
+        frame(1), qi=["age", "zip"], sensitive=["disease"], k=3, models=[model], effort="fast", threads=1
+    )
+    release.write(tmp_path / "out.csv")
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert manifest["models"][1] == "capped-share column=disease cap=1/2"
+    assert not any("has no judge" in note for note in release.notes)
+    strict = CappedShare("disease", cap=Fraction(1, 4))
+    with pytest.raises(VerificationError, match="capped-share"):
+        verification.verify(release.text, qi=["age", "zip"], k=3, models=[strict], sensitive=["disease"])
 
 
 def test_release_that_fails_a_new_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def cover(
         alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for t in left:
             alike[tuple(ladders[a][level][codes[t][a]] for a, level in enumerate(vector))].append(t)
-        ripe = [tuples for tuples in alike.values() if sum(counts[t] for t in tuples) >= k]
-        groups += ripe
-        left = [t for t in left if not any(t in tuples for tuples in ripe)]
+        large = [tuples for tuples in alike.values() if sum(counts[t] for t in tuples) >= k]
+        groups += large
+        left = [t for t in left if not any(t in tuples for tuples in large)]
     return groups

@@ -9,7 +9,7 @@ from math import sqrt
 from tests.naive.shoaling import Block
 
 WORD = 2**64 - 1
-N_NEAR, N_TRIED, N_STAGES, GIVE_UP = 12, 8, 40, 16
+N_NEAR, N_TRIED, N_STAGES, DISSOLVE_RATE = 12, 8, 40, 16
 
 
 @dataclass
@@ -139,7 +139,7 @@ class School:
         limit = self.cost(a) + self.cost(b) + bound
         left, left_cost = self.without(e, self.rows[e])
         if left < self.block.k:
-            if (low & 255) * GIVE_UP * len(self.members[a]) < 256:
+            if (low & 255) * DISSOLVE_RATE * len(self.members[a]) < 256:
                 self.give_up(a, bound)
             elif self.price(self.members[b]) > 0 and low >> 8 & 3:
                 self.swap(e, b, int(limit))

@@ -40,7 +40,7 @@ class Gathering:
 
 
 def gather_members(block: Block, room: int) -> Gathering:
-    """Start each group far from the previous one and add the cheapest entries until it is ripe."""
+    """Start each group far from the previous one and add the cheapest entries up to k rows."""
     n = len(block.rows)
     state = Gathering(block, list(range(n)), list(block.rows), [None] * n)
     last = 0

@@ -35,7 +35,7 @@ def grow_again(block: Block, state: list[list[int]], chosen: Sequence[int]) -> l
     pool = Block([block.codes[e] for e in entries], [block.rows[e] for e in entries], block.attributes, block.k)
     grown = [[entries[i] for i in group] for group in agglomerate(pool)]
     before = sum(block.cost(state[g]) for g in chosen)
-    if not all(block.is_ripe(group) for group in grown) or sum(block.cost(group) for group in grown) >= before:
+    if not all(block.passes(group) for group in grown) or sum(block.cost(group) for group in grown) >= before:
         return state
     after = [[] if g in chosen else group for g, group in enumerate(state)]
     after += [[] for _ in range(len(grown) - len(chosen))]

@@ -70,7 +70,7 @@ class Block:
     def cost(self, entries: Sequence[int]) -> int:
         return self.size(entries) * self.price(entries)
 
-    def is_ripe(self, entries: Sequence[int]) -> bool:
+    def passes(self, entries: Sequence[int]) -> bool:
         return self.size(entries) >= self.k
 
     def added(self, entries: Sequence[int], e: int) -> int:
@@ -85,16 +85,16 @@ def key(block: Block, left: Sequence[int], right: Sequence[int]) -> Fraction:
 
 
 def agglomerate(block: Block) -> list[list[int]]:
-    """Merge the nearest pair until every cluster is ripe; the remaining entries join groups one by one."""
+    """Merge the nearest pair until every cluster passes; the remaining entries join groups one by one."""
     every = range(len(block.rows))
-    groups = [[e] for e in every if block.is_ripe([e])]
-    clusters = {e: [e] for e in every if not block.is_ripe([e])}
+    groups = [[e] for e in every if block.passes([e])]
+    clusters = {e: [e] for e in every if not block.passes([e])}
     while len(clusters) > 1:
         pairs = [(i, j) for i in clusters for j in clusters if i < j]
         i, j = min(pairs, key=lambda pair: (key(block, clusters[pair[0]], clusters[pair[1]]), pair))
         merged = clusters[i] + clusters.pop(j)
         clusters[i] = merged
-        if block.is_ripe(merged):
+        if block.passes(merged):
             del clusters[i]
             kept, back = trim(block, merged)
             groups.append(kept)
@@ -109,10 +109,10 @@ def agglomerate(block: Block) -> list[list[int]]:
 
 
 def trim(block: Block, cluster: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Release one by one the entry whose removal lowers the price the most, while the rest stays ripe."""
+    """Release one by one the entry whose removal lowers the price the most, while the rest passes."""
     kept, back = list(cluster), []
     while True:
-        can_go = [e for e in kept if block.is_ripe([other for other in kept if other != e])]
+        can_go = [e for e in kept if block.passes([other for other in kept if other != e])]
         if not can_go:
             return kept, back
         gone = min(can_go, key=lambda e: (block.price([other for other in kept if other != e]), e))
@@ -120,7 +120,7 @@ def trim(block: Block, cluster: Sequence[int]) -> tuple[list[int], list[int]]:
         back.append(gone)
 
 
-def eject(block: Block, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+def dissolve(block: Block, groups: Sequence[Sequence[int]]) -> list[list[int]]:
     """Dissolve groups, the most expensive first, whose members cost less elsewhere; a dissolved group is empty."""
     state = [list(group) for group in groups]
     for g in sorted(range(len(state)), key=lambda g: (-block.cost(groups[g]), g)):

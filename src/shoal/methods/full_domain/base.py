@@ -1,4 +1,4 @@
-"""What full-domain methods share: the question put to them, the test of a vector, and the release of the one chosen."""
+"""What full-domain methods share: the test of a level vector, and the release at a vector."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from shoal.methods.full_domain.judge import Judge
 from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders, level_limits
 from shoal.models import PrivacyModel
 
-__all__ = ["FullDomain", "Judged", "Problem", "Solution"]
+__all__ = ["FullDomain", "Judged", "LatticeProblem", "Solution"]
 
 
-# Judged vectors that are at hand, since a test is often followed by the question of the price.
+# Cache of judged vectors: a test is often followed by a request for the price.
 KEPT_JUDGED = 64
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A vector's set, which of its groups fail, and how many rows these have."""
+    """The frequency set of a vector, its failing groups, and the number of their rows."""
 
     found: FrequencySet
     failing: NDArray[np.bool_]
@@ -35,15 +35,21 @@ class Judged:
 
     @property
     def kept_rows(self) -> int:
-        """The rows of the groups that do not fail."""
+        """The number of rows in groups that pass."""
         return int(self.found.sizes.sum()) - self.failing_rows
 
 
 @dataclass
-class Problem:
-    """Which vectors pass: those whose failing groups have at most so many rows as may be suppressed.
+class LatticeProblem:
+    """The lattice of level vectors under models. A vector is feasible if its failing groups can be suppressed.
 
-    n_tests counts the vectors judged.
+    Attributes:
+        sets: The frequency sets of the vectors.
+        by: Judges the groups of a set.
+        most_suppressed: The maximum number of suppressed rows.
+        run: The run.
+        n_tests: The number of vectors judged so far.
+        judged_last: A cache of judged vectors.
     """
 
     sets: Sets
@@ -70,34 +76,34 @@ class Problem:
 
     @property
     def models(self) -> tuple[PrivacyModel, ...]:
-        """The models that groups have to pass."""
+        """The models that groups must pass."""
         return self.by.models
 
     @property
     def monotone(self) -> bool:
-        """Whether a vector that passes makes every more general one pass.
+        """Whether every vector above a passing vector passes.
 
-        Its groups are unions of groups. Where nothing may be suppressed all of these pass, and it is enough that unions
-        of passing groups pass. Where groups may fail, any union with a passing group has to.
+        The groups of a more general vector are unions of groups. Without suppression all of these pass, so closed
+        models suffice. With suppression some may fail, so models must be monotone.
         """
         return all(model.monotone if self.most_suppressed else model.closed for model in self.models)
 
     def n_roots(self, vector: Vector) -> int:
-        """Return how many attributes a vector releases as "*"."""
+        """Return the number of attributes that a vector releases as "*"."""
         pairs = zip(self.ladders, vector, strict=True)
         return sum(ladder.first + place == ladder.height for ladder, place in pairs)
 
     def require_monotone(self, method: str) -> None:
-        """Refuse models for which a vector tells nothing about more general ones."""
+        """Refuse models under which a passing vector implies nothing about more general ones."""
         if not self.monotone:
-            asked = " and ".join(model.describe() for model in self.models)
+            promises = " and ".join(model.describe() for model in self.models)
             raise UsageError(
-                f"{method}: with {asked}, and {self.most_suppressed} rows that may be suppressed, a vector that passes "
-                "tells nothing about more general ones. Use optimal."
+                f"{method}: under {promises}, with {self.most_suppressed} rows that may be suppressed, a vector that "
+                "passes implies nothing about more general ones. Use optimal."
             )
 
     def judge(self, vector: Vector) -> Judged:
-        """Test the groups of a vector."""
+        """Judge the groups of a vector."""
         if vector in self.judged_last:
             return self.judged_last[vector]
         if self.run.cancelled():
@@ -112,41 +118,47 @@ class Problem:
         return judged
 
     def passes(self, vector: Vector) -> bool:
-        """Say whether a vector passes; at least one group must be left."""
+        """Say whether a vector passes; at least one group must remain."""
         judged = self.judge(vector)
         return judged.failing_rows <= self.most_suppressed and judged.kept_rows > 0
 
     def surely_fails(self, vector: Vector) -> bool:
-        """Say whether a vector and all more specific ones fail: the monotone models alone say so."""
+        """Say whether a vector and all more specific ones fail, which the monotone models decide."""
         found = self.sets.at(vector)
         monotone = replace(self.by, models=tuple(model for model in self.models if model.monotone))
         return int(found.sizes[monotone.failing(found)].sum()) > self.most_suppressed
 
     def levels(self, vector: Vector) -> dict[str, int]:
-        """Return the levels of a vector by attribute, as the hierarchies count them."""
+        """Return the levels of a vector by attribute, as the hierarchies number them."""
         pairs = zip(self.ladders, vector, strict=True)
         return {ladder.name: ladder.first + place for ladder, place in pairs}
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The vector chosen, the groups that go, and what else the search found, ready for JSON.
+    """The result of a search.
 
-    problem: the question that the vector answers, where the search narrowed the one it was put.
+    Attributes:
+        vector: The chosen vector.
+        judged: Its groups; those that fail are suppressed.
+        facts: What else the search found, ready for JSON.
+        problem: The problem that the vector refers to, if the search narrowed the original one.
     """
 
     vector: Vector
     judged: Judged
     facts: Mapping[str, Any] = field(default_factory=dict)
-    problem: Problem | None = None
+    problem: LatticeProblem | None = None
 
 
 @dataclass(frozen=True)
 class FullDomain:
     """A method that releases every attribute on one level of its hierarchy.
 
-    minimum, maximum: the least and the highest level of attributes by name; 0 is the value. An attribute without
-    hierarchy has two levels, the value and "*".
+    Attributes:
+        minimum: The lowest level of attributes by name; 0 is the value.
+        maximum: The highest level of attributes by name. An attribute without a hierarchy has two levels, the value
+            and "*".
     """
 
     minimum: Mapping[str, int] = field(default_factory=dict)
@@ -158,18 +170,18 @@ class FullDomain:
         for option in ("minimum", "maximum"):
             object.__setattr__(self, option, level_limits(getattr(self, option), option))
 
-    def search(self, problem: Problem) -> Solution:
+    def search(self, problem: LatticeProblem) -> Solution:
         """Choose a vector that passes, or raise an InfeasibleError."""
         raise NotImplementedError
 
     def problem(
         self, engine: FrequencyEngine, models: tuple[PrivacyModel, ...], run: Run, *, people: bool = False
-    ) -> Problem:
-        """Count the table once and put the question; people: sizes count people."""
+    ) -> LatticeProblem:
+        """Count the table once and return the problem; people: sizes count people."""
         rungs = ladders(engine.attributes, self.minimum, self.maximum)
         judge = Judge.of(engine, models, people=people)
         finest = engine.finest(judge.counted)
-        return Problem(Sets(finest, rungs), judge, run.most_suppressed(finest.n_rows), run)
+        return LatticeProblem(Sets(finest, rungs), judge, run.most_suppressed(finest.n_rows), run)
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form the groups of the vector that the search chooses."""
@@ -180,8 +192,8 @@ class FullDomain:
         return recoded(encoded, solution.problem or problem, solution)
 
 
-def recoded(encoded: Encoded, problem: Problem, solution: Solution) -> Partition:
-    """Release a table on the levels of a solution; groups that fail are suppressed."""
+def recoded(encoded: Encoded, problem: LatticeProblem, solution: Solution) -> Partition:
+    """Release a table at the levels of a solution; failing groups are suppressed."""
     levels = list(zip(problem.ladders, solution.vector, strict=True))
     columns = [ladder.maps[place][encoded.tuples[:, i]] for i, (ladder, place) in enumerate(levels)]
     order, starts = sorted_runs(columns, [len(ladder.nodes[place]) for ladder, place in levels])
@@ -191,12 +203,12 @@ def recoded(encoded: Encoded, problem: Problem, solution: Solution) -> Partition
     of_tuple[order] = np.repeat(numbers, np.diff(np.append(starts, len(order))))
     first = order[starts][kept]
     cells = tuple(_cells(*level, column[first]) for level, column in zip(levels, columns, strict=True))
-    told = problem.levels(solution.vector)
-    return Partition.of_tuples(encoded, of_tuple, cells, told, dict(solution.facts))
+    by_name = problem.levels(solution.vector)
+    return Partition.of_tuples(encoded, of_tuple, cells, by_name, dict(solution.facts))
 
 
 def _cells(ladder: Ladder, place: int, groups: NDArray[np.int32]) -> Cells:
-    """Return the cells of one attribute on one level; groups: that of each group of the release on the level."""
+    """Return the cells of an attribute at a level; groups: the group at this level of each group of the release."""
     shown, index = np.unique(groups, return_inverse=True)
     low = ladder.nodes[place][shown].astype(np.int32)
     form = VALUE if ladder.first + place == 0 else NODE

@@ -1,4 +1,4 @@
-"""Datafly: raise the attribute with most values, again and again, and suppress the few rows that are left."""
+"""Datafly: generalise the attribute with most distinct values until few rows remain, and suppress these."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.methods.full_domain.base import FullDomain, Judged, Problem, Solution
+from shoal.methods.full_domain.base import FullDomain, Judged, LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse, refuse_suppression
 from shoal.methods.full_domain.levels import Vector
 
@@ -16,21 +16,21 @@ __all__ = ["Datafly"]
 
 @dataclass(frozen=True)
 class Datafly(FullDomain):
-    """Sweeney 1998: raise the attribute with most distinct values level by level, until few rows are left over.
+    """Sweeney 1998: generalise the attribute with most distinct values by one level until few rows remain.
 
-    Few means at most k rows in groups that fail. They are suppressed. So that they hide among each other too, they must
-    be none or at least k: where they are fewer, the smallest of the other groups goes with them (ties: the first in
-    order of codes), and so on. Where that would leave no row at all, the next attribute is raised first.
+    Few means at most k rows in failing groups, which are suppressed. To hide among each other, suppressed rows must be
+    none or at least k: if there are fewer, the smallest passing group is suppressed too (ties: the first in order of
+    codes), and so on. If that would leave no row at all, the next attribute is generalised first.
 
-    Ties: the first attribute in the order of the quasi-identifiers; one at its highest level is passed over. The
-    suppression limit must allow what the method suppresses; where it does not, the run ends and says what would do.
-    Cost: one roll-up for each level that is climbed.
+    Ties: the first attribute in the order of the quasi-identifiers; attributes at their highest level are skipped. If
+    the suppression limit is too low, the run ends with an error that says what would suffice.
+    Cost: one roll-up for each level.
     """
 
     name: ClassVar[str] = "datafly"
 
-    def search(self, problem: Problem) -> Solution:
-        """Climb, then suppress."""
+    def search(self, problem: LatticeProblem) -> Solution:
+        """Generalise, then suppress."""
         k = max((model.minimum_size for model in problem.models), default=1)
         vector: Vector = (0,) * len(problem.shape)
         while (judged := problem.judge(vector)).failing_rows > k or _complemented(judged, k).kept_rows == 0:
@@ -40,7 +40,7 @@ class Datafly(FullDomain):
             ]
             if not any(values):
                 raise refuse(problem)
-            widest = int(np.argmax(values))  # the first of equals
+            widest = int(np.argmax(values))  # ties: the first
             vector = (*vector[:widest], vector[widest] + 1, *vector[widest + 1 :])
             problem.run.progress(sum(vector) / max(1, sum(problem.top)) / 2)
         judged = _complemented(judged, k)

@@ -1,15 +1,15 @@
-"""The frequency set: distinct rows of codes with their counts, and what brings the finest one.
+"""Frequency sets: distinct rows of codes with their counts, and the engines that count the finest set.
 
-The protocol, in five rules that hold for every engine (memory, DuckDB, PostgreSQL, Spark):
+Five rules hold for every engine (memory, DuckDB, PostgreSQL, Spark):
 
-1. One query brings the finest set: `select <columns>, count(*) ... group by <columns>`. The data is asked nothing else.
+1. One query counts the finest set: `select <columns>, count(*) ... group by <columns>`. There is no other query.
 2. The columns are the quasi-identifiers in the order of the schema, then what the models count: sensitive columns in
-   the order in which they are asked for, then each row's own k, then the person.
-3. Codes are those of `Encoded`: of a quasi-identifier the place among `Attribute.texts` (order of value; of categories,
-   order of text; a missing number or date last), of a sensitive column the code of `Sensitive`, which is made in the
-   same way. Of a row's own k the code is that k, 0 where it asks for none; of a person the place among all people.
-4. Rows are distinct and sorted by code, first column first; counts are 64-bit. So two engines give equal arrays.
-5. Coarser sets come from `rolled`, never from the data.
+   the requested order, then the personal k, then the person.
+3. Codes are those of `Encoded`: for a quasi-identifier the index in `Attribute.texts` (by value; categories by text; a
+   missing number or date last), for a sensitive column the code of `Sensitive`, assigned in the same way. The code of a
+   personal k is that k, 0 for none; the code of a person is its index among all people.
+4. Rows are distinct and sorted by code, first column first; counts have 64 bits. So all engines return equal arrays.
+5. Coarser sets are computed by `rolled`, never from the data.
 """
 
 from __future__ import annotations
@@ -28,18 +28,22 @@ from shoal.encoding.sensitive import Sensitive
 
 __all__ = ["NOTHING", "Counted", "FrequencyEngine", "FrequencySet", "LevelMap", "MemoryEngine"]
 
-# The new code of each code of a column; None leaves the column as it is.
+# The new code of each code of a column; None leaves the column unchanged.
 LevelMap = NDArray[np.int32] | None
-# Keys below this are exact in 64 bits with a sign.
+# Keys below this fit into signed 64-bit integers.
 KEY_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
 class FrequencySet:
-    """Distinct rows of codes, sorted, with the number of table rows that show each.
+    """Distinct rows of codes, sorted, with the number of table rows of each.
 
-    columns: names; the first n_qi are quasi-identifiers, the rest is what models count. cards: the codes of column i
-    are 0 .. cards[i] - 1.
+    Attributes:
+        columns: The names; the first n_qi are quasi-identifiers, models count the others.
+        n_qi: The number of quasi-identifiers.
+        cards: The codes of column i are 0 .. cards[i] - 1.
+        codes: The distinct rows, m x columns in C order.
+        counts: The number of table rows of each.
     """
 
     columns: tuple[str, ...]
@@ -57,7 +61,7 @@ class FrequencySet:
         codes: NDArray[np.int32],
         counts: NDArray[np.int64],
     ) -> FrequencySet:
-        """Sort rows of codes that come in any order, and add up those that are equal."""
+        """Sort rows of codes and sum the counts of equal rows."""
         order, starts = sorted_runs([codes[:, i] for i in range(len(cards))], cards)
         summed = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
         first = np.ascontiguousarray(codes[order[starts]])
@@ -69,10 +73,11 @@ class FrequencySet:
         return int(self.counts.sum())
 
     def rolled(self, maps: Sequence[LevelMap], new_cards: Sequence[int] | None = None) -> FrequencySet:
-        """Return the coarser set in which each quasi-identifier code is replaced by what its map gives.
+        """Return the coarser set after a map is applied to each quasi-identifier. Cost: one sort of the rows.
 
-        maps: one for each quasi-identifier; the other columns stay. new_cards: how many codes each of them then has,
-        where that is known. The cost is that of sorting the rows once.
+        Args:
+            maps: A map for each quasi-identifier; other columns are unchanged.
+            new_cards: The number of codes of each quasi-identifier afterwards, if known.
         """
         if len(maps) != self.n_qi:
             raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
@@ -108,14 +113,14 @@ class FrequencySet:
         return FrequencySet(self.columns, self.n_qi, tuple(cards), codes[:n].copy(), counts[:n].copy())
 
     def kept(self, quasi_identifiers: Sequence[int]) -> FrequencySet:
-        """Return the set over some of the quasi-identifiers, by place; the other columns stay."""
+        """Return the set over some of the quasi-identifiers, given by index; other columns are unchanged."""
         places = [*quasi_identifiers, *range(self.n_qi, len(self.columns))]
         columns, cards = [self.columns[i] for i in places], [self.cards[i] for i in places]
         return FrequencySet.counted(columns, len(quasi_identifiers), cards, self.codes[:, places], self.counts)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """Where each group, a distinct row of quasi-identifiers, begins; its rows stand together."""
+        """The first row of each group; a group is a distinct row of quasi-identifiers."""
         if self.n_qi == len(self.columns):
             return np.arange(len(self.counts), dtype=np.int64)
         new = np.ones(len(self.counts), dtype=bool)
@@ -138,10 +143,10 @@ class FrequencySet:
 def sorted_runs(
     columns: Sequence[NDArray[np.int32]], cards: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the order that sorts the rows of these columns, and where each run of equal rows begins.
+    """Return the order that sorts the rows of these columns, and the start of each run of equal rows.
 
-    A row becomes one key in mixed radix, first column first. Where the keys would outgrow 64 bits, those so far become
-    their ranks, which keep their order and are no more than the rows.
+    A row becomes one key in mixed radix, first column first. If keys would exceed 64 bits, they are replaced by their
+    ranks, which keep the order.
     """
     key = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
     span = 1
@@ -158,7 +163,7 @@ def sorted_runs(
 
 
 class Counted(NamedTuple):
-    """What a set counts beside the quasi-identifiers: sensitive columns by name, each row's own k, people."""
+    """What a set counts beside the quasi-identifiers: sensitive columns by name, the personal k, people."""
 
     sensitive: tuple[str, ...] = ()
     personal_k: bool = False
@@ -169,7 +174,7 @@ NOTHING = Counted()
 
 
 class FrequencyEngine(Protocol):
-    """Whatever can count the rows of one table; the rules stand at the top of this module."""
+    """Counts the rows of one table, under the rules at the top of this module."""
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -179,7 +184,7 @@ class FrequencyEngine(Protocol):
         """Count the table by its quasi-identifiers and what the models need."""
 
     def sensitive(self, name: str) -> Sensitive:
-        """Return what the codes of a sensitive column mean; its own codes say nothing here."""
+        """Return the meaning of the codes of a sensitive column; its own codes are not used."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +203,7 @@ class MemoryEngine:
         encoded = self.encoded
         names = [attribute.name for attribute in encoded.attributes]
         cards = [len(attribute.texts) for attribute in encoded.attributes]
-        if counted == NOTHING:  # the tuples are distinct and sorted as they are
+        if counted == NOTHING:  # the tuples are distinct and sorted already
             return FrequencySet(tuple(names), len(names), tuple(cards), encoded.tuples, encoded.counts)
         more: list[tuple[str, NDArray[Any], int]] = [
             (name, self.sensitive(name).codes, len(self.sensitive(name).texts)) for name in counted.sensitive
@@ -215,5 +220,5 @@ class MemoryEngine:
         )
 
     def sensitive(self, name: str) -> Sensitive:
-        """Return what the codes of a sensitive column mean."""
+        """Return the meaning of the codes of a sensitive column."""
         return next(column for column in self.encoded.sensitive if column.name == name)

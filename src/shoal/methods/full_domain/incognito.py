@@ -1,4 +1,4 @@
-"""Incognito: all minimal full-domain vectors, found over ever larger sets of attributes."""
+"""Incognito: all minimal full-domain vectors, found over increasing subsets of the attributes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Problem, Solution
+from shoal.methods.full_domain.base import LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse
 from shoal.methods.full_domain.lattice import FAILS, MOST_VECTORS, Lattice
 from shoal.methods.full_domain.levels import Vector
@@ -23,28 +23,28 @@ Subset = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Incognito(Chosen):
-    """LeFevre, DeWitt, Ramakrishnan 2005: search the lattice of every subset of the attributes, smaller ones first.
+    """LeFevre, DeWitt, Ramakrishnan 2005: search the lattice of every subset of the attributes, smaller subsets first.
 
-    objective: what chooses among the minimal vectors: "height" (default), or any objective of the method optimal. Ties:
-    the lower height, then the smaller vector. All minimal vectors are in the release's search facts.
+    A vector needs no test if its part over a smaller subset fails, or if a test in its own lattice implies the answer:
+    vectors above a passing vector pass, vectors below a failing vector fail. Every frequency set is rolled up from a
+    known one. With a suppression limit, a vector passes if its failing groups have at most as many rows as the limit
+    allows; both implications still hold.
 
-    A vector is left untested if its part over a smaller subset fails, or if a vector of its own subset tells: one that
-    passes makes all more general ones pass, one that fails makes all more specific ones fail. Every set is rolled up
-    from one that is known. With a suppression limit a vector passes if the groups that fail have no more rows than it
-    allows; both properties still hold.
+    Departures: The paper searches each lattice breadth first; here paths are bisected, which finds the same vectors
+    with fewer tests. Models that do not allow these implications are refused.
+    Cost: the tests. There are 2^q lattices, with the product of (levels + 1) vectors in total.
 
-    Departures: the paper goes through each lattice breadth first; here paths through it are halved, which finds the
-    same vectors with fewer tests. Models for which a vector tells nothing about another are refused.
-    Cost: the tests; there are as many subset lattices as subsets, 2^q, and their vectors number the product of
-    (levels + 1) in all.
+    Attributes:
+        objective: Selects one of the minimal vectors: "height" (default), or any objective of the method optimal. Ties:
+            the lower height, then the smaller vector. The search facts of the release list all minimal vectors.
     """
 
     objective: str = "height"
 
     name: ClassVar[str] = "incognito"
 
-    def search(self, problem: Problem) -> Solution:
-        """Find all minimal vectors and choose one."""
+    def search(self, problem: LatticeProblem) -> Solution:
+        """Find all minimal vectors and select one."""
         problem.require_monotone(self.name)
         minimal = minimal_vectors(problem)
         if not minimal:
@@ -53,12 +53,12 @@ class Incognito(Chosen):
         for vector in minimal:
             best.offer(vector)
         assert best.vector is not None
-        told = {"tests": problem.n_tests, "minimal": [problem.levels(vector) for vector in minimal]}
-        return Solution(best.vector, problem.judge(best.vector), told)
+        facts = {"tests": problem.n_tests, "minimal": [problem.levels(vector) for vector in minimal]}
+        return Solution(best.vector, problem.judge(best.vector), facts)
 
 
-def minimal_vectors(problem: Problem) -> list[Vector]:
-    """Return every vector that passes and has none below it that passes, in lexicographic order."""
+def minimal_vectors(problem: LatticeProblem) -> list[Vector]:
+    """Return the passing vectors without a passing vector below them, in lexicographic order."""
     shape = problem.shape
     everything = tuple(range(len(shape)))
     size = int(np.prod([float(n) for n in shape]))
@@ -77,8 +77,8 @@ def minimal_vectors(problem: Problem) -> list[Vector]:
     return smaller[everything].minimal()
 
 
-def _settled(problem: Problem, subset: Subset, smaller: dict[Subset, Lattice]) -> Lattice:
-    """Return the lattice of a subset with every vector marked; smaller: those with one attribute less."""
+def _settled(problem: LatticeProblem, subset: Subset, smaller: dict[Subset, Lattice]) -> Lattice:
+    """Return the lattice of a subset with every vector marked; smaller: the lattices with one attribute less."""
     lattice = Lattice([problem.shape[i] for i in subset])
     for axis in range(len(subset)):
         part = smaller.get((*subset[:axis], *subset[axis + 1 :]))

@@ -1,4 +1,4 @@
-"""What to say when no vector passes: the nearest one that does, and what it costs."""
+"""The error if no vector passes: it names the nearest vector that does, and its loss."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from shoal.errors import InfeasibleError
-from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.levels import Sets, Vector, ladders
 from shoal.methods.full_domain.objectives import ByLevels, by_vector, objective, vector_loss
 from shoal.methods.full_domain.search import find_best
@@ -14,14 +14,14 @@ from shoal.methods.full_domain.search import find_best
 __all__ = ["refuse", "refuse_suppression"]
 
 
-def refuse(problem: Problem) -> InfeasibleError:
-    """Return the error of a goal that no allowed vector reaches; says which levels would, and what they lose."""
-    asked = " and ".join(model.describe() for model in problem.models)
+def refuse(problem: LatticeProblem) -> InfeasibleError:
+    """Return the error of a goal that no allowed vector meets, with the nearest levels that do and their loss."""
+    promises = " and ".join(model.describe() for model in problem.models)
     judged = problem.judge(problem.top)
     n_rows = problem.sets.n_rows
     share = _share(judged.failing_rows, n_rows)
     found = (
-        f"{asked} cannot be met: on the highest levels allowed, {judged.failing_rows:,} of {n_rows:,} rows are in "
+        f"{promises} cannot be met: at the highest allowed levels, {judged.failing_rows:,} of {n_rows:,} rows are in "
         f"groups that fail, and {problem.most_suppressed:,} may be suppressed."
     )
     wider = _unbounded(problem)
@@ -33,16 +33,16 @@ def refuse(problem: Problem) -> InfeasibleError:
             for ladder, level in zip(problem.ladders, wider.levels(nearest).values(), strict=True)
             if level >= ladder.first + ladder.n_levels
         }
-        told = ", ".join(f"{name}={level}" for name, level in raised.items())
-        found += f" The nearest levels that pass: {_told(wider, nearest)}."
-        cures.insert(0, f"a maximum of {told}")
+        maximum = ", ".join(f"{name}={level}" for name, level in raised.items())
+        found += f" The nearest levels that pass: {_in_words(wider, nearest)}."
+        cures.insert(0, f"a maximum of {maximum}")
     if not cures:
-        return InfeasibleError(f"{found} No level can mend that. Ask for less.")
+        return InfeasibleError(f"{found} No other level helps. Weaken the goal.")
     return InfeasibleError(f"{found} Allow {', or '.join(cures)}.")
 
 
-def refuse_suppression(problem: Problem, method: str, rows: int) -> InfeasibleError:
-    """Return the error of a method that has to suppress more rows than the limit; says what needs no more."""
+def refuse_suppression(problem: LatticeProblem, method: str, rows: int) -> InfeasibleError:
+    """Return the error of a method that must suppress more rows than allowed, with an alternative."""
     n_rows = problem.sets.n_rows
     text = (
         f"method {method!r} would suppress {rows:,} of {n_rows:,} rows, and {problem.most_suppressed:,} may be. Allow "
@@ -51,10 +51,10 @@ def refuse_suppression(problem: Problem, method: str, rows: int) -> InfeasibleEr
     nearest = find_best(problem, objective("ncp", problem))
     if nearest is None or rows >= n_rows:
         return InfeasibleError(f"{text}.")
-    return InfeasibleError(f"{text}, or use optimal, which passes with the levels {_told(problem, nearest)}.")
+    return InfeasibleError(f"{text}, or use optimal, which passes with the levels {_in_words(problem, nearest)}.")
 
 
-def _told(problem: Problem, vector: Vector) -> str:
+def _in_words(problem: LatticeProblem, vector: Vector) -> str:
     levels = ", ".join(f"{name} {level}" for name, level in problem.levels(vector).items())
     return f"{levels}; loss (NCP) {vector_loss(problem, vector):.4f}"
 
@@ -64,16 +64,16 @@ def _share(rows: int, n_rows: int) -> str:
     return f"{-(-rows * 10_000 // n_rows) / 10_000:g}"
 
 
-def _unbounded(problem: Problem) -> Problem:
-    """Return the problem without highest levels."""
+def _unbounded(problem: LatticeProblem) -> LatticeProblem:
+    """Return the problem without maximum levels."""
     attributes = [ladder.attribute for ladder in problem.ladders]
     rungs = ladders(attributes, {ladder.name: ladder.first for ladder in problem.ladders})
     bottom = problem.sets.at((0,) * len(rungs))
     return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_last={})
 
 
-def _excess(problem: Problem, wider: Problem) -> ByLevels:
-    """Count the levels above those allowed, and then what is lost."""
+def _excess(problem: LatticeProblem, wider: LatticeProblem) -> ByLevels:
+    """Return an objective that counts the levels above the allowed ones, then the loss."""
     losses = objective("ncp", wider)
     assert isinstance(losses, ByLevels)
     whole = losses.full * problem.sets.n_rows

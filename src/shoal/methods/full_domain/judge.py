@@ -1,4 +1,4 @@
-"""Which groups of a frequency set fail the models."""
+"""Decide which groups of a frequency set fail the models."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ __all__ = ["Judge"]
 
 @dataclass(frozen=True)
 class Judge:
-    """The models, and what they have to know of the columns that they count.
+    """The models, and what they need to know about the columns that they count.
 
-    counted: the columns of the sets beside the quasi-identifiers. sensitive: what their codes mean.
+    Attributes:
+        models: The models.
+        counted: The columns of the frequency sets beside the quasi-identifiers.
+        sensitive: The meaning of the codes of sensitive columns.
     """
 
     models: tuple[PrivacyModel, ...]
@@ -28,15 +31,15 @@ class Judge:
 
     @classmethod
     def of(cls, engine: FrequencyEngine, models: tuple[PrivacyModel, ...], *, people: bool = False) -> Judge:
-        """Ask an engine for what the models count; people: sizes count people."""
+        """Get from an engine what the models count; people: sizes count people."""
         names = tuple(dict.fromkeys(name for model in models for name in model.columns))
         personal = any(model.basis is Basis.PERSONAL_K for model in models)
         return cls(models, Counted(names, personal, people), {name: engine.sensitive(name) for name in names})
 
     def failing(self, found: FrequencySet) -> NDArray[np.bool_]:
-        """Say of each group whether it fails and would be suppressed.
+        """Return for each group whether it fails and would be suppressed.
 
-        A model may compare a group with all that is released, so where groups go, the rest is judged again.
+        A model may compare a group with the whole release, so the remaining groups are judged again after suppression.
         """
         if not self.counted.people and all(model.size_only for model in self.models):
             return found.sizes < max((model.minimum_size for model in self.models), default=0)

@@ -1,4 +1,4 @@
-"""The lattice of level vectors: what is known of each, and searches that ask as little as they can."""
+"""The lattice of level vectors: what is known about each vector, and searches with few tests."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from shoal.methods.full_domain.levels import Vector
 __all__ = ["FAILS", "MOST_VECTORS", "OPEN", "PASSES", "Lattice"]
 
 OPEN, PASSES, FAILS = 0, 1, 2
-# A lattice with more vectors is searched without a mark for each: about 70 MB of marks and costs.
+# Larger lattices are searched without marks, which would need more than about 70 MB.
 MOST_VECTORS = 2**22
 
 
 class Lattice:
     """A mark for each vector: open, passes or fails. Vectors are numbered in lexicographic order.
 
-    Marks spread only where the caller says that they may: what passes makes all more general vectors pass, what fails
-    makes all more specific ones fail.
+    Callers decide whether marks propagate: vectors above a passing vector pass, vectors below a failing vector fail.
     """
 
     def __init__(self, shape: Sequence[int]) -> None:
@@ -39,15 +38,15 @@ class Lattice:
         return tuple(index // stride % n for stride, n in zip(self._strides, self.shape, strict=True))
 
     def mark(self, vector: Vector) -> int:
-        """Return what is known of a vector."""
+        """Return what is known about a vector."""
         return int(self._flat[self.index(vector)])
 
     def above(self, vector: Vector) -> NDArray[np.uint8]:
-        """Return the marks of a vector and all more general ones, to be read or written."""
+        """Return a view of the marks of a vector and all more general ones."""
         return self.marks[tuple(slice(place, None) for place in vector)]
 
     def below(self, vector: Vector) -> NDArray[np.uint8]:
-        """Return the marks of a vector and all more specific ones, to be read or written."""
+        """Return a view of the marks of a vector and all more specific ones."""
         return self.marks[tuple(slice(None, place + 1) for place in vector)]
 
     def open(self) -> NDArray[np.int64]:
@@ -55,13 +54,13 @@ class Lattice:
         return np.flatnonzero(self._flat == OPEN)
 
     def parents(self, vector: Vector) -> Iterator[Vector]:
-        """Give the vectors that are one level more general."""
+        """Yield the vectors that are one level more general."""
         for i, place in enumerate(vector):
             if place + 1 < self.shape[i]:
                 yield (*vector[:i], place + 1, *vector[i + 1 :])
 
     def path(self, vector: Vector) -> list[Vector]:
-        """Return open vectors from an open one up, each one level above the last, as far as they go."""
+        """Return a maximal path of open vectors upwards from an open vector, one level at each step."""
         found = [vector]
         while True:
             higher = next((parent for parent in self.parents(found[-1]) if self.mark(parent) == OPEN), None)
@@ -70,9 +69,11 @@ class Lattice:
             found.append(higher)
 
     def settle(self, passes: Callable[[Vector], bool], order: NDArray[np.int64] | None = None) -> None:
-        """Mark every vector, for a test that is monotone: halve paths until none is open.
+        """Mark every vector under a monotone test: bisect paths until no vector is open.
 
-        order: the numbers of the vectors in the order in which paths begin; from the bottom up where it is not given.
+        Args:
+            passes: The test.
+            order: The numbers of the vectors in the order in which paths start; by default from the bottom up.
         """
         waiting = np.arange(self._flat.size) if order is None else order
         position = 0
@@ -84,7 +85,7 @@ class Lattice:
             self.halve(self.path(self.vector(int(waiting[position]))), passes)
 
     def halve(self, path: Sequence[Vector], passes: Callable[[Vector], bool]) -> Vector | None:
-        """Find the first vector of a path that passes, and mark all that this tells; None where none passes."""
+        """Find the first passing vector of a path by bisection and mark what follows from it; None if none passes."""
         low, high = 0, len(path)
         while low < high:
             middle = (low + high) // 2
@@ -97,7 +98,7 @@ class Lattice:
         return path[high] if high < len(path) else None
 
     def minimal(self) -> list[Vector]:
-        """Return the passing vectors below which no vector passes, in lexicographic order."""
+        """Return the minimal passing vectors in lexicographic order."""
         passing = self.marks == PASSES
         least = passing.copy()
         for axis in range(passing.ndim):

@@ -1,4 +1,4 @@
-"""The levels of each attribute, and the sets that a vector of levels gives."""
+"""The levels of each attribute, and the frequency sets of level vectors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from shoal.metrics.label_figures import LabelFigures, read_labels
 
 __all__ = ["Ladder", "Sets", "Vector", "ladders", "level_limits"]
 
-# A place on each ladder; 0 is the most specific place that is left.
+# A place on each ladder; 0 is the most specific level that the search may use.
 Vector = tuple[int, ...]
-# What is kept for further roll-ups: so many sets, with so many rows in all, each so much smaller than its source.
+# Roll-up cache: maximum sets, maximum total rows, maximum size relative to the source.
 KEPT_SETS = 512
 KEPT_ROWS = 4_000_000
 WORTH_KEEPING = 0.8
@@ -28,11 +28,15 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Ladder:
-    """The levels of one attribute that a search may use, from the most specific up.
+    """The levels of one attribute that a search may use, most specific first.
 
-    maps: for each level, the group of each code, without gaps. nodes: for each level, the node of the attribute's tree
-    (level 0: the code) behind each group; -1 where the level is "*" without a tree. first: the level in the hierarchy
-    of the first level here; what users see counts from the hierarchy's own level 0. height: of the whole hierarchy.
+    Attributes:
+        attribute: The attribute.
+        maps: For each level, the group of each code; groups are numbered without gaps.
+        nodes: For each level, the node of the attribute's tree (level 0: the code) of each group; -1 for "*" without a
+            tree.
+        first: The number of the first level in the hierarchy, which counts from 0.
+        height: The height of the hierarchy.
     """
 
     attribute: Attribute
@@ -48,7 +52,7 @@ class Ladder:
 
     @property
     def n_levels(self) -> int:
-        """Number of levels that a search may use."""
+        """The number of levels that a search may use."""
         return len(self.maps)
 
     @cached_property
@@ -57,16 +61,16 @@ class Ladder:
         return read_labels(self.attribute)
 
     def n_groups(self, place: int) -> int:
-        """Return the number of groups on a level; one past the last level is one group."""
+        """Return the number of groups at a level; the place after the last level has one group."""
         return len(self.nodes[place]) if place < self.n_levels else 1
 
     def trimmed(self, low: int, high: int) -> Ladder:
-        """Return the levels from low to high, both as the hierarchy counts them."""
+        """Return the levels from low to high, both as the hierarchy numbers them."""
         begin, end = low - self.first, high - self.first + 1
         return Ladder(self.attribute, self.maps[begin:end], self.nodes[begin:end], low, self.height)
 
     def step(self, place: int, other: int) -> Ints:
-        """Return the group on a higher level of each group on a lower one; one past the last level is one group."""
+        """Return the group at a higher level of each group at a lower one; after the last level all are one group."""
         above = np.zeros(len(self.nodes[place]), dtype=np.int32)
         if other < self.n_levels:
             above[self.maps[place]] = self.maps[other]
@@ -78,7 +82,16 @@ def ladders(
     minimum: Mapping[str, int] | None = None,
     maximum: Mapping[str, int] | None = None,
 ) -> tuple[Ladder, ...]:
-    """Return the ladders of attributes; one without hierarchy has two levels, the value and "*"."""
+    """Return the levels of each attribute; without a hierarchy these are the value and "*".
+
+    Args:
+        attributes: The attributes.
+        minimum: The lowest level by name.
+        maximum: The highest level by name.
+
+    Raises:
+        UsageError: A level does not exist, or a name is not a quasi-identifier.
+    """
     made = []
     for attribute in attributes:
         codes = np.arange(len(attribute.texts), dtype=np.int32)
@@ -89,19 +102,27 @@ def ladders(
         low, high = (minimum or {}).get(attribute.name, 0), (maximum or {}).get(attribute.name, height)
         if not 0 <= low <= high <= height:
             raise UsageError(
-                f"levels of {attribute.name!r}: from {low} to {high} is not possible. It has the levels 0 (the value) "
-                f"to {height} ('*')."
+                f"levels of {attribute.name!r}: from {low} to {high} is not possible. Its levels are 0 (the value) to "
+                f"{height} ('*')."
             )
         made.append(whole.trimmed(low, high))
-    known = {attribute.name for attribute in attributes}
-    strange = sorted({*(minimum or {}), *(maximum or {})} - known)
-    if strange:
-        raise UsageError(f"levels of {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, known))}.")
+    names = [attribute.name for attribute in attributes]
+    unknown_names = sorted({*(minimum or {}), *(maximum or {})} - set(names))
+    if unknown_names:
+        listed = ", ".join(map(repr, names))
+        raise UsageError(f"levels of {unknown_names[0]!r}: not a quasi-identifier. Quasi-identifiers: {listed}.")
     return tuple(made)
 
 
 def level_limits(given: Mapping[str, int] | str, option: str) -> dict[str, int]:
-    """Read levels by attribute: a mapping, or a text such as age=1,zip=2 (a colon does in place of =).
+    """Read levels by attribute.
+
+    Args:
+        given: A mapping, or a text such as age=1,zip=2 (a colon works like =).
+        option: The name of the option, for the message.
+
+    Raises:
+        UsageError: The levels cannot be read.
 
     >>> level_limits("age=1,zip:2", "minimum")
     {'age': 1, 'zip': 2}
@@ -116,13 +137,13 @@ def level_limits(given: Mapping[str, int] | str, option: str) -> dict[str, int]:
 
 
 class Sets:
-    """The frequency sets of level vectors, each rolled up from the smallest one known that is not coarser.
+    """The frequency sets of level vectors, each rolled up from the smallest known set that is not coarser.
 
-    A vector may hold, for any attribute, the place one past its last level: the attribute is then left out.
+    The place after the last level of an attribute leaves the attribute out.
     """
 
     def __init__(self, finest: FrequencySet, ladders: Sequence[Ladder], *, at_bottom: bool = False) -> None:
-        """finest: over the codes or, at_bottom, over the groups of the lowest level of each ladder."""
+        """Start from the finest set: over the codes or, if at_bottom, over the groups of the lowest levels."""
         self.ladders = tuple(ladders)
         self.n_rows = finest.n_rows
         self._steps: dict[tuple[int, int, int], Ints] = {}
@@ -159,7 +180,7 @@ class Sets:
         return self._steps[key]
 
     def _keep(self, vector: NDArray[np.int16], made: FrequencySet) -> None:
-        """Keep a set for further roll-ups; where there are too many, the older half goes, but never the first."""
+        """Cache a set for further roll-ups; if the cache is full, drop the older half except the first set."""
         held = len(self._sets)
         if held == KEPT_SETS or self._lengths[1:held].sum() + len(made.counts) > max(KEPT_ROWS, self._lengths[0]):
             stays = [0, *range(1 + (held + 1) // 2, held)]

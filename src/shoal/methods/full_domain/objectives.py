@@ -1,4 +1,4 @@
-"""What a search makes as small as it can: the price of a vector, exact in integers."""
+"""Objectives: the price of a vector that a search minimises, exact in integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Judged, Problem
+from shoal.methods.full_domain.base import Judged, LatticeProblem
 from shoal.methods.full_domain.frequency import FrequencySet
 from shoal.methods.full_domain.levels import Ladder, Vector
 
@@ -21,7 +21,7 @@ __all__ = ["NAMES", "ByGroups", "ByLevels", "Objective", "objective", "vector_lo
 NAMES = ("height", "precision", "ncp", "aecs", "dm", "entropy", "rv")
 # Sums of prices over all rows and attributes stay below this.
 SUM_BITS = 62
-# Bits behind the point of a price; more would say nothing.
+# Fractional bits of a price; more would exceed the precision of its terms.
 PRICE_BITS = 40
 
 Price = int | Fraction
@@ -31,19 +31,21 @@ class Objective(Protocol):
     """Prices vectors; lower is better."""
 
     def price(self, vector: Vector, judged: Judged) -> Price:
-        """Return the price of a vector, its failing groups suppressed."""
+        """Return the price of a vector after its failing groups are suppressed."""
 
     def floor(self, vector: Vector, judged: Judged) -> Price:
-        """Return what the vector and every more general one cost at least."""
+        """Return a lower bound on the price of the vector and of every more general one."""
 
 
 @dataclass(frozen=True)
 class ByLevels:
-    """A price for each cell, which depends on the attribute, its level and its group on that level alone.
+    """A price that is the sum of prices of cells, which depend only on attribute, level and group at that level.
 
-    cells: by attribute and level, the price of a cell of each group; levels: the same summed over all rows. full: the
-    price of a suppressed row. counts_rows: whether suppressed rows cost at all; where not, the price is that of the
-    levels.
+    Attributes:
+        cells: By attribute and level, the price of a cell of each group.
+        levels: The same, summed over all rows.
+        full: The price of a suppressed row.
+        counts_rows: Whether suppressed rows have a price; otherwise only the levels count.
     """
 
     cells: tuple[tuple[NDArray[np.int64], ...], ...]
@@ -52,11 +54,11 @@ class ByLevels:
     counts_rows: bool = True
 
     def base(self, vector: Vector) -> int:
-        """Return the price with nothing suppressed, which is the least that the vector can cost."""
+        """Return the price without suppression, which is the minimum for the vector."""
         return sum(int(costs[place]) for costs, place in zip(self.levels, vector, strict=True))
 
     def price(self, vector: Vector, judged: Judged) -> int:
-        """Return the price of a vector, its failing groups suppressed."""
+        """Return the price of a vector after its failing groups are suppressed."""
         base = self.base(vector)
         if not self.counts_rows or not judged.failing_rows:
             return base
@@ -66,7 +68,7 @@ class ByLevels:
         return base + self.full * judged.failing_rows - int((each * found.sizes[gone]).sum())
 
     def floor(self, vector: Vector, judged: Judged) -> int:
-        """Return what the vector and every more general one cost at least."""
+        """Return a lower bound on the price of the vector and of every more general one."""
         return self.base(vector)
 
 
@@ -74,8 +76,9 @@ class ByLevels:
 class ByGroups:
     """A price that depends on the sizes of the groups: "dm" or "aecs".
 
-    Discernibility is the sum of squared sizes, n for each suppressed row; with all groups kept it is less and never
-    falls as levels rise. The average group has kept rows / kept groups; no more general vector has more groups.
+    Discernibility is the sum of squared sizes, plus n for each suppressed row; without suppression it is lower and
+    never decreases as levels rise. The average group size is kept rows / kept groups; no more general vector has more
+    groups.
     """
 
     measure: str
@@ -83,22 +86,31 @@ class ByGroups:
     most_suppressed: int
 
     def price(self, vector: Vector, judged: Judged) -> Price:
-        """Return the price of a vector, its failing groups suppressed."""
+        """Return the price of a vector after its failing groups are suppressed."""
         kept = judged.found.sizes[~judged.failing]
         if self.measure == "aecs":
             return Fraction(int(kept.sum()), len(kept))
         return int((kept * kept).sum()) + self.n_rows * judged.failing_rows
 
     def floor(self, vector: Vector, judged: Judged) -> Price:
-        """Return what the vector and every more general one cost at least."""
+        """Return a lower bound on the price of the vector and of every more general one."""
         sizes = judged.found.sizes
         if self.measure == "aecs":
             return Fraction(self.n_rows - self.most_suppressed, len(sizes))
         return int((sizes * sizes).sum())
 
 
-def objective(name: str, problem: Problem, values: Sequence[Sequence[Fraction]] | None = None) -> Objective:
-    """Return the objective of a name; values: the research value of each level, for "rv"."""
+def objective(name: str, problem: LatticeProblem, values: Sequence[Sequence[Fraction]] | None = None) -> Objective:
+    """Return an objective by name.
+
+    Args:
+        name: One of NAMES.
+        problem: The lattice.
+        values: The research value of each level, for "rv".
+
+    Raises:
+        UsageError: The name is unknown.
+    """
     n_rows, ladders = problem.sets.n_rows, problem.ladders
     if name in ("dm", "aecs"):
         return ByGroups(name, n_rows, problem.most_suppressed)
@@ -134,7 +146,7 @@ def objective(name: str, problem: Problem, values: Sequence[Sequence[Fraction]] 
 
 
 def by_vector(values: Sequence[Sequence[Fraction]]) -> ByLevels:
-    """Return an objective that the levels alone decide, such as height; exact where the values have few digits."""
+    """Return an objective that depends only on the levels, such as height; exact if the values have few digits."""
     scale = math.lcm(*(value.denominator for levels in values for value in levels))
     most = max((abs(value) for levels in values for value in levels), default=Fraction(1)) * max(len(values), 1)
     if most * scale >= 1 << SUM_BITS:
@@ -144,7 +156,7 @@ def by_vector(values: Sequence[Sequence[Fraction]]) -> ByLevels:
 
 
 def _weights(ladders: Sequence[Ladder], given: Mapping[str, Fraction]) -> list[float]:
-    """Return the weight of each attribute; they are 1 on average."""
+    """Return the weight of each attribute, scaled to a mean of 1."""
     chosen = [Fraction(given.get(ladder.name, 1)) for ladder in ladders]
     return [float(weight * len(chosen) / sum(chosen)) for weight in chosen]
 
@@ -160,12 +172,12 @@ def _by_cells(
 
 
 def _log(count: int, bits: int) -> int:
-    """Return the logarithm to base 2 with so many bits behind the point."""
+    """Return the binary logarithm with a number of fractional bits."""
     return round(math.ldexp(math.log2(count), bits)) if count else 0
 
 
-def row_counts(problem: Problem) -> list[list[NDArray[np.int64]]]:
-    """Return the rows of each group on each level of each attribute."""
+def row_counts(problem: LatticeProblem) -> list[list[NDArray[np.int64]]]:
+    """Return the rows of each group at each level of each attribute."""
     finest = problem.sets.at((0,) * len(problem.ladders))
     return [
         [_rows_at(ladder, place, finest, i) for place in range(ladder.n_levels)]
@@ -181,7 +193,7 @@ def _rows_at(ladder: Ladder, place: int, finest: FrequencySet, column: int) -> N
 
 
 def level_losses(ladder: Ladder, place: int) -> NDArray[np.float64]:
-    """Return the loss (NCP) of the cells of a level: that of their text, as the measure reads it."""
+    """Return the loss (NCP) of the cells of a level, as the measures read their labels."""
     attribute = ladder.attribute
     nodes = ladder.nodes[place]
     if ladder.first + place == 0:
@@ -191,8 +203,8 @@ def level_losses(ladder: Ladder, place: int) -> NDArray[np.float64]:
     return ladder.figures.losses[nodes]
 
 
-def vector_loss(problem: Problem, vector: Vector) -> float:
-    """Return the NCP of a vector, in [0, 1], its failing groups suppressed."""
+def vector_loss(problem: LatticeProblem, vector: Vector) -> float:
+    """Return the NCP of a vector in [0, 1], after its failing groups are suppressed."""
     by_cells = objective("ncp", replace(problem, run=replace(problem.run, weights={})))
     assert isinstance(by_cells, ByLevels)
     return by_cells.price(vector, problem.judge(vector)) / (by_cells.full * problem.sets.n_rows)

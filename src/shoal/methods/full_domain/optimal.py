@@ -1,4 +1,4 @@
-"""Optimal: the full-domain vector that loses least."""
+"""Optimal: the full-domain vector with the least loss."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Problem, Solution
+from shoal.methods.full_domain.base import LatticeProblem, Solution
 from shoal.methods.full_domain.infeasible import refuse
 from shoal.methods.full_domain.objectives import NAMES, Objective, objective
 from shoal.methods.full_domain.research_values import Researched
@@ -26,35 +26,37 @@ class Chosen(Researched):
         if self.objective not in NAMES:
             raise UsageError(f"{self.name}: objective {self.objective!r} is not known. Use {', '.join(NAMES)}.")
 
-    def priced(self, problem: Problem) -> Objective:
-        """Return the objective for a table; rules and weights that it would pass over are refused."""
+    def priced(self, problem: LatticeProblem) -> Objective:
+        """Return the objective for a table; refuse rules and weights that it would ignore."""
         if problem.run.rules and self.objective != "rv":
-            raise UsageError(f"{self.name}: objective {self.objective!r} heeds no rules. Use rv.")
+            raise UsageError(f"{self.name}: objective {self.objective!r} ignores rules. Use rv.")
         if problem.run.weights and self.objective not in ("ncp", "rv"):
-            raise UsageError(f"{self.name}: objective {self.objective!r} heeds no weights. Use ncp or rv.")
+            raise UsageError(f"{self.name}: objective {self.objective!r} ignores weights. Use ncp or rv.")
         values = self.research_values(problem) if self.objective == "rv" else None
         return objective(self.objective, problem, values)
 
 
 @dataclass(frozen=True)
 class Optimal(Chosen):
-    """The best of all level vectors that pass, found without testing all of them.
+    """The best feasible level vector, found without testing all vectors.
 
-    objective: "ncp" (default), "precision", "entropy", "height", "dm" (discernibility), "aecs" (average group size) or
-    "rv" (research value, the highest). Suppressed rows cost all that a row can lose; height and rv do not count them.
-    Ties: the lower height, then the smaller vector; with rv, fewest attributes at their root before these.
-
-    A vector that passes makes all more general ones pass, one that fails makes all more specific ones fail, where the
-    models are monotone; where they are not, every vector that may be the best is tested. Vectors are taken in order of
-    what they cost at least, so that most are never looked at. Up to 4,194,304 vectors each has a mark; beyond,
-    attributes are fixed one after the other in bounded memory (not for dm and aecs). The result is exact either way.
+    If the models are monotone, vectors above a passing vector pass and vectors below a failing vector fail; otherwise
+    every vector that may be the best is tested. Vectors are visited in order of their minimum price, so most are never
+    judged. Up to 4,194,304 vectors have a mark each; beyond, attributes are fixed one by one in bounded memory (not for
+    dm and aecs). The result is exact either way.
     Cost: a roll-up for each test; the finest set is counted once.
+
+    Attributes:
+        objective: "ncp" (default), "precision", "entropy", "height", "dm" (discernibility), "aecs" (average group
+            size) or "rv" (highest research value). A suppressed row counts as fully lost; height and rv ignore
+            suppressed rows. Ties: the lower height, then the smaller vector; with rv, fewest attributes at their root
+            before these.
     """
 
     name: ClassVar[str] = "optimal"
 
-    def search(self, problem: Problem) -> Solution:
-        """Choose the best vector."""
+    def search(self, problem: LatticeProblem) -> Solution:
+        """Find the best vector."""
         vector = find_best(problem, self.priced(problem), roots_first=self.objective == "rv")
         if vector is None:
             raise refuse(problem)

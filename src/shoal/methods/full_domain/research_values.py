@@ -1,4 +1,4 @@
-"""The research value of each level of each attribute: computed, or given by the expert."""
+"""The research value of each level of each attribute: computed, or declared by an expert."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import FullDomain, Problem
+from shoal.methods.full_domain.base import FullDomain, LatticeProblem
 from shoal.methods.full_domain.levels import Ladder
 from shoal.methods.full_domain.objectives import row_counts
 from shoal.methods.options import read_share
@@ -27,12 +27,14 @@ Values = list[list[Fraction]]
 
 @dataclass(frozen=True)
 class Researched(FullDomain):
-    """A full-domain method that knows research values.
+    """A full-domain method with research values.
 
-    values: by attribute, the research value of each level from the value up (the root may be left out: it is 0). For
-    the others it is computed: weight times granularity times the share of the run's rules that is kept. Weights are
-    the run's; alike and in sum 1 where it has none. alpha in [0, 1] balances granularity g against rules r:
-    g^(2 alpha) * r^(2 - 2 alpha), so that 0.5 is the plain product.
+    Attributes:
+        values: By attribute, the research value of each level from the value up; the root, which is 0, may be left out.
+            For other attributes it is computed: weight times granularity times the share of the run's rules that is
+            kept. Without weights in the run, all attributes have equal weights with the sum 1.
+        alpha: Balances granularity g against rules r, from 0 to 1: g^(2 alpha) * r^(2 - 2 alpha). At 0.5 this is the
+            plain product.
     """
 
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -42,13 +44,14 @@ class Researched(FullDomain):
         super().__post_init__()
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
 
-    def research_values(self, problem: Problem) -> Values:
-        """Return the research value of each level of each attribute; the root has none."""
+    def research_values(self, problem: LatticeProblem) -> Values:
+        """Return the research value of each level of each attribute; that of the root is 0."""
         names = [ladder.name for ladder in problem.ladders]
-        strange = sorted(set(self.values) - set(names))
-        if strange:
+        unknown_names = sorted(set(self.values) - set(names))
+        if unknown_names:
+            listed = ", ".join(map(repr, names))
             raise UsageError(
-                f"research values of {strange[0]!r}: not a quasi-identifier. They are: {', '.join(map(repr, names))}."
+                f"research values of {unknown_names[0]!r}: not a quasi-identifier. Quasi-identifiers: {listed}."
             )
         rules = compile_rules(problem.run.rules, [ladder.attribute for ladder in problem.ladders])
         weights = problem.run.weights or dict.fromkeys(names, Fraction(1, len(names)))
@@ -69,7 +72,7 @@ class Researched(FullDomain):
 
 
 def _broken(rules: CompiledRules, attribute: int, ladder: Ladder, place: int) -> set[int]:
-    """Return the rules of an attribute that a group of a level breaks."""
+    """Return the rules of an attribute that some group of a level breaks."""
     broken = set()
     for pair in rules.pairs:
         if pair.attribute == attribute:
@@ -87,14 +90,14 @@ def _given(ladder: Ladder, values: Sequence[float]) -> list[Fraction]:
         numbers.append(Fraction(0))
     if len(numbers) != ladder.height + 1:
         raise UsageError(
-            f"research values of {ladder.name!r}: {len(values)} are given, but it has {ladder.height + 1} levels. Give "
-            "one for each, from the value up; that of the root may be left out."
+            f"research values of {ladder.name!r}: found {len(values)} values for {ladder.height + 1} levels. Pass one "
+            "for each, from the value up; that of the root may be left out."
         )
     return numbers[ladder.first : ladder.first + ladder.n_levels]
 
 
 def _exact(number: Fraction | float) -> Fraction:
-    """Take a number as it is written, so that 0.1 + 0.2 is 0.3."""
+    """Return the exact value of a decimal, so that 0.1 + 0.2 is 0.3."""
     return number if isinstance(number, Fraction) else Fraction(str(number))
 
 
@@ -105,7 +108,7 @@ def _balanced(granularity: Fraction, kept: Fraction, alpha: float) -> Fraction:
 
 
 def _granularity(ladder: Ladder, place: int, rows: NDArray[np.int64]) -> Fraction:
-    """Return how fine a level is: 1 at the value, less above; rows: of each group."""
+    """Return the granularity of a level, 1 at the value and less above; rows: the rows of each group."""
     attribute = ladder.attribute
     if ladder.first + place == 0:
         return Fraction(1)
@@ -119,7 +122,7 @@ def _granularity(ladder: Ladder, place: int, rows: NDArray[np.int64]) -> Fractio
 
 
 def _resolution(attribute: Attribute) -> Fraction:
-    """Return the step between neighbouring values: 1 of whole numbers, a day of dates, else the smallest gap."""
+    """Return the step between neighbouring values: 1 for integers, a day for dates, else the smallest gap."""
     known = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
     step = 1.0 if attribute.kind is Kind.NUMERIC else 86400.0
     if len(known) < 2 or not np.mod(known, step).any():
@@ -146,8 +149,8 @@ def _ranges(ladder: Ladder, place: int) -> tuple[NDArray[np.float64], NDArray[np
     return low, high
 
 
-def rising_levels(problem: Problem, values: Values) -> list[str]:
-    """Name the attributes whose research value rises with a level: a search that trusts it to fall may err."""
+def rising_levels(problem: LatticeProblem, values: Values) -> list[str]:
+    """Return the attributes whose research value rises with a level; searches that expect it to fall may err."""
     return [
         ladder.name
         for ladder, levels in zip(problem.ladders, values, strict=True)

@@ -1,4 +1,4 @@
-"""The best vector that passes: searches that judge as few vectors as they can and miss none."""
+"""Exact searches for the best passing vector that judge few vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
-from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.lattice import FAILS, MOST_VECTORS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Vector
 from shoal.methods.full_domain.objectives import ByLevels, Objective, Price
@@ -21,30 +21,34 @@ __all__ = ["Best", "find_best", "rank_of"]
 Rank = tuple[Any, ...]
 
 
-def rank_of(problem: Problem, vector: Vector, price: Price, *, roots_first: bool = False) -> Rank:
-    """Return what vectors are compared by: price, then height, then the vector itself.
+def rank_of(problem: LatticeProblem, vector: Vector, price: Price, *, roots_first: bool = False) -> Rank:
+    """Return the sort key of a vector: price, then height, then the vector itself.
 
-    roots_first: after the price, fewest attributes at their root, as the research-value methods have it.
+    Args:
+        problem: The lattice.
+        vector: The vector.
+        price: Its price.
+        roots_first: After the price, prefer fewer attributes at their root, as the research-value methods do.
     """
     return (price, problem.n_roots(vector) if roots_first else 0, sum(vector), vector)
 
 
 @dataclass
 class Best:
-    """The best vector so far: what a search keeps."""
+    """The best vector so far."""
 
-    problem: Problem
+    problem: LatticeProblem
     objective: Objective
     roots_first: bool = False
     rank: Rank | None = None
 
     @property
     def vector(self) -> Vector | None:
-        """The vector, None as long as none has passed."""
+        """The vector, or None if none has passed yet."""
         return self.rank[-1] if self.rank else None
 
     def offer(self, vector: Vector) -> Price:
-        """Take a vector that passes if it is better; return its price."""
+        """Record a passing vector if it is better; return its price."""
         price = self.objective.price(vector, self.problem.judge(vector))
         rank = rank_of(self.problem, vector, price, roots_first=self.roots_first)
         if self.rank is None or rank < self.rank:
@@ -52,19 +56,19 @@ class Best:
         return price
 
     def beats(self, floor: Price) -> bool:
-        """Say whether the best is better than anything that costs at least so much."""
+        """Say whether the best is better than everything with this minimum price."""
         return self.rank is not None and self.rank[0] < floor
 
     def passes(self, vector: Vector) -> bool:
-        """Test a vector and, if it passes, offer it."""
+        """Test a vector and record it if it passes."""
         passed = self.problem.passes(vector)
         if passed:
             self.offer(vector)
         return passed
 
 
-def find_best(problem: Problem, objective: Objective, *, roots_first: bool = False) -> Vector | None:
-    """Return the best vector that passes, None where none does."""
+def find_best(problem: LatticeProblem, objective: Objective, *, roots_first: bool = False) -> Vector | None:
+    """Return the best passing vector, or None."""
     best = Best(problem, objective, roots_first)
     if problem.monotone and not problem.passes(problem.top):
         return None
@@ -85,19 +89,19 @@ def find_best(problem: Problem, objective: Objective, *, roots_first: bool = Fal
     return best.vector
 
 
-def _require_monotone(problem: Problem, size: int) -> None:
+def _require_monotone(problem: LatticeProblem, size: int) -> None:
     if not problem.monotone:
-        told = next(model.describe() for model in problem.models if not model.monotone)
+        promise = next(model.describe() for model in problem.models if not model.monotone)
         raise UsageError(
-            f"the lattice has {size:,} vectors, too many to test each, and {told} is not monotone, so that no vector "
-            f"tells about another. Narrow the levels (minimum, maximum) to at most {MOST_VECTORS:,} vectors."
+            f"the lattice has {size:,} vectors, too many to test each, and {promise} is not monotone, so no vector "
+            f"implies anything about others. Narrow the levels (minimum, maximum) to at most {MOST_VECTORS:,} vectors."
         )
 
 
 def _walk(best: Best, objective: ByLevels) -> None:
-    """Go through the vectors by what they cost at least, until the best found is better than all that follow.
+    """Visit the vectors by their minimum price until the best is better than all that follow.
 
-    Where suppressed rows cost nothing, or there are none, that is the first one that passes.
+    If suppressed rows have no price, or there are none, that is the first passing vector.
     """
     problem = best.problem
     lattice = Lattice(problem.shape)
@@ -131,7 +135,7 @@ def _walk(best: Best, objective: ByLevels) -> None:
 
 
 def _next(order: NDArray[np.int64], position: int, lattice: Lattice, tested: NDArray[np.bool_]) -> int:
-    """Return the next position whose vector is neither failing nor tested."""
+    """Return the next position of a vector that may pass and is not tested."""
     flat = lattice.marks.reshape(-1)
     while position < len(order):
         ahead = order[position : position + 256]
@@ -149,10 +153,10 @@ def _refute(
     turn: NDArray[np.int64],
     too_late: Callable[[int], bool],
 ) -> None:
-    """Settle an open vector with a path above it, each step to the vector whose turn comes first.
+    """Decide an open vector by a path above it, each step to the vector that is visited first.
 
-    The path ends before what is too late to be better than the best. Where there is a best, that end most likely fails
-    and is tested first; without one, or where nothing is too late, the path is halved.
+    The path ends before vectors that cannot be better than the best. If it ends there, its end most likely fails and is
+    tested first; otherwise the path is bisected.
     """
     path, ended = [vector], False
     while True:
@@ -171,9 +175,9 @@ def _refute(
 
 
 def sorted_vectors(
-    objective: ByLevels, problem: Problem, *, roots_first: bool
+    objective: ByLevels, problem: LatticeProblem, *, roots_first: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what each vector costs at least, and the numbers of the vectors from the best on."""
+    """Return the minimum price of each vector, and the numbers of the vectors, best first."""
     shape = problem.shape
     sums = np.zeros(shape, dtype=np.int64)
     heights = np.zeros(shape, dtype=np.int64)
@@ -191,11 +195,11 @@ def sorted_vectors(
 
 
 def _climb(best: Best) -> None:
-    """Go up from the bottom; above a vector that cannot be beaten from above, nothing is looked at."""
+    """Visit the vectors from the bottom up; skip everything above a vector that nothing above can beat."""
     problem = best.problem
     lattice = Lattice(problem.shape)
     heights = np.indices(problem.shape, dtype=np.int16).sum(axis=0, dtype=np.int64).reshape(-1)
-    closed = Lattice(problem.shape)  # marks what need not be looked at
+    closed = Lattice(problem.shape)  # marks vectors to skip
     for index in np.argsort(heights, kind="stable").tolist():
         vector = lattice.vector(index)
         if closed.mark(vector) != OPEN or lattice.mark(vector) == FAILS:
@@ -212,9 +216,9 @@ def _climb(best: Best) -> None:
 
 
 def _branch(best: Best, objective: ByLevels) -> None:
-    """Fix one attribute after the other, cheapest level first, and leave what fails or cannot beat the best.
+    """Branch and bound: fix one attribute after another, cheapest level first; skip what fails or cannot win.
 
-    A vector fails if it fails with the attributes that are not fixed yet at their top. Memory is that of one path.
+    A partial vector fails if it fails with all other attributes at their top. Memory: one path.
     """
     problem = best.problem
     shape, top = problem.shape, problem.top

@@ -1,4 +1,4 @@
-"""Mondrian: cut the table in two at the median of its widest attribute, again and again."""
+"""Mondrian: cut the table in two at the median of its widest attribute, recursively."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Mondrian", "prepare"]
 
 VARIANTS = ("strict", "relaxed", "single-dimensional")
-# Segments of at most this share of the tuples are cut side by side by the threads; fixed, so that they never matter.
+# Segments of at most this share of the tuples are cut in parallel; fixed, so the number of threads has no effect.
 SHARE_OF_A_TASK = 1 / 64
 
 
@@ -33,26 +33,26 @@ SHARE_OF_A_TASK = 1 / 64
 class Mondrian:
     """LeFevre, DeWitt, Ramakrishnan 2006: greedy cuts, each at the median of the attribute that spreads widest.
 
-    variant: "strict" (a value never falls on both sides of a cut), "relaxed" (rows of the median value are dealt out so
-    that both sides are equal) or "single-dimensional" (a cut runs through the whole table).
-
-    The width of an attribute in a segment is its range (a category: its number of values) over that of the whole table;
-    the widest comes first, ties in the order of the quasi-identifiers; numbers and dates are cut at the lower median,
-    values up to it to the left; where a cut leaves fewer than k rows on a side the next attribute is tried.
+    The width of an attribute in a segment is its range (categories: number of values) over that in the whole table. The
+    widest attribute is tried first, ties in the order of the quasi-identifiers. Numbers and dates are cut at the lower
+    median; values up to it go to the left. If a cut leaves fewer than k rows on a side, the next attribute is tried.
     Cost: O(q m log m) for m distinct tuples (relaxed: rows) and q attributes.
 
-    With a hierarchy the width is the share of the values below the segment's node, and a cut goes into all children of
-    that node at once, each with k rows; relaxed, the children with fewer stay together, with the first rows of the
-    largest child where they are too few.
+    With a hierarchy, the width is the share of the values below the segment's node, and a cut separates all children of
+    that node, each with k rows. If relaxed, the children with fewer rows stay together, with the first rows of the
+    largest child if they need more.
 
-    Departures: the paper orders categories by a hierarchy; without one, their values are dealt out, from the most
-    frequent on, to the side with fewer rows. Missing numbers and dates are cut off first where that is allowable and
-    else count as the largest. A relaxed cut of a category divides rows of a value only where the cut between
-    values is not allowable: the left half is then filled with whole values, from the most frequent on, and with the
-    first rows of the next.
+    Departures: The paper orders categories by a hierarchy; without one, values are assigned, most frequent first, to
+    the side with fewer rows. Missing numbers and dates are cut off first if possible, else they count as the largest. A
+    relaxed cut of a category divides the rows of a value only if no cut between values is allowable: the left half then
+    gets whole values, most frequent first, and the first rows of the next.
 
-    domains: declared ranges by attribute (age=0:100). A segment then is as wide as the region that its cuts left over
-    its domain, whatever values it holds, as in the UTD toolbox; numbers and dates alone, strict, k alone.
+    Attributes:
+        variant: "strict" (a value never falls on both sides of a cut), "relaxed" (rows of the median value are divided
+            so that both sides are equal) or "single-dimensional" (a cut runs through the whole table).
+        domains: Declared ranges by attribute (age=0:100). The width of a segment is then that of the region left by its
+            cuts over its domain, whatever values it contains, as in the UTD toolbox. Only for numbers and dates, the
+            strict variant and k-anonymity.
     """
 
     variant: str = "strict"
@@ -65,10 +65,10 @@ class Mondrian:
             raise UsageError(f"mondrian: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
         object.__setattr__(self, "domains", read_domains(self.domains))
         if self.domains and self.variant != "strict":
-            raise UsageError("mondrian: domains go with the strict variant alone.")
+            raise UsageError("mondrian: domains need the strict variant. Use variant='strict', or leave out domains.")
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-        """Form groups that pass all models; within the suppression limit, leave out the rows that cost most."""
+        """Form groups that pass all models; suppress the dearest rows within the suppression limit."""
         if self.domains:
             k = check_models(self.name, encoded, models, size_only=True)
             return tight_partition(encoded, split_regions(encoded, k, self.domains, run)[encoded.row_tuple])
@@ -81,7 +81,7 @@ class Mondrian:
         if not by_parts:
             if any(attribute.tree is not None for attribute in encoded.attributes):
                 raise UsageError(
-                    "mondrian: the single-dimensional variant takes no hierarchies. Use strict or relaxed."
+                    "mondrian: the single-dimensional variant does not support hierarchies. Use strict or relaxed."
                 )
             made = _single_dimensional(part, k, models, run)
             self._check(part, models, made.labels)
@@ -105,11 +105,13 @@ class Mondrian:
         return split_under_models(cuts, entries, len(codes), k, relaxed, models, run)[unit]
 
     def _check(self, encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> None:
-        """Refuse groups that fail: with a model whose unions need not pass, the table may offer no way in."""
+        """Refuse groups that fail, which a model that is not closed may cause."""
         if all(model.closed for model in models) or not failing_groups(encoded, models, labels).any():
             return
-        told = " and ".join(model.describe() for model in models if not model.closed)
-        raise InfeasibleError(f"mondrian found no groups that pass {told}. Weaken the goal, or widen the population.")
+        promises = " and ".join(model.describe() for model in models if not model.closed)
+        raise InfeasibleError(
+            f"mondrian found no groups that pass {promises}. Weaken the goal, or widen the population."
+        )
 
 
 def prepare(
@@ -118,13 +120,20 @@ def prepare(
     attributes: tuple[Attribute, ...],
     people: NDArray[np.int32] | None = None,
 ) -> Cuts:
-    """Return the tuples in the form that the kernel cuts; people: the person of each row, tuple after tuple."""
+    """Return the tuples as the kernel needs them.
+
+    Args:
+        codes: The codes of each tuple.
+        counts: The rows of each tuple.
+        attributes: The attributes.
+        people: The person of each row, tuple after tuple.
+    """
     from shoal.kernels.mondrian import Cuts
 
     trees = [attribute.tree for attribute in attributes]
     numbers = [a.values if a.ordered else np.empty(0) for a in attributes]
     nodes = [tree.nodes.ravel() if tree else np.empty(0, dtype=np.int32) for tree in trees]
-    # A category needs room for a number to each value, as a tree does for each node.
+    # A category needs a counter for each value, as a tree does for each node.
     sizes = [
         tree.sizes if tree else np.ones(len(a.texts), dtype=np.int32) for a, tree in zip(attributes, trees, strict=True)
     ]
@@ -150,7 +159,7 @@ def _starts(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.int32]:
-    """Return the group of each tuple; large segments are cut first, then the small ones by the threads."""
+    """Return the group of each tuple; large segments are cut first, then the small ones in parallel."""
     order = np.arange(m, dtype=np.int32)
     marks = np.zeros(m, dtype=np.uint8)
     cuts.split(k, relaxed, int(m * SHARE_OF_A_TASK), order, marks)
@@ -177,7 +186,7 @@ def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.in
 
 
 def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
-    """Cut whole attributes: every cut runs through the table and must leave no region that fails."""
+    """Cut whole attributes: every cut runs through the table, and no region may fail."""
     beyond_size = not all(model.size_only for model in models)
     tuples, counts, attributes = encoded.tuples, encoded.counts, encoded.attributes
     labels = np.zeros(len(tuples), dtype=np.int64)
@@ -186,7 +195,7 @@ def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ..
     open_parts = [(a, 0) for a in range(len(attributes))]
     while open_parts and not run.cancelled():
         widths = [_width(attributes[a], tuples[parts[a] == part, a]) for a, part in open_parts]
-        widest = int(np.argmax(widths))  # the first of equals: attributes in order, then parts as they came
+        widest = int(np.argmax(widths))  # ties: the first attribute, then the first part
         a, part = open_parts.pop(widest)
         inside = parts[a] == part
         for right in _right_sides(attributes[a], tuples[:, a], counts, inside) if widths[widest] > 0 else ():
@@ -213,7 +222,7 @@ def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ..
 
 
 def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:
-    """Return the spread of a part over that of the whole table: what the kernel's measure_widths does for a segment."""
+    """Return the width of a part over that of the table, as the kernel's measure_widths does for a segment."""
     distinct = np.unique(codes)
     if not attribute.ordered:
         return len(distinct) / attribute.span if len(distinct) > 1 else 0.0
@@ -227,7 +236,7 @@ def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:
 def _right_sides(
     attribute: Attribute, codes: NDArray[np.int32], counts: NDArray[np.int64], inside: NDArray[np.bool_]
 ) -> Iterator[NDArray[np.bool_]]:
-    """Give the cuts of a part in the order in which they are tried: which tuples lie to the right."""
+    """Yield the cuts of a part in the order to try: the tuples on the right side."""
     rows = np.bincount(codes[inside], weights=counts[inside], minlength=len(attribute.texts)).astype(np.int64)
     if attribute.ordered:
         if attribute.missing >= 0 and rows[attribute.missing] and rows.sum() > rows[attribute.missing]:

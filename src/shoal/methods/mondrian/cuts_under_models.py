@@ -1,4 +1,4 @@
-"""Cuts that models steer: a cut is made only if every part passes, judged for all open segments at once."""
+"""Cuts under models: a cut is made only if every part passes, checked for all open segments at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Entries", "split_under_models"]
 
-CHOICES = 16  # cuts of an attribute that are tried, the paper's first
+CHOICES = 16  # cuts to try for each attribute, the paper's cut first
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The rows of a table, those that are alike in their unit and in all that models count taken together.
+    """The rows of a table, counted by unit (tuple or row) and by everything that models count.
 
-    unit: what is cut, tuples or rows, of each entry; row_unit: of each canonical row.
+    Attributes:
+        encoded: The table.
+        row_unit: The unit of each canonical row.
+        unit: The unit of each entry.
+        whole: All entries as one group.
     """
 
     encoded: Encoded
@@ -36,7 +40,7 @@ class Entries:
 
     @classmethod
     def of(cls, encoded: Encoded, row_unit: NDArray[np.int32], models: tuple[PrivacyModel, ...]) -> Entries:
-        """Take the rows of a table together as far as the models allow."""
+        """Combine the rows that the models cannot tell apart."""
         names = {name for model in models for name in model.columns}
         columns = [column for column in encoded.sensitive if column.name in names]
         personal = any(model.basis is Basis.PERSONAL_K for model in models)
@@ -44,7 +48,7 @@ class Entries:
         if personal and encoded.personal_k is not None:
             keys.append(encoded.personal_k)
         if encoded.people is not None:
-            keys.append(np.arange(encoded.n_rows))  # people are counted row by row
+            keys.append(np.arange(encoded.n_rows))  # people are counted by row
         order = np.lexsort(keys[::-1])
         new = np.ones(len(order), dtype=bool)
         new[1:] = np.logical_or.reduce([key[order[1:]] != key[order[:-1]] for key in keys])
@@ -59,7 +63,7 @@ class Entries:
         return cls(encoded, row_unit, row_unit[first], whole)
 
     def groups(self, labels: NDArray[np.int32]) -> Groups:
-        """Return groups of some units, the others have label -1; they are compared with the whole table."""
+        """Return groups of some units, compared with the whole table; other units have the label -1."""
         of_entry = labels[self.unit]
         kept = np.flatnonzero(of_entry >= 0)
         whole = self.whole
@@ -79,7 +83,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Segments:
-    """Runs of the order of the units; tried: how many attributes of each are done with."""
+    """Runs in the order of the units; tried: the number of cuts tried in each."""
 
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
@@ -90,7 +94,7 @@ class Segments:
         return Segments(self.starts[chosen], self.stops[chosen], self.tried[chosen])
 
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return every place in the order that a segment holds, and the number of that segment."""
+        """Return the places of all segments in the order, and the segment of each."""
         lengths = self.stops - self.starts
         number = np.repeat(np.arange(len(lengths)), lengths)
         first = np.cumsum(lengths) - lengths
@@ -106,17 +110,17 @@ def split_under_models(
     models: tuple[PrivacyModel, ...],
     run: Run,
 ) -> NDArray[np.int32]:
-    """Return the group of each unit. In each round every open segment proposes its next cut; those that pass are made.
+    """Return the group of each unit. In each round every open segment proposes its next cut; cuts that pass are made.
 
-    Cost: a round is linear in the entries of the open segments; there are as many rounds as the deepest segment has
-    cuts, and those that were tried in vain.
+    Cost: a round is linear in the entries of the open segments; the number of rounds is that of the cuts tried on the
+    way to the deepest segment.
     """
     local = tuple(model for model in models if not model.size_only and model.basis is not Basis.TABLE)
     budget = min(
         (m.most_groups(int(entries.whole.sizes.sum())) for m in models if isinstance(m, AverageRisk)), default=n_units
     )
     order = np.arange(n_units, dtype=np.int32)
-    begins = np.zeros(n_units, dtype=bool)  # where a segment begins
+    begins = np.zeros(n_units, dtype=bool)  # whether a segment begins
     begins[0] = True
     parts = np.zeros(n_units, dtype=np.int32)
     spare = budget - 1
@@ -171,7 +175,7 @@ def _any_of(owner: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.
 def _afford(
     passing: NDArray[np.bool_], owner: NDArray[np.int64], segments: Segments, spare: int
 ) -> tuple[NDArray[np.bool_], int]:
-    """Keep the cuts that the number of groups allows, those of the longest segments first."""
+    """Keep the cuts that the maximum number of groups allows, longest segments first."""
     more = np.bincount(owner) - 1
     if int(more[passing].sum()) <= spare:
         return passing, spare - int(more[passing].sum())
@@ -191,7 +195,7 @@ def _next_segments(
     *,
     open_left: bool,
 ) -> Segments:
-    """Return the parts of the segments that were cut and the other segments, which may try further attributes."""
+    """Return the parts of the segments that were cut, and the other segments, which try further cuts."""
     if not open_left:
         return segments.take(np.zeros(len(passing), dtype=bool))
     stops = np.append(part_starts[1:], 0)

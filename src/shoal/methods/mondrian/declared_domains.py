@@ -1,4 +1,4 @@
-"""Mondrian over declared domains: a segment is as wide as its region, not as the values in it."""
+"""Mondrian over declared domains: the width of a segment is that of its region, not of its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ Domains = Mapping[str, tuple[float, float]]
 
 
 def read_domains(given: Mapping[str, tuple[float, float]] | str) -> dict[str, tuple[float, float]]:
-    """Read declared ranges by attribute: a mapping, or a text such as age=0:100,sex=0:1.
+    """Read declared ranges by attribute.
+
+    Args:
+        given: A mapping, or a text such as age=0:100,sex=0:1.
+
+    Raises:
+        UsageError: The ranges cannot be read.
 
     >>> read_domains("age=0:100,sex=0:1")
     {'age': (0.0, 100.0), 'sex': (0.0, 1.0)}
@@ -31,15 +37,16 @@ def read_domains(given: Mapping[str, tuple[float, float]] | str) -> dict[str, tu
         raise UsageError("domains: write name=low:high for each attribute, as in age=0:100,sex=0:1.") from None
     for name, (low, high) in domains.items():
         if low > high:
-            raise UsageError(f"domain of {name!r}: give its least and its greatest value, in this order.")
+            raise UsageError(f"domain of {name!r}: the first number is above the second. Write low:high.")
     return domains
 
 
 def split_regions(encoded: Encoded, k: int, domains: Domains, run: Run) -> NDArray[np.int32]:
     """Return the group of each tuple.
 
-    The first region is the whole domain; a cut at the lower median of the values divides it there, so that both halves
-    end at the median. The widest region over its domain comes first, ties in the order of the quasi-identifiers.
+    The first region is the whole domain. A cut at the lower median of the values divides the region there, so both
+    halves end at the median. The attribute with the widest region over its domain is tried first, ties in the order of
+    the quasi-identifiers.
     """
     numbers, regions = _prepare(encoded, domains)
     spans = [high - low for low, high in regions]
@@ -67,28 +74,28 @@ def split_regions(encoded: Encoded, k: int, domains: Domains, run: Run) -> NDArr
 
 
 def _prepare(encoded: Encoded, domains: Domains) -> tuple[NDArray[np.float64], list[tuple[float, float]]]:
-    """Return the numbers of each tuple, and the domain of each attribute: as declared, else its own range."""
+    """Return the numbers of each tuple, and the domain of each attribute: as declared, or its own range."""
     regions = []
     for attribute in encoded.attributes:
         if not attribute.ordered or attribute.missing >= 0:
             raise UsageError(
-                f"mondrian over domains takes numbers and dates without missing values; column {attribute.name!r} is "
-                "not such. Give its values numbers, or leave out domains."
+                f"mondrian over domains needs numbers or dates without missing values; column {attribute.name!r} has "
+                "others. Recode it, or leave out domains."
             )
         own = float(attribute.values[0]), float(attribute.values[-1])
         low, high = domains.get(attribute.name, own)
         if not low <= own[0] <= own[1] <= high:
-            raise UsageError(f"domain of {attribute.name!r}: some values lie outside of it. Widen it.")
+            raise UsageError(f"domain of {attribute.name!r}: some values are outside. Widen it.")
         regions.append((low, high))
-    strange = sorted(set(domains) - {attribute.name for attribute in encoded.attributes})
-    if strange:
-        raise UsageError(f"domain of {strange[0]!r}: not a quasi-identifier.")
+    unknown_names = sorted(set(domains) - {attribute.name for attribute in encoded.attributes})
+    if unknown_names:
+        raise UsageError(f"domain of {unknown_names[0]!r}: not a quasi-identifier.")
     columns = [attribute.values[encoded.tuples[:, i]] for i, attribute in enumerate(encoded.attributes)]
     return np.column_stack(columns), regions
 
 
 def _cut(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[NDArray[np.bool_], float]:
-    """Return which tuples lie above the lower median of their rows, and the median."""
+    """Return which tuples are above the lower median of their rows, and the median."""
     order = np.argsort(numbers, kind="stable")
     below = np.cumsum(counts[order])
     middle = float(numbers[order[np.searchsorted(below, (below[-1] + 1) // 2)]])

@@ -1,4 +1,4 @@
-"""Generalisation strings under research values: pre-pruning, and the searches over a list of strings."""
+"""Generalisation strings under research values: pre-pruning, and searches over a list of strings."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from typing import Any
 
 import numpy as np
 
-from shoal.methods.full_domain.base import Problem
+from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders
 from shoal.methods.full_domain.objectives import ByLevels, by_vector
 from shoal.methods.full_domain.research_values import Values, rising_levels
 from shoal.methods.full_domain.search import Rank, rank_of
 
-__all__ = ["Search", "search_listed", "search_local"]
+__all__ = ["StringSearch", "search_listed", "search_local"]
 
 
 @dataclass
-class Search:
-    """A question with the research value of each level, and the strings that were found to pass.
+class StringSearch:
+    """A lattice with the research value of each level, and the passing strings found so far.
 
-    generated: how many strings there are after pre-pruning. pruned: by attribute, the levels that fail alone; dropped:
-    the attributes that fail alone on every level, which are released as "*".
+    Attributes:
+        problem: The lattice.
+        values: The research value of each level of each attribute.
+        pruned: By attribute, the levels that fail by themselves.
+        dropped: The attributes that fail by themselves at every level; they are released as "*".
+        successes: The passing strings found so far.
+        began: When the search started.
     """
 
-    problem: Problem
+    problem: LatticeProblem
     values: Values
     pruned: dict[str, list[int]] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
@@ -38,11 +43,11 @@ class Search:
 
     @property
     def generated(self) -> int:
-        """How many strings there are."""
+        """The number of strings after pre-pruning."""
         return math.prod(self.problem.shape)
 
     def objective(self) -> ByLevels:
-        """Return the research values as prices: the higher the value, the lower the price."""
+        """Return the negative research values as prices."""
         return by_vector([[-value for value in levels] for levels in self.values])
 
     def value(self, vector: Vector) -> Fraction:
@@ -50,22 +55,22 @@ class Search:
         return sum((levels[place] for levels, place in zip(self.values, vector, strict=True)), Fraction(0))
 
     def rank(self, vector: Vector) -> Rank:
-        """Return what strings are compared by: value, roots, height, the vector."""
+        """Return the sort key of a string: value, roots, height, vector."""
         return rank_of(self.problem, vector, -self.value(vector), roots_first=True)
 
     def passes(self, vector: Vector) -> bool:
-        """Test a string and note it if it passes."""
+        """Test a string and record it if it passes."""
         passed = self.problem.passes(vector)
         if passed:
             self.successes.add(vector)
         return passed
 
     def ranked(self) -> list[Vector]:
-        """Return the strings that pass, the best first."""
+        """Return the passing strings, best first."""
         return sorted(self.successes, key=self.rank)
 
-    def pre_pruned(self) -> Search:
-        """Leave out the levels that fail alone, with everything more specific, and attributes without any other."""
+    def pre_pruned(self) -> StringSearch:
+        """Drop levels that fail by themselves, with all more specific ones, and attributes with no other level."""
         problem, absent = self.problem, self.problem.sets.absent
         kept, values, lowest = [], [], []
         pruned: dict[str, list[int]] = {}
@@ -88,9 +93,9 @@ class Search:
         return replace(self, problem=narrowed, values=values, pruned=pruned, dropped=dropped, successes=set())
 
     def facts(self) -> dict[str, Any]:
-        """Return what a data owner needs to choose, ready for JSON."""
+        """Return what a data owner needs to choose a string, ready for JSON."""
         lists = [[float(value) for value in levels] for levels in self.values]
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "strings": self.generated,
             "tested": self.problem.n_tests,
             "successful": [
@@ -109,7 +114,7 @@ class Search:
             "rising": rising_levels(self.problem, self.values),
             "seconds": round(time.perf_counter() - self.began, 3),
         }
-        return told
+        return facts
 
 
 def _root(ladder: Ladder) -> Ladder:
@@ -118,9 +123,9 @@ def _root(ladder: Ladder) -> Ladder:
 
 
 def local_steps(shape: tuple[int, ...]) -> Iterator[tuple[Vector, list[bool]]]:
-    """Give the strings that the local search tests; the caller appends to the list whether each passed.
+    """Yield the strings that the local search tests; the caller appends to the list whether each passed.
 
-    Each attribute is halved between its root (position 0) and its most specific level, and all move together.
+    Each attribute is bisected between its root (position 0) and its most specific level; all move together.
     """
     low, high = [0] * len(shape), list(shape)
     middle = [(a + b) // 2 for a, b in zip(low, high, strict=True)]
@@ -137,18 +142,18 @@ def local_steps(shape: tuple[int, ...]) -> Iterator[tuple[Vector, list[bool]]]:
         middle = following
 
 
-def search_local(search: Search, lattice: Lattice | None = None) -> None:
-    """Halve every attribute between root and most specific level, all together; lattice: what its tests prune."""
+def search_local(search: StringSearch, lattice: Lattice | None = None) -> None:
+    """Bisect every attribute between root and most specific level, all at once; the tests prune the lattice."""
     for vector, answer in local_steps(search.problem.shape):
         answer.append(search.passes(vector))
         if lattice is not None:
             _prune(lattice, vector, answer[0])
 
 
-def search_listed(search: Search, lattice: Lattice) -> None:
-    """Test the middle of the strings that are left, in order of research value, until none is.
+def search_listed(search: StringSearch, lattice: Lattice) -> None:
+    """Test the middle of the remaining strings, in order of research value, until none remains.
 
-    A string that passes removes those of lower value and the more general ones; one that fails the more specific ones.
+    A passing string removes those of lower value and the more general ones, a failing string the more specific ones.
     """
     prices = _prices(search)
     order = np.argsort(-prices, kind="stable")  # ascending value, then the smaller vector
@@ -166,7 +171,7 @@ def search_listed(search: Search, lattice: Lattice) -> None:
         order = order[flat[order] == OPEN]
 
 
-def _prices(search: Search) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _prices(search: StringSearch) -> np.ndarray[Any, np.dtype[np.int64]]:
     prices = np.zeros(search.problem.shape, dtype=np.int64)
     for axis, costs in enumerate(search.objective().levels):
         along = [1] * len(search.problem.shape)
@@ -176,7 +181,7 @@ def _prices(search: Search) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _prune(lattice: Lattice, vector: Vector, passed: bool) -> None:
-    """Mark what a test tells; what is marked is not tested any more."""
+    """Mark what follows from a test; marked strings are not tested again."""
     if passed:
         lattice.above(vector)[...] = PASSES
     else:

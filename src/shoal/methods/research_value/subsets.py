@@ -1,4 +1,4 @@
-"""The distributed search: strings of subsets of the attributes first, then their combinations."""
+"""The distributed search: strings over subsets of the attributes, then their combinations."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from dataclasses import dataclass
 from shoal.errors import CancelledError
 from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
 from shoal.methods.full_domain.levels import Vector
-from shoal.methods.research_value.search import Search
+from shoal.methods.research_value.search import StringSearch
 
 __all__ = ["search_subsets", "split"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some neighbouring attributes: the strings over them that pass alone, by falling research value.
+    """Some consecutive attributes, and the strings over them that pass by themselves.
 
-    first: the place of the first attribute. strings: with the number that each is compared by, the best first.
+    Attributes:
+        first: The index of the first attribute.
+        lattice: The lattice over these attributes.
+        strings: The passing strings with their sort keys, best first.
     """
 
     first: int
@@ -27,12 +30,12 @@ class Part:
 
     @property
     def end(self) -> int:
-        """The place after the last attribute."""
+        """The index after the last attribute."""
         return self.first + len(self.lattice.shape)
 
 
 def split(shape: tuple[int, ...], budget: int) -> list[tuple[int, int]]:
-    """Cut the attributes, in their order, into runs whose strings number at most the budget (or one attribute)."""
+    """Cut the attributes, in order, into runs of at most `budget` strings (or of one attribute)."""
     runs, first, size = [], 0, 1
     for i, n in enumerate(shape):
         if i > first and size * n > budget:
@@ -42,16 +45,16 @@ def split(shape: tuple[int, ...], budget: int) -> list[tuple[int, int]]:
     return [*runs, (first, len(shape))]
 
 
-def search_subsets(search: Search, budget: int) -> None:
-    """Find the best string of a list that is too long to be made; memory is that of the parts' strings.
+def search_subsets(search: StringSearch, budget: int) -> None:
+    """Find the best string without listing all strings; memory is that of the strings of the parts.
 
-    In a part, the other attributes left out, failures alone remove strings; all that pass are kept. Combinations are
-    then tried part after part by falling value: one that fails leaves out all that extend it, and what cannot beat the
-    best found is not looked at. So the best string is found, whatever the values are.
+    Within a part, with the other attributes left out, only failures remove strings. Combinations are then tried part by
+    part in order of falling value: a failing combination excludes all its extensions, and combinations that cannot beat
+    the best are skipped. The result is the best string, whatever the values are.
     """
     prices = _ranks(search)
     parts = [_part(search, first, end, prices) for first, end in split(search.problem.shape, budget)]
-    rest = [0]  # what the parts from each on cost at least
+    rest = [0]  # minimum price of the parts from each one on
     for part in reversed(parts):
         rest.insert(0, rest[0] + (part.strings[0][0] if part.strings else 0))
     best = min((_sum(prices, vector) for vector in search.successes), default=None)
@@ -63,7 +66,7 @@ def _sum(prices: list[list[int]], vector: Vector) -> int:
     return sum(costs[place] for costs, place in zip(prices, vector, strict=True))
 
 
-def _part(search: Search, first: int, end: int, prices: list[list[int]]) -> Part:
+def _part(search: StringSearch, first: int, end: int, prices: list[list[int]]) -> Part:
     shape, absent = search.problem.shape[first:end], search.problem.sets.absent
     lattice = Lattice(shape)
     lattice.settle(lambda vector: search.problem.passes((*absent[:first], *vector, *absent[end:])))
@@ -72,8 +75,8 @@ def _part(search: Search, first: int, end: int, prices: list[list[int]]) -> Part
     return Part(first, lattice, sorted(priced))
 
 
-def _ranks(search: Search) -> list[list[int]]:
-    """Return a number for each level so that strings compare by their sums: value, roots, height, then the vector."""
+def _ranks(search: StringSearch) -> list[list[int]]:
+    """Return a number for each level so that sums compare strings by value, roots, height and vector."""
     problem = search.problem
     n_strings, top = math.prod(problem.shape), sum(problem.top)
     found, stride = [], n_strings
@@ -87,19 +90,24 @@ def _ranks(search: Search) -> list[list[int]]:
 
 @dataclass
 class _Combining:
-    """The second half: combinations of the parts' strings.
+    """The second phase: combinations of the strings of the parts.
 
-    rest: what the parts from each on cost at least. best: what the best string so far costs.
+    Attributes:
+        search: The search.
+        parts: The parts.
+        rest: The minimum price of the parts from each one on.
+        prices: The number of each level of each attribute.
+        best: The price of the best string so far.
     """
 
-    search: Search
+    search: StringSearch
     parts: list[Part]
     rest: list[int]
     prices: list[list[int]]
     best: int | None = None
 
     def descend(self, vector: Vector, n_fixed: int, cost: int) -> None:
-        """Extend a string over the first parts by every string of the next one that may still be part of the best."""
+        """Extend a string over the first parts by every string of the next part that may lead to the best."""
         if n_fixed == len(self.parts):
             self.search.successes.add(vector)
             self.best = cost
@@ -132,7 +140,7 @@ class _Combining:
         passes: Callable[[Vector], bool],
         too_dear: Callable[[int], bool],
     ) -> None:
-        """Mark an open string with the help of a path above it; its end most likely fails, and is tested first."""
+        """Decide an open string by a path above it, whose end most likely fails and is tested first."""
 
         def price(string: Vector) -> int:
             return sum(self.prices[part.first + i][place] for i, place in enumerate(string))

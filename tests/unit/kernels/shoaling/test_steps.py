@@ -1,4 +1,4 @@
-"""What the kernels of shoaling keep at every step: all rows, ripe groups, no greater cost; on many random tables."""
+"""What the kernels of shoaling keep at every step: all rows, passing groups, no greater cost; on many random tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ N_TABLES = 60
 
 
 def check_kept(made: Problem, before: int, tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: object) -> None:
-    """Every row still has its group, every group is ripe, and nothing costs more than before."""
+    """Every row still has its group, every group passes, and nothing costs more than before."""
     grouping = Grouping.joined([(tuples, rows, np.asarray(labels, dtype=np.int32))])
     counted: Counter[int] = Counter()
     for entry, count in zip(grouping.tuples.tolist(), grouping.rows.tolist(), strict=True):
@@ -60,7 +60,7 @@ def test_prices_are_those_of_the_twin(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(N_TABLES))
-def test_grown_groups_are_ripe(number: int) -> None:
+def test_grown_groups_pass(number: int) -> None:
     made = problem(number)
     labels, n_groups = grown(made)
     assert sorted(set(labels.tolist())) == list(range(n_groups))
@@ -82,7 +82,7 @@ def test_groups_are_given_up_only_where_that_costs_less(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(N_TABLES))
-def test_members_are_gathered_in_ripe_groups(number: int) -> None:
+def test_members_are_gathered_in_groups_that_pass(number: int) -> None:
     made = problem(number)
     n, room = len(made.codes), 2 * len(made.codes)
     picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)

@@ -109,7 +109,7 @@ def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
     labels = np.sort(draw.integers(0, n_groups, len(made.codes))).astype(np.int32)
     _, labels = np.unique(labels, return_inverse=True)
     labels = labels.astype(np.int32)
-    expected = naive.eject(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
+    expected = naive.dissolve(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
     every = np.arange(len(made.codes), dtype=np.int32)
     n_groups = int(labels.max()) + 1
     given_up = dissolve(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)

@@ -17,7 +17,7 @@ from shoal import hierarchy
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
 from shoal.methods import Run, named
-from shoal.methods.full_domain.base import FullDomain, Judged, Problem
+from shoal.methods.full_domain.base import FullDomain, Judged, LatticeProblem
 from shoal.methods.full_domain.frequency import MemoryEngine
 from shoal.methods.full_domain.objectives import NAMES, objective
 from shoal.models import KAnonymity
@@ -45,7 +45,7 @@ def encoded() -> Encoded:
     return encode(table, schema, rules)
 
 
-def problem_of(encoded: Encoded, limit: Fraction) -> Problem:
+def problem_of(encoded: Encoded, limit: Fraction) -> LatticeProblem:
     method = named("optimal")
     assert isinstance(method, FullDomain)
     return method.problem(MemoryEngine(encoded), (KAnonymity(K),), Run(suppression_limit=limit))

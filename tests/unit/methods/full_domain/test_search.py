@@ -177,7 +177,7 @@ def test_refusal_without_a_way_says_so() -> None:
 
     _, encoded, _ = make(0)
     for method in ("optimal", "incognito", "rv-hybrid"):
-        with pytest.raises(InfeasibleError, match=r"60 of 60 rows are in groups that fail.*No level can mend that"):
+        with pytest.raises(InfeasibleError, match=r"60 of 60 rows are in groups that fail.*No other level helps"):
             solve(encoded, 2, Fraction(0), Never(2), method=method)
 
 

@@ -1,4 +1,4 @@
-"""Models that steer shoaling: what its kernels take for ripe is what the models pass."""
+"""Models that steer shoaling: groups that pass in the kernels pass the models."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_models_steer_the_search(model: PrivacyModel, effort: str, seed: int) ->
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_what_the_kernels_take_for_ripe_passes(model: PrivacyModel, seed: int) -> None:
+def test_groups_that_pass_in_the_kernels_pass_the_models(model: PrivacyModel, seed: int) -> None:
     """Exchanges and all other steps keep groups that pass, without a repair after them."""
     encoded, models = table(seed), (KAnonymity(3), model)
     problem = prepare(encoded, max(each.minimum_size for each in models), models)
