@@ -1,4 +1,4 @@
-"""An original and a release of it, opened to be compared."""
+"""An original and a release of it, opened for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ __all__ = ["Pair", "open_pair"]
 
 @dataclass(frozen=True)
 class Pair:
-    """An original and a release of it, of whatever tool; hierarchies: over the values of the original."""
+    """An original and a release of it by any tool.
+
+    Attributes:
+        original: The original.
+        released: The release.
+        schema: The columns of the original.
+        hierarchies: Over the values of the original, by column.
+    """
 
     original: Table
     released: Table
@@ -41,7 +48,7 @@ def open_pair(
 ) -> Pair:
     """Read both tables, frames or paths, and tell the kinds of the quasi-identifiers from the original."""
     check_lists(qi=qi)
-    tables = [as_table(given) for given in (original, released)]
+    tables = [as_table(data) for data in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
         if absent:

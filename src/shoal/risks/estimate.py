@@ -1,4 +1,4 @@
-"""The chance to be found in a release: of those who are known to be in it, of the population, of all together."""
+"""Re-identification risk of a release: prosecutor, journalist and marketer risk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import starred_rows
 from shoal.models.thresholds import compare
@@ -26,9 +26,9 @@ __all__ = ["CONVENTIONS", "DEFAULT_THRESHOLD", "Exposure", "Fitting", "Risk", "e
 
 DEFAULT_THRESHOLD = "0.2"
 CELL_SIZE = "cell-size-"
-# Sizes of groups that publishers of data use. Conventions, none of them a law: which one fits is for the user to say.
+# Least group sizes in common use. They are conventions, not laws; the user chooses one.
 CONVENTIONS = {
-    3: "the least in common use, for recipients bound by a contract",
+    3: "the smallest in common use, for recipients bound by a contract",
     5: "a common start for health data",
     10: "common in statistics of schools and of health",
     11: "the cell size of the CMS (no count from 1 to 10), and the reason for the 0.09 of EMA and Health Canada",
@@ -38,7 +38,13 @@ CONVENTIONS = {
 
 @dataclass(frozen=True)
 class Exposure:
-    """The chance of a row to be found: the largest one, the mean over all rows, the share of rows above a threshold."""
+    """The probability that a row is re-identified.
+
+    Attributes:
+        max: The largest over all rows.
+        average: The mean over all rows.
+        share_above: The share of rows above the threshold.
+    """
 
     max: float
     average: float
@@ -47,9 +53,12 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Fitting:
-    """How many people of the population fit each group: rows / unit, so that weights that are no whole numbers fit too.
+    """How many people of the population match each group.
 
-    basis: where they come from, "population" or "weights".
+    Attributes:
+        rows: Their number times `unit`, because weights may be fractions.
+        basis: Where the numbers come from: "population" or "weights".
+        unit: The common denominator.
     """
 
     rows: NDArray[np.int64]
@@ -59,15 +68,26 @@ class Fitting:
 
 @dataclass(frozen=True)
 class Risk:
-    """What a release gives away about who stands behind its rows.
+    """The re-identification risk of a release.
 
-    rows: those in groups; suppressed_rows, all of whose quasi-identifiers are "*", are in none. counts: what is
-    counted, "rows" or "persons". uniques: rows alone in their group. threshold: as it was given; least_group: the group
-    size that it asks for; met: whether all groups have it. prosecutor: found by someone who knows that the person is in
-    the release: 1 / rows of the group. journalist: by someone who knows that the person is in the population: 1 /
-    people of it who fit the group; journalist_basis says where that number comes from ("release": nothing is known of
-    the population, so that nobody else fits). marketer: the share of rows that are found if all are tried. estimates:
-    of those alone in the population, where its size is told.
+    Attributes:
+        rows: The number of rows in groups.
+        suppressed_rows: The number of rows whose quasi-identifiers are all "*"; they are in no group.
+        groups: The number of groups.
+        smallest_group: The size of the smallest group.
+        average_group: The mean group size.
+        uniques: The number of rows that are alone in their group.
+        counts: What is counted: "rows" or "persons".
+        threshold: The largest probability allowed.
+        least_group: The group size that the threshold requires.
+        met: Whether all groups have that size.
+        prosecutor: Risk from an attacker who knows that the person is in the release: 1 / rows of the group.
+        journalist: Risk from an attacker who knows that the person is in the population: 1 / people who match the
+            group.
+        journalist_basis: Where the number of people comes from; "release" if nothing is known of the population, so
+            that nobody else is assumed to match.
+        marketer: The expected share of rows that are re-identified if an attacker tries all.
+        estimates: Estimates of population uniques, if the size of the population is known.
     """
 
     rows: int
@@ -87,7 +107,7 @@ class Risk:
     estimates: Uniques | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures by name; an estimate that is not available is None."""
+        """Return the figures by name; an unavailable estimate is None."""
         content = asdict(self)
         content["journalist"]["basis"] = content.pop("journalist_basis")
         content["threshold"] = float(self.threshold)
@@ -95,13 +115,13 @@ class Risk:
         return content
 
 
-def read_threshold(given: object) -> Fraction:
-    """Return the largest chance allowed: a number such as 0.2, a fraction such as 1/11, or cell-size-11, which is 1/11.
+def read_threshold(value: object) -> Fraction:
+    """Return the largest probability allowed, from 0.2, a fraction such as 1/11, or cell-size-11, which is 1/11.
 
     >>> read_threshold("cell-size-11")
     Fraction(1, 11)
     """
-    text = str(given).strip()
+    text = str(value).strip()
     try:
         size = text.removeprefix(CELL_SIZE)
         threshold = Fraction(text) if size == text else Fraction(1, int(size))
@@ -109,8 +129,8 @@ def read_threshold(given: object) -> Fraction:
         threshold = Fraction(0)
     if not 0 < threshold <= 1:
         raise UsageError(
-            f"threshold {given!r} is not a chance above 0 and up to 1. Write 0.2, 1/11, or the size of the smallest "
-            f"group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."
+            f"threshold {value!r} is not a probability above 0 and at most 1. Use 0.2, 1/11, or the size of "
+            f"the smallest group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."
         )
     return threshold
 
@@ -124,16 +144,26 @@ def estimate(
     population: int | None = None,
     counts: str = "rows",
 ) -> Risk:
-    """Return the risk of groups of these sizes; where there are none, all rows being suppressed, every chance is 0.
+    """Return the risk of groups; every probability is 0 if there are none because all rows are suppressed.
 
-    fitting: people of the population who fit each group. population: how many people there are.
+    Args:
+        sizes: The size of each group.
+        threshold: The largest probability allowed; see `read_threshold`.
+        suppressed_rows: The number of suppressed rows.
+        fitting: The people of the population who match each group.
+        population: The size of the population.
+        counts: What the sizes count: "rows" or "persons".
+
+    Raises:
+        UsageError: The threshold or the size of the population is out of range.
+        InputError: Fewer people match a group than it has rows.
 
     >>> import numpy as np
     >>> estimate(np.array([1, 2, 3, 4])).prosecutor.average
     0.4
     """
     limit = read_threshold(threshold)
-    least = math.ceil(1 / limit)  # exact: 0.0909 asks for 12 rows, not for 11
+    least = math.ceil(1 / limit)  # exact: 0.0909 requires 12 rows, not 11
     n_rows, n_groups = int(sizes.sum()), len(sizes)
     prosecutor = Exposure(
         max=1 / int(sizes.min()) if n_groups else 0.0,
@@ -172,7 +202,7 @@ def estimate(
 def _share_above(
     ones: NDArray[np.int64], fitting: NDArray[np.int64], sizes: NDArray[np.int64], limit: Fraction
 ) -> float:
-    """Return the share of rows whose chance, ones / fitting, is above the limit; compared exactly."""
+    """Return the share of rows whose probability, ones / fitting, exceeds the limit; compared exactly."""
     n_rows = int(sizes.sum())
     return int(sizes[compare(ones, fitting, limit) > 0].sum()) / n_rows if n_rows else 0.0
 
@@ -181,13 +211,14 @@ def _check_fitting(sizes: NDArray[np.int64], fitting: Fitting) -> None:
     few = int((fitting.rows < sizes * fitting.unit).sum())
     if few and fitting.basis == "population":
         raise InputError(
-            f"{few} of {len(sizes)} groups fit fewer rows of the population than they have themselves. Give the table "
-            "that the release was drawn from, and the kinds and hierarchies of its columns."
+            f"{few} of {len(sizes)} groups match fewer rows of the population than they have themselves. Pass the "
+            f"table that the release was drawn from with {setting('population')}, and the kinds and hierarchies of its "
+            "columns."
         )
     if few:
         raise InputError(
-            f"{few} of {len(sizes)} groups have weights that sum to less than their rows. A weight says how many "
-            "people a row stands for: 1 or more."
+            f"{few} of {len(sizes)} groups have weights that sum to less than their rows. A weight is the number "
+            "of people that a row represents: at least 1."
         )
 
 
@@ -207,12 +238,28 @@ def risk(
     decimal: str = ".",
     thousands: str = "",
 ) -> Risk:
-    """Say how easily people are found in a table, released by whatever tool or not at all: a frame, or a path.
+    """Estimate the re-identification risk of a table, released by any tool or not at all.
 
-    threshold: the largest chance allowed, such as 0.2, "1/11" or "cell-size-11". population: the number of people that
-    the table was drawn from, for estimates, or their table (a frame or a path), which is counted; the kinds and
-    hierarchies are for reading cells over its values. person: the column that says which rows are one person's. weight:
-    the column that says how many people of the population each row stands for.
+    Args:
+        released: The table: a frame or a path.
+        qi: The quasi-identifiers.
+        threshold: The largest probability allowed, such as 0.2, "1/11" or "cell-size-11".
+        population: The number of people that the table was drawn from, for estimates; or their table (a frame or a
+            path), which is counted.
+        person: The column that identifies the person of each row.
+        weight: The column with the number of people of the population that each row represents.
+        numeric: The quasi-identifiers that contain numbers; these and the arguments below are needed to read cells over
+            the values of a population.
+        categorical: Those that contain categories.
+        dates: Those that contain dates, with their strptime format.
+        missing: Texts that mark a missing value beside the empty one.
+        hierarchies: By column.
+        decimal: The decimal mark.
+        thousands: The thousands mark.
+
+    Raises:
+        UsageError: An argument names an unknown column or is out of range.
+        InputError: A cell cannot be read.
 
     >>> import polars as pl, shoal
     >>> shoal.risk(pl.DataFrame({"age": ["30", "40", "40", "40"]}), qi=["age"]).uniques
@@ -222,8 +269,8 @@ def risk(
     table = as_table(released)
     absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
     if absent or not qi:
-        told = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
-        raise UsageError(f"{told} Its columns: {', '.join(map(repr, table.names[:30]))}.")
+        problem = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
+        raise UsageError(f"{problem} Its columns: {', '.join(map(repr, table.names[:30]))}.")
     starred = starred_rows(table, qi)
     kept = np.flatnonzero(~starred)
     _, first, labels = np.unique(table.group_labels(qi)[kept], return_index=True, return_inverse=True)
@@ -231,7 +278,7 @@ def risk(
     fitting = _weighed(table, kept, labels, weight, values.Marks(decimal, thousands)) if weight is not None else None
     if population is not None and not is_size:
         if weight is not None or person is not None:
-            raise UsageError("a population's table and weights or persons do not go together. Give one of them.")
+            raise UsageError("the table of a population cannot be combined with weights or persons. Pass one of them.")
         kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
         people = as_table(population)
         schema = Schema.build(
@@ -256,7 +303,7 @@ def risk(
 
 
 def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], person: str | None) -> NDArray[np.int64]:
-    """Return the rows, or the persons, of each group."""
+    """Return the number of rows, or persons, of each group."""
     if person is not None:
         pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept]]), axis=0)
         labels = pairs[:, 0]
@@ -266,16 +313,18 @@ def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], per
 def _weighed(
     table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], weight: str, marks: values.Marks
 ) -> Fitting:
-    """Return the sum of the weights of each group, exactly: as whole numbers over a common denominator."""
+    """Return the exact sum of the weights of each group, as integers over a common denominator."""
     ranks, texts = table.factor(weight)
     numbers, misfits = values.parse_numbers([values.normalise(text) for text in texts.to_list()], marks)
     if misfits or any(number <= 0 for number in numbers):
-        raise InputError(f"weights in column {weight!r}: some are no numbers above 0. Mend them, or leave it out.")
+        raise InputError(
+            f"weights in column {weight!r}: some are not positive numbers. Correct them, or omit the column."
+        )
     exact = [Fraction(str(number)) for number in numbers]
     unit = math.lcm(*(number.denominator for number in exact))
-    whole = np.array([int(number * unit) for number in exact], dtype=object)
+    multiples = np.array([int(number * unit) for number in exact], dtype=object)
     sums = np.zeros(int(labels.max(initial=-1)) + 1, dtype=object)
-    np.add.at(sums, labels, whole[ranks[kept]])
+    np.add.at(sums, labels, multiples[ranks[kept]])
     if max([unit, *sums.tolist()], default=0) >= 2**62:
         raise InputError(f"weights in column {weight!r} are too large or have too many decimals. Round them.")
     return Fitting(sums.astype(np.int64), "weights", unit)
