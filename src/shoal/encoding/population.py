@@ -72,9 +72,9 @@ def encode_population(
         if attribute.ordered:
             by_text = _ordered_places(attribute, columns[attribute.name], normal, raw)
         else:
-            by_text, strangers = _coded_places(attribute, normal, schema)
+            by_text, new_values = _coded_places(attribute, normal, schema)
             if attribute.tree is not None:
-                nodes[i] = _nodes(attribute, strangers, hierarchies[attribute.name])
+                nodes[i] = _nodes(attribute, new_values, hierarchies[attribute.name])
         places.append(by_text[raw])
     distinct, counts = np.unique(np.column_stack(places), axis=0, return_counts=True)
     return Population(distinct, counts.astype(np.int64), nodes)
@@ -111,9 +111,9 @@ def _coded_places(attribute: Attribute, normal: list[str], schema: Schema) -> tu
     if attribute.kind is Kind.NUMERIC:
         code_of = {_number(text): code for text, code in code_of.items()}
         normal = [_number(text) for text in normal]
-    strangers = sorted({text for text in normal if text not in code_of}, key=str)
-    code_of |= {text: len(attribute.texts) + i for i, text in enumerate(strangers)}
-    return np.array([code_of[text] for text in normal], dtype=np.int64), strangers
+    new_values = sorted({text for text in normal if text not in code_of}, key=str)
+    code_of |= {text: len(attribute.texts) + i for i, text in enumerate(new_values)}
+    return np.array([code_of[text] for text in normal], dtype=np.int64), new_values
 
 
 def _number(text: str) -> Any:
@@ -121,11 +121,11 @@ def _number(text: str) -> Any:
     return text if misfits else float(numbers[0])
 
 
-def _nodes(attribute: Attribute, strangers: list[str], rule: Rule) -> NDArray[np.int32]:
+def _nodes(attribute: Attribute, new_values: list[str], rule: Rule) -> NDArray[np.int32]:
     """Return the node of each place on each level; labels decide for values that the table lacks."""
     tree = attribute.tree
     assert tree is not None
-    texts = [text if isinstance(text, str) else f"{text:g}" for text in strangers]
+    texts = [text if isinstance(text, str) else f"{text:g}" for text in new_values]
     levels = [tree.nodes]
     if texts:
         numeric = attribute.kind is Kind.NUMERIC

@@ -34,15 +34,15 @@ def whole_places(attribute: Attribute | Sensitive) -> tuple[NDArray[np.int64], i
     values = [Fraction(repr(value)) for value in attribute.values[:n_known].tolist()]  # the shortest decimal of a float
     beyond = [value - values[0] for value in values]
     steps = math.lcm(*(value.denominator for value in beyond))
-    whole = [int(value * steps) for value in beyond]
-    shared = math.gcd(*whole) or 1
-    whole = [value // shared for value in whole]
-    width = whole[-1] if whole else 0
+    positions = [int(value * steps) for value in beyond]
+    shared = math.gcd(*positions) or 1
+    positions = [value // shared for value in positions]
+    width = positions[-1] if positions else 0
     if width > FINEST:
-        whole = [value * FINEST // width for value in whole]
+        positions = [value * FINEST // width for value in positions]
         width = FINEST
     places = np.full(len(attribute.texts), -1, dtype=np.int64)
-    places[:n_known] = whole
+    places[:n_known] = positions
     return places, width
 
 

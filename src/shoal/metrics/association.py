@@ -109,8 +109,8 @@ def cramers_v(one: Codes, other: Codes, rows: Floats) -> float:
     if n <= 1 or r == 1 or c == 1:
         return 0.0
     cells, place = np.unique(first * np.int64(c) + second, return_inverse=True)
-    found = np.bincount(place, rows)
+    observed = np.bincount(place, rows)
     expected = np.bincount(first, rows)[cells // c] * np.bincount(second, rows)[cells % c] / n
-    phi = max(0.0, float((found**2 / expected).sum()) / n - 1 - (r - 1) * (c - 1) / (n - 1))
+    phi = max(0.0, float((observed**2 / expected).sum()) / n - 1 - (r - 1) * (c - 1) / (n - 1))
     least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
     return min(1.0, (phi / least) ** 0.5) if least > 0 else 0.0

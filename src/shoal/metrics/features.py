@@ -270,8 +270,8 @@ def _fit_categories(
     table: Table, column: Column, cells: Sequence[str], missing: frozenset[str], labels: Mapping[str, frozenset[str]]
 ) -> CategoryScale:
     bare = CategoryReader(frozenset(), missing, labels)
-    shown = {member for cell in cells if not _is_star(bare, cell) for member in _shown(bare, cell)}
-    scale = CategoryScale(column, CategoryReader(frozenset(shown), missing, labels), tuple(sorted(shown)))
+    members = {member for cell in cells if not _is_star(bare, cell) for member in _shown(bare, cell)}
+    scale = CategoryScale(column, CategoryReader(frozenset(members), missing, labels), tuple(sorted(members)))
     read = scale.read(table)
     rows = table.counts(column.name) * ~read.starred
     return replace(scale, mean=tuple((rows @ read.shares / max(rows.sum(), 1)).tolist()))

@@ -48,14 +48,14 @@ def count_fitting(
     first[labels[::-1]] = np.arange(len(labels))[::-1]
     fits = [_fits(release, rows, population, column, schema, hierarchies.get(column.name)) for column in schema.qi]
     places = [population.factor(name).ranks[first] for name in names]
-    shown = [release.factor(name).ranks[rows] for name in names]
+    cells = [release.factor(name).ranks[rows] for name in names]
     # The attributes that match fewest rows come first.
     turns = sorted(range(len(names)), key=lambda i: float(np.mean([fit.mean() for fit in fits[i].values()])))
     matches = np.zeros(len(rows), dtype=np.int64)
     for group in range(len(rows)):
         inside: Any = slice(None)
         for i in turns:
-            good = fits[i][int(shown[i][group])][places[i][inside]]
+            good = fits[i][int(cells[i][group])][places[i][inside]]
             inside = np.flatnonzero(good) if isinstance(inside, slice) else inside[good]
         matches[group] = counts[inside].sum()
     return matches

@@ -55,9 +55,9 @@ def estimate_uniques(sizes: NDArray[np.int64], population: int) -> Uniques:
         raise UsageError(f"population={population} is smaller than the table, which has {n_rows} rows in groups.")
     if not n_rows:
         return Uniques(population, 0.0, None, None, None, None, None)
-    share, alone = n_rows / population, float((sizes == 1).sum())
+    share, n_unique = n_rows / population, float((sizes == 1).sum())
     if population == n_rows:
-        return Uniques(population, share, alone, alone, alone, alone, None)
+        return Uniques(population, share, n_unique, n_unique, n_unique, n_unique, None)
     of_size = np.bincount(sizes)
     estimates = {
         "zayatz": zayatz(of_size, population),
@@ -162,20 +162,20 @@ def shifted_negative_binomial(of_size: NDArray[np.int64], population: int) -> fl
     is drawn with the same probability.
     """
     groups, n_rows = int(of_size.sum()), int((of_size * np.arange(len(of_size))).sum())
-    alone, share = int(of_size[1]), n_rows / population
-    if groups == n_rows or not alone:
+    n_unique, share = int(of_size[1]), n_rows / population
+    if groups == n_rows or not n_unique:
         return None
     unseen = 1 - share
 
     def classes(p: float, r: float) -> float:
         return population / (1 + r * (1 - p) / p)
 
-    def seen(p: float, r: float) -> float:
+    def surplus(p: float, r: float) -> float:
         none = unseen * (p / (1 - (1 - p) * unseen)) ** r
         return float(classes(p, r) * (1 - none) - groups)
 
     def shape(p: float) -> float | None:
-        return _root(lambda r: seen(p, r), 1e-9, 1e9, geometric=True)
+        return _root(lambda r: surplus(p, r), 1e-9, 1e9, geometric=True)
 
     def excess(odds: float) -> float:
         p = 1 / (1 + math.exp(-odds))
@@ -184,7 +184,7 @@ def shifted_negative_binomial(of_size: NDArray[np.int64], population: int) -> fl
             return math.nan
         rest = 1 - (1 - p) * unseen
         one = share * (p / rest) ** r * (1 + unseen * r * (1 - p) / rest)
-        return float(classes(p, r) * one - alone)
+        return float(classes(p, r) * one - n_unique)
 
     grid = np.linspace(-25, 12, GRID).tolist()
     tried = [excess(odds) for odds in grid]

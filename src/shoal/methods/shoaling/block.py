@@ -136,10 +136,10 @@ class Block:
         return other if price_of(self.codes, self.prices, other) < price_of(self.codes, self.prices, part) else part
 
     def _dissolve(self) -> Part:
-        from shoal.kernels.shoaling.dissolve import eject
+        from shoal.kernels.shoaling.dissolve import dissolve
 
         groups = self.groups.copy()
-        eject(self.codes, self._every, self.rows, *self.prices, *self._requirement, self._n_groups, groups)
+        dissolve(self.codes, self._every, self.rows, *self.prices, *self._requirement, self._n_groups, groups)
         return self._every, self.rows, groups
 
     def _rebuild(self) -> Part:

@@ -121,7 +121,7 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
 
     Each step brings rows nearest to k at the least loss. The caller updates `labels` between two vectors.
     """
-    from shoal.kernels.shoaling.cover import measure_ripeness
+    from shoal.kernels.shoaling.cover import measure_progress
 
     counts = ladders.encoded.counts
     for climb in range(CLIMBS + 1):
@@ -132,11 +132,11 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
         while vector != ladders.tops:
             ups = [a for a in range(len(vector)) if vector[a] < ladders.tops[a]]
             steps = [(*vector[:a], vector[a] + 1, *vector[a + 1 :]) for a in ups]
-            ripe = np.empty(len(steps) + 1)
+            progress = np.empty(len(steps) + 1)
             both = np.array([*steps, vector], dtype=np.int32)
-            measure_ripeness(ladders.encoded.tuples, counts, *ladders.marks, both, k, labels, ripe)
+            measure_progress(ladders.encoded.tuples, counts, *ladders.marks, both, k, labels, progress)
             added_loss = np.array([ladders.loss(step) for step in steps]) - ladders.loss(vector)
-            vector = steps[int(np.argmax((ripe[:-1] - ripe[-1]) / np.maximum(added_loss, 1e-12)))]
+            vector = steps[int(np.argmax((progress[:-1] - progress[-1]) / np.maximum(added_loss, 1e-12)))]
             before = int(counts[labels < 0].sum())
             yield vector
             after = int(counts[labels < 0].sum())

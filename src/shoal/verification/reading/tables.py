@@ -10,11 +10,12 @@ import operator
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import chain, islice, product
 from typing import Any, TextIO
 
 from shoal.errors import FileError, InputError, UsageError
-from shoal.schema import Dialect
+from shoal.schema import Dialect, Reading
 from shoal.verification.reading import files, workbook
 from shoal.verification.verdict import MOST_VIOLATIONS
 
@@ -176,36 +177,54 @@ def _ragged(path: PathName, dialect: Dialect, width: int) -> InputError:
     return files.UnreadableError(path, f"line {line}: the row does not have {width} cells like the first row")
 
 
-def _guess(path: PathName, names: Sequence[str]) -> Dialect:
-    """Return the dialect in which the first line contains all these names; the default dialect if there is none."""
+def _guess(path: PathName, names: Sequence[str], reading: Reading) -> Dialect:
+    """Return the dialect in which the first line contains all these names; else the one that the reading describes."""
     if files.kind_of(path) not in (*TEXTUAL, "zstd"):
-        return Dialect()
-    for delimiter in DELIMITERS:
-        for initial_space in (False, True):
-            dialect = Dialect(delimiter=delimiter, initial_space=initial_space)
-            try:
-                header = next(filter(None, chain.from_iterable(chunks(path, dialect, 1))), [])
-            except InputError:
-                continue
-            if set(names) <= set(header):
-                return dialect
-    return Dialect()
+        return Dialect(header=reading.header is not False)
+    encodings = ["utf-8", *([reading.encoding] if reading.encoding else [])]
+    delimiters = dict.fromkeys([*([reading.delimiter] if reading.delimiter else []), *DELIMITERS])
+    for encoding, delimiter, initial_space in product(encodings, delimiters, (False, True)):
+        dialect = Dialect(delimiter, encoding, initial_space=initial_space)
+        try:
+            header = next(filter(None, chain.from_iterable(chunks(path, dialect, 1))), [])
+        except InputError:
+            continue
+        if set(names) <= set(header):
+            return dialect
+    return Dialect(reading.delimiter or ",", reading.encoding or "utf-8", reading.header is not False)
 
 
-def text_table(table: object, dialect: Dialect | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def _read_detected(path: PathName, names: Sequence[str], reading: Reading) -> dict[str, list[str]]:
+    """Read a file in a dialect that is detected; the reading applies where it fits the file."""
+    dialect = _guess(path, names, reading)
+    sheet = reading.sheet if files.kind_of(path) == "excel" and workbook.has_choice(path, reading.sheet) else None
+    try:
+        return read_original(path, dialect, sheet)
+    except InputError:
+        if reading.encoding is None or reading.encoding == dialect.encoding:
+            raise
+        return read_original(path, replace(dialect, encoding=reading.encoding), sheet)
+
+
+def text_table(
+    table: object, dialect: Dialect | None, names: Sequence[str], reading: Reading | None = None
+) -> Mapping[str, Sequence[str]]:
     """Return the text of a table by column name.
 
     Args:
         table: The path of a file, or a pandas, polars or pyarrow table.
         dialect: How the file is written; detected by default.
         names: Columns that the table should have, by which a dialect is detected.
+        reading: How a file is read whose dialect is detected, where that fits the file.
 
     Raises:
         UsageError: The argument is not a table.
         InputError: Two columns have the same name, or the file cannot be read as a table.
     """
     if isinstance(table, str | os.PathLike):
-        return read_original(table, dialect or _guess(table, names))
+        if dialect is not None:
+            return read_original(table, dialect)
+        return _read_detected(table, names, reading or Reading())
     frame: Any = table
     read: Callable[[int], list[Any]]
     if hasattr(frame, "get_column") and hasattr(frame, "columns"):  # polars
