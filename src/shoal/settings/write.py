@@ -17,8 +17,6 @@ from shoal.settings.settings import FIELDS, Settings
 
 __all__ = ["to_toml"]
 
-# Settings of the top level that are tables, in the order of the file.
-TABLES = (Form.PAIRS, Form.WEIGHTS)
 ARRAYS_OF_TABLES = (Form.MODELS, Form.RULES)
 
 
