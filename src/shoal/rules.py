@@ -232,18 +232,24 @@ class RuleVerdict:
 
 
 def judge_rules(
-    rules: Sequence[Rule], attributes: Sequence[Attribute], codes: NDArray[np.int32], labels: NDArray[np.int32]
+    rules: Sequence[Rule],
+    attributes: Sequence[Attribute],
+    codes: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    counts: NDArray[np.int64] | None = None,
 ) -> tuple[RuleVerdict, ...]:
     """Count the groups and rows that break each rule.
 
     Args:
         rules: The rules.
         attributes: The attributes of the table.
-        codes: Codes of each row.
-        labels: Group of each row; negative for a suppressed row.
+        codes: Codes of each row, or of each entry.
+        labels: Group of each row or entry; negative for a suppressed one.
+        counts: The number of rows of each entry; by default one.
     """
-    codes, labels = codes[labels >= 0], labels[labels >= 0]
-    rows = np.bincount(labels)
+    kept = labels >= 0
+    codes, labels, counts = codes[kept], labels[kept], None if counts is None else counts[kept]
+    rows = np.bincount(labels, weights=counts).astype(np.int64)
     verdicts = []
     for rule in rules:
         if rule.base is not None:

@@ -134,12 +134,14 @@ def two_rows_swap_labels(patch: Patch) -> None:
 
 @fault
 def labels_shifted_by_one_row(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, np.roll(made.labels, 1)))
+    spoil_partition(patch, lambda encoded, partition: relabelled(encoded, partition, np.roll(partition.labels, 1)))
 
 
 @fault
 def labels_shifted_by_one_group(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, (made.labels + 1) % made.n_groups))
+    spoil_partition(
+        patch, lambda encoded, partition: relabelled(encoded, partition, (partition.labels + 1) % partition.n_groups)
+    )
 
 
 @fault

@@ -57,7 +57,7 @@ def test_population_file(shoal: Shoal, tmp_path: Path) -> None:
     assert json.loads(ended.out)["journalist"]["max"] == 0.5
     everybody.write_text("age,sex\n20,F\n25,F\n30,F\n")
     ended = shoal("risk", out, "--qi", "age,sex", "--population", everybody)
-    assert (ended.code, "1 of 2 groups fit fewer rows" in ended.err) == (3, True)
+    assert (ended.code, "1 of 2 groups match fewer rows" in ended.err) == (3, True)
 
 
 def test_wrong_options_are_usage_errors(shoal: Shoal, data: Path) -> None:

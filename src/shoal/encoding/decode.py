@@ -52,7 +52,7 @@ def decode(
     """
     import polars as pl
 
-    shown: dict[str, Factor] = {}  # of each group
+    group_cells: dict[str, Factor] = {}  # the cell that each group shows, by attribute
     bounds: dict[str, dict[str, Ends]] = {}
     columns = {column.name: column for column in schema.qi}
     for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
@@ -62,30 +62,30 @@ def decode(
             pairs = zip(texts, ends, strict=True)
             bounds[attribute.name] = {text: (text, text) if pair is None else pair for text, pair in pairs}
         factor = factorize(pl.Series(texts, dtype=pl.String))
-        shown[attribute.name] = Factor(factor.ranks[cells.index], factor.texts)
+        group_cells[attribute.name] = Factor(factor.ranks[cells.index], factor.texts)
     names = [column.name for column in schema.released]
     labels = partition.labels
     kept = np.flatnonzero(labels >= 0)
-    whole = len(kept) == len(labels)
-    labels, rows = (labels, encoded.order) if whole else (labels[kept], encoded.order[kept])
-    order = np.argsort(rows) if keep_order else _sorted_order(names, shown, labels, encoded.others, rows)
+    all_kept = len(kept) == len(labels)
+    labels, rows = (labels, encoded.order) if all_kept else (labels[kept], encoded.order[kept])
+    order = np.argsort(rows) if keep_order else _sorted_order(names, group_cells, labels, encoded.others, rows)
     labels, rows = labels[order], rows[order]
     factors = {
-        name: Factor(shown[name].ranks[labels], shown[name].texts)
-        if name in shown
+        name: Factor(group_cells[name].ranks[labels], group_cells[name].texts)
+        if name in group_cells
         else Factor(encoded.others[name].ranks[rows], encoded.others[name].texts)
         for name in names
     }
     frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
     weights = encoded.weights
     if weights is not None:
-        weights = weights[order] if whole else weights[kept][order]
+        weights = weights[order] if all_kept else weights[kept][order]
     return Released(Table(frame, weights=weights, _factors=factors), rows, bounds)
 
 
 def _sorted_order(
     names: Sequence[str],
-    shown: Mapping[str, Factor],
+    group_cells: Mapping[str, Factor],
     labels: NDArray[np.int32],
     others: Mapping[str, Factor],
     rows: NDArray[np.int64],
@@ -96,9 +96,9 @@ def _sorted_order(
     """
     columns: list[NDArray[Any]] = []
     cards: list[int] = []
-    for in_groups, run in groupby(names, lambda name: name in shown):
+    for in_groups, run in groupby(names, lambda name: name in group_cells):
         if in_groups:
-            factors = [shown[name] for name in run]
+            factors = [group_cells[name] for name in run]
             key, _ = pack([factor.ranks for factor in factors], [len(factor.texts) for factor in factors])
             distinct, rank = np.unique(key, return_inverse=True)
             columns.append(rank[labels])

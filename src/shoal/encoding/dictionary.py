@@ -77,7 +77,7 @@ class Distinct:
         return [values.normalise(text) for text in self.texts.to_list()]
 
     def first(self, index: int) -> str:
-        """Return " (first at row 3)" for a cell, or an empty text if rows have no numbers."""
+        """Mention the first row of a cell, as " (first at row 3)"; an empty text if rows have no numbers."""
         return "" if self.first_row is None else first_row(self.first_row(index))
 
 

@@ -1,4 +1,4 @@
-"""Widen the ends of released ranges to a grid, so that they are no longer some person's own value."""
+"""Widen the ends of released ranges to a grid, so that they do not reveal the value of a person."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STEPS_ACROSS = 20  # a default grid has at least this many steps over the column
 
 
 def check_grid(name: str, grid: str) -> None:
-    """Refuse a grid that is neither a positive number nor a stretch of the calendar."""
+    """Refuse a grid that is neither a positive number nor a calendar period."""
     plain = Marks().plain(grid)
     if grid not in DATE_GRIDS and (plain is None or Decimal(plain) <= 0):
-        raise UsageError(f"grid {grid!r} of column {name!r}: use a number above 0, or {', '.join(DATE_GRIDS)}.")
+        raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {', '.join(DATE_GRIDS)}.")
 
 
 def default_grid(kind: Kind | None, span: float) -> str:
-    """Return a round grid for a range: 1, 2 or 5 times a power of ten for numbers, a stretch of the calendar for dates.
+    """Return a round grid for a range: 1, 2 or 5 times a power of ten for numbers, a calendar period for dates.
 
     >>> default_grid(Kind.NUMERIC, 73.0), default_grid(Kind.NUMERIC, 0.9), default_grid(Kind.DATE, 86400.0 * 365 * 60)
     ('2', '0.02', 'year')
@@ -41,17 +41,17 @@ def default_grid(kind: Kind | None, span: float) -> str:
 
 
 def snap(column: Column, low: str, high: str, grid: str) -> tuple[str, str]:
-    """Return the ends of a range moved out to the grid: the lower one down, the upper one up."""
+    """Return the ends of a range, the lower one moved down and the upper one moved up to the grid."""
     if column.kind is Kind.DATE:
         if grid not in DATE_GRIDS:
             raise UsageError(f"grid {grid!r} of the dates in column {column.name!r}: use {', '.join(DATE_GRIDS)}.")
         form = column.date_format
         first, last = _period(datetime.strptime(low, form), grid)[0], _period(datetime.strptime(high, form), grid)[1]
-        if form == Column.date_format:  # strftime does not fill up the years before 1000
+        if form == Column.date_format:  # strftime does not pad years before 1000
             return first.date().isoformat(), last.date().isoformat()
         return first.strftime(form), last.strftime(form)
     if grid in DATE_GRIDS:
-        raise UsageError(f"grid {grid!r} of the numbers in column {column.name!r}: use a number above 0.")
+        raise UsageError(f"grid {grid!r} of the numbers in column {column.name!r}: use a positive number.")
     marks, step = Marks(column.decimal, column.thousands), Decimal(grid)
     ends = []
     for text, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
@@ -61,7 +61,7 @@ def snap(column: Column, low: str, high: str, grid: str) -> tuple[str, str]:
 
 
 def _period(moment: datetime, grid: str) -> tuple[datetime, datetime]:
-    """Return the first and the last day of the stretch of the calendar that a moment lies in."""
+    """Return the first and the last moment of the calendar period that contains a moment."""
     if grid == "day":
         return moment.replace(hour=0, minute=0, second=0), moment.replace(hour=23, minute=59, second=59)
     if grid == "month":

@@ -1,4 +1,4 @@
-"""The people that a table was drawn from: how many of them the cells of a group fit."""
+"""The population that a table was drawn from: how many of its rows the cells of a group cover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, Cells, tight_partition
-from shoal.errors import InputError, UsageError, first_row, join_problems
+from shoal.errors import InputError, UsageError, first_row, join_problems, setting
 from shoal.hierarchy.base import Rule, over_values
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
@@ -24,14 +24,17 @@ __all__ = ["Population", "count_strangers", "covered_rows", "encode_population"]
 
 @dataclass(frozen=True)
 class Population:
-    """The distinct rows of a population table over the quasi-identifiers of a table, and how often each occurs.
+    """The distinct rows of a population over the quasi-identifiers of a table.
 
-    places: where each row stands in each attribute. For numbers and dates twice the code of an equal value, or the odd
-    number between its neighbours; for categories the code, those that the table lacks from the number of codes on.
-    nodes: by attribute with a tree, the node of each place on each level, -1 where the tree has none.
+    Attributes:
+        places: The place of each row in each attribute (rows x attributes). For numbers and dates, twice the code of an
+            equal value, or the odd number between its neighbours; for categories, the code. Values that the table lacks
+            have places from the number of codes on.
+        counts: How often each row occurs.
+        nodes: For each attribute with a tree, the node of each place on each level, -1 if the tree has none.
     """
 
-    places: NDArray[np.int64]  # rows x attributes
+    places: NDArray[np.int64]
     counts: NDArray[np.int64]
     nodes: Mapping[int, NDArray[np.int32]] = field(default_factory=dict)
 
@@ -44,11 +47,22 @@ class Population:
 def encode_population(
     table: Table, schema: Schema, attributes: tuple[Attribute, ...], hierarchies: Mapping[str, Rule]
 ) -> Population:
-    """Return a population table over the attributes of an encoded table."""
+    """Return a population over the attributes of an encoded table.
+
+    Args:
+        table: The population.
+        schema: The columns of the encoded table.
+        attributes: Its attributes.
+        hierarchies: By column.
+
+    Raises:
+        UsageError: The population lacks a column.
+        InputError: Its values do not suit the kind of a column.
+    """
     names = [attribute.name for attribute in attributes]
-    lacking = [name for name in names if name not in table.names]
-    if lacking:
-        raise UsageError(join_problems([f"the population has no column {name!r}. Add it." for name in lacking]))
+    absent = [name for name in names if name not in table.names]
+    if absent:
+        raise UsageError(join_problems([f"the population has no column {name!r}. Add it." for name in absent]))
     columns = {column.name: column for column in schema.qi}
     places: list[NDArray[np.int64]] = []
     nodes: dict[int, NDArray[np.int32]] = {}
@@ -58,9 +72,9 @@ def encode_population(
         if attribute.ordered:
             by_text = _ordered_places(attribute, columns[attribute.name], normal, raw)
         else:
-            by_text, strangers = _coded_places(attribute, normal, schema)
+            by_text, new_values = _coded_places(attribute, normal, schema)
             if attribute.tree is not None:
-                nodes[i] = _nodes(attribute, strangers, hierarchies[attribute.name])
+                nodes[i] = _nodes(attribute, new_values, hierarchies[attribute.name])
         places.append(by_text[raw])
     distinct, counts = np.unique(np.column_stack(places), axis=0, return_counts=True)
     return Population(distinct, counts.astype(np.int64), nodes)
@@ -70,16 +84,16 @@ def _ordered_places(
     attribute: Attribute, column: Column, normal: list[str], raw: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     known = [i for i, text in enumerate(normal) if text]
-    given = [normal[i] for i in known]
+    spelled = [normal[i] for i in known]
     if attribute.kind is Kind.NUMERIC:
-        parsed, misfits = values.parse_numbers(given, values.Marks(column.decimal, column.thousands))
+        parsed, misfits = values.parse_numbers(spelled, values.Marks(column.decimal, column.thousands))
     else:
-        parsed, misfits = values.parse_dates(given, column.date_format)
+        parsed, misfits = values.parse_dates(spelled, column.date_format)
     if misfits:
         row = int(np.argmax(raw == known[misfits[0]])) + 1
         raise InputError(
             f"the population, column {column.name!r}: {len(misfits)} distinct values are not of kind {attribute.kind}"
-            f"{first_row(row)}. Mend them, or name markers with --missing."
+            f"{first_row(row)}. Correct them, or declare the markers of missing values with {setting('missing')}."
         )
     numbers = np.array([float(number) for number in parsed])
     card = len(attribute.texts)
@@ -92,14 +106,14 @@ def _ordered_places(
 
 
 def _coded_places(attribute: Attribute, normal: list[str], schema: Schema) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the place of each text, and the texts that the table lacks, in the order of their places."""
+    """Return the place of each text, and the texts that the table lacks, in order of place."""
     code_of = {"" if text in schema.missing else text: code for code, text in enumerate(attribute.texts)}
     if attribute.kind is Kind.NUMERIC:
         code_of = {_number(text): code for text, code in code_of.items()}
         normal = [_number(text) for text in normal]
-    strangers = sorted({text for text in normal if text not in code_of}, key=str)
-    code_of |= {text: len(attribute.texts) + i for i, text in enumerate(strangers)}
-    return np.array([code_of[text] for text in normal], dtype=np.int64), strangers
+    new_values = sorted({text for text in normal if text not in code_of}, key=str)
+    code_of |= {text: len(attribute.texts) + i for i, text in enumerate(new_values)}
+    return np.array([code_of[text] for text in normal], dtype=np.int64), new_values
 
 
 def _number(text: str) -> Any:
@@ -107,11 +121,11 @@ def _number(text: str) -> Any:
     return text if misfits else float(numbers[0])
 
 
-def _nodes(attribute: Attribute, strangers: list[str], rule: Rule) -> NDArray[np.int32]:
-    """Return the node of each place on each level; a value that the table lacks has those of its labels."""
+def _nodes(attribute: Attribute, new_values: list[str], rule: Rule) -> NDArray[np.int32]:
+    """Return the node of each place on each level; labels decide for values that the table lacks."""
     tree = attribute.tree
     assert tree is not None
-    texts = [text if isinstance(text, str) else f"{text:g}" for text in strangers]
+    texts = [text if isinstance(text, str) else f"{text:g}" for text in new_values]
     levels = [tree.nodes]
     if texts:
         numeric = attribute.kind is Kind.NUMERIC
@@ -125,7 +139,7 @@ def _nodes(attribute: Attribute, strangers: list[str], rule: Rule) -> NDArray[np
 
 
 def count_strangers(encoded: Encoded) -> int:
-    """Return how many rows of the table are not in the population, equal rows counted as often as they occur."""
+    """Count the rows of the table that are not in the population; a row that occurs twice must be there twice."""
     population = encoded.population
     assert population is not None
     scale = np.array([2 if attribute.ordered else 1 for attribute in encoded.attributes], dtype=np.int64)
@@ -137,9 +151,13 @@ def count_strangers(encoded: Encoded) -> int:
 
 
 def covered_rows(encoded: Encoded, labels: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the rows of the population that the cells of each group cover; labels: one for each canonical row.
+    """Return the number of rows of the population that the cells of each group cover.
 
-    Cost: the number of groups times the distinct rows of the population that fit its first attributes.
+    Cost: the number of groups times the distinct rows of the population that match their first attributes.
+
+    Args:
+        encoded: The table, with its population.
+        labels: The group of each canonical row, -1 for a suppressed row.
     """
     population = encoded.population
     assert population is not None
@@ -163,24 +181,24 @@ def covered_rows(encoded: Encoded, labels: NDArray[np.int32]) -> NDArray[np.int6
 
 
 def _fits(encoded: Encoded, population: Population, i: int, cells: Cells) -> list[tuple[int, NDArray[np.bool_]]]:
-    """Return for each distinct cell of an attribute the first place of a stretch, and which of its places it covers."""
+    """Return for each distinct cell of an attribute a first place, and which places from there on it covers."""
     attribute = encoded.attributes[i]
     low, high = int(population.places[:, i].min()), int(population.places[:, i].max())
     scale = 2 if attribute.ordered else 1
-    found = []
+    fits_of_cells = []
     for cell in range(len(cells.form)):
         form, first, last = cells.form[cell], int(cells.low[cell]), int(cells.high[cell])
         if form == SUPPRESSED:
-            found.append((low, np.ones(high - low + 1, dtype=bool)))
+            fits_of_cells.append((low, np.ones(high - low + 1, dtype=bool)))
         elif form == RANGE:
-            found.append((scale * first, np.ones(scale * (last - first) + 1, dtype=bool)))
+            fits_of_cells.append((scale * first, np.ones(scale * (last - first) + 1, dtype=bool)))
         elif form == SET:
             members = cells.members[cells.starts[cell] : cells.starts[cell + 1]]
             fits = np.zeros(int(members[-1]) + 1, dtype=bool)
             fits[members] = True
-            found.append((0, fits))
+            fits_of_cells.append((0, fits))
         elif form == NODE:
-            found.append((0, (population.nodes[i] == first).any(axis=0)))
+            fits_of_cells.append((0, (population.nodes[i] == first).any(axis=0)))
         else:
-            found.append((scale * first, np.ones(1, dtype=bool)))
-    return found
+            fits_of_cells.append((scale * first, np.ones(1, dtype=bool)))
+    return fits_of_cells

@@ -1,4 +1,4 @@
-"""A hierarchy over the codes of one attribute: what methods, recoding and costs see of it."""
+"""A hierarchy over the codes of one attribute, as methods and measures see it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ ROOT = "*"
 
 @dataclass(frozen=True)
 class Tree:
-    """Levels over the codes: level 0 is the code itself, the last level is one root.
+    """Levels over the codes: level 0 is the code itself, the last level is the root.
 
-    nodes: the node of each code at each level. labels, sizes: the text of each node, and the number of codes below it.
-    Nodes are numbered from the codes up, so that node i below the number of codes is code i; the next is the root.
+    Nodes are numbered from the codes up: the first nodes are the codes, the next one is the root.
+
+    Attributes:
+        nodes: The node of each code at each level (levels x codes).
+        labels: The text of each node.
+        sizes: The number of codes below each node.
     """
 
-    nodes: NDArray[np.int32]  # levels x codes
+    nodes: NDArray[np.int32]
     labels: tuple[str, ...]
     sizes: NDArray[np.int32]
 
@@ -31,27 +35,32 @@ class Tree:
         return len(self.nodes) - 1
 
     def common(self, codes: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the lowest node above all codes of each run; a run begins at each start."""
-        found = np.full(len(starts), -1, dtype=np.int64)
+        """Return the lowest node above all codes of each run; starts: where each run begins."""
+        nodes = np.full(len(starts), -1, dtype=np.int64)
         for level in self.nodes:
             above = level[codes]
             low, high = np.minimum.reduceat(above, starts), np.maximum.reduceat(above, starts)
-            found = np.where((found < 0) & (low == high), low, found)
-        return found
+            nodes = np.where((nodes < 0) & (low == high), low, nodes)
+        return nodes
 
 
 def plant(texts: Sequence[str], paths: Sequence[tuple[str, ...]]) -> Tree:
-    """Return the tree over codes with these texts; paths: the labels of each code from level 1 up, all equally long."""
+    """Return the tree over codes.
+
+    Args:
+        texts: The text of each code.
+        paths: The labels of each code from level 1 up, all of the same length.
+    """
     card = len(texts)
-    labels = [*texts, ROOT]  # the root is one node, on whatever level a path reaches it
+    labels = [*texts, ROOT]  # the root is one node, whatever the level on which a path reaches it
     nodes = [np.arange(card, dtype=np.int32)]
     for level in range(len(paths[0])):
-        known = {ROOT: card}
+        node_of = {ROOT: card}
         for path in paths:
-            if path[level] not in known:
-                known[path[level]] = len(labels)
+            if path[level] not in node_of:
+                node_of[path[level]] = len(labels)
                 labels.append(path[level])
-        nodes.append(np.array([known[path[level]] for path in paths], dtype=np.int32))
+        nodes.append(np.array([node_of[path[level]] for path in paths], dtype=np.int32))
     table = np.ascontiguousarray(np.vstack(nodes))
     sizes = np.bincount(table.ravel(), minlength=len(labels)).astype(np.int32)
     sizes[card] = card

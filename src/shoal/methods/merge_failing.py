@@ -1,4 +1,4 @@
-"""Groups that a method formed by size alone, merged until they pass all models."""
+"""Merge groups that were formed by size only until they pass all models."""
 
 from __future__ import annotations
 
@@ -7,38 +7,52 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import distinct_members
-from shoal.errors import CancelledError, InfeasibleError
+from shoal.errors import CancelledError, InfeasibleError, setting
 from shoal.methods.base import Run, failing_groups
 from shoal.methods.prices import lay_forms
 from shoal.models import PrivacyModel
 
-__all__ = ["mend"]
+__all__ = ["merge_failing"]
 
 
-def mend(encoded: Encoded, labels: NDArray[np.int32], models: tuple[PrivacyModel, ...], run: Run) -> NDArray[np.int32]:
-    """Return labels whose groups pass: one that fails merges with the group that makes the tightest union.
+def merge_failing(
+    encoded: Encoded, labels: NDArray[np.int32], models: tuple[PrivacyModel, ...], run: Run
+) -> NDArray[np.int32]:
+    """Merge each failing group with the group that makes the tightest union, until all groups pass.
 
-    In rounds: all that fail merge once, those of fewest rows first, then all groups are judged again. Where sizes of
-    rows decide alone, groups of k rows pass already and nothing is done. Cost of a round: O(q) for each pair of a
-    failing group and a group, and a judgement of all rows.
+    In each round, all failing groups merge once, the smallest first; then all groups are judged again. If only the
+    number of rows decides, groups of k rows already pass and nothing is done. Cost of a round: O(q) for each pair of a
+    failing group and a group, and one judgement of all rows.
+
+    Args:
+        encoded: The table.
+        labels: The group of each canonical row, -1 for a suppressed row.
+        models: What every group must pass.
+        run: Asked whether to cancel.
+
+    Returns:
+        The group of each canonical row.
+
+    Raises:
+        InfeasibleError: All rows as one group fail.
     """
     if encoded.people is None and all(model.size_only for model in models):
         return labels
     from shoal.kernels.clustering.merge import Merging
 
     tuples, groups = distinct_members(encoded, labels)
-    rows = np.ones(len(tuples), dtype=np.int64)  # which rows they are does not matter to the price of a union
+    rows = np.ones(len(tuples), dtype=np.int64)  # the price of a union does not depend on numbers of rows
     forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
     merging = Merging(encoded.tuples, tuples, rows, groups, tuple(forms), 1, False)
     n_groups = int(labels.max()) + 1
-    number = np.arange(n_groups, dtype=np.int32)  # of each group in the kernel, which never uses one twice
+    number = np.arange(n_groups, dtype=np.int32)  # the kernel's number of each group; it never reuses one
     while (failing := failing_groups(encoded, models, labels)).any():
         if run.cancelled():
             raise CancelledError
         if n_groups == 1:
             raise InfeasibleError(
-                f"no groups were found that pass {' and '.join(model.describe() for model in models)}: all rows "
-                "together do not. Ask for less, or allow rows to be left out with another method."
+                f"no groups satisfy {' and '.join(model.describe() for model in models)}: not even all rows as one "
+                f"group do. Weaken the goal, or use a method that heeds {setting('suppression_limit')}."
             )
         sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
         chosen = np.flatnonzero(failing)

@@ -1,4 +1,4 @@
-"""Whole numbers in place of fractions, so that losses and distances compare exactly and alike on every machine."""
+"""Integer prices instead of fractions, so that losses and distances compare exactly, and the same on every machine."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from shoal.schema import Kind
 
 __all__ = ["Forms", "common_scale", "is_number", "lay_forms", "raw_span", "starts_of", "whole_places"]
 
-# Numbers finer than this part of their range are rounded down to it.
+# Steps finer than this fraction of the range are rounded down to it.
 FINEST = 2**31
 
 
 def is_number(attribute: Attribute) -> bool:
-    """Say whether the values have differences, also where a hierarchy recodes them."""
+    """Return whether the values are numbers or dates, with or without a hierarchy."""
     return attribute.kind is not Kind.CATEGORICAL
 
 
 def whole_places(attribute: Attribute | Sensitive) -> tuple[NDArray[np.int64], int]:
-    """Return where each code of a number or date lies, in whole steps from the least; and the range in steps.
+    """Return the position of each code of a number or date, in integer steps from the least; and the range in steps.
 
-    The steps are the largest that tell all values apart: 1.5, 2, 4.5 lie at 0, 1, 6. A missing value lies at -1.
+    The step is the largest that divides all differences: 1.5, 2, 4.5 lie at 0, 1, 6. A missing value lies at -1.
     """
     n_known = attribute.missing if attribute.missing >= 0 else len(attribute.texts)
     values = [Fraction(repr(value)) for value in attribute.values[:n_known].tolist()]  # the shortest decimal of a float
     beyond = [value - values[0] for value in values]
     steps = math.lcm(*(value.denominator for value in beyond))
-    whole = [int(value * steps) for value in beyond]
-    shared = math.gcd(*whole) or 1
-    whole = [value // shared for value in whole]
-    width = whole[-1] if whole else 0
+    positions = [int(value * steps) for value in beyond]
+    shared = math.gcd(*positions) or 1
+    positions = [value // shared for value in positions]
+    width = positions[-1] if positions else 0
     if width > FINEST:
-        whole = [value * FINEST // width for value in whole]
+        positions = [value * FINEST // width for value in positions]
         width = FINEST
     places = np.full(len(attribute.texts), -1, dtype=np.int64)
-    places[:n_known] = whole
+    places[:n_known] = positions
     return places, width
 
 
 def common_scale(denominators: Iterable[int], most: int) -> int:
-    """Return a number that all denominators divide; where that is beyond `most`, `most`, and shares are rounded down.
+    """Return the least common multiple of denominators; or `most` if that is smaller, and shares are rounded down.
 
     >>> common_scale([4, 6], 100), common_scale([4, 6, 7, 9], 100)
     (12, 100)
@@ -57,7 +57,7 @@ def common_scale(denominators: Iterable[int], most: int) -> int:
 
 
 class Forms(NamedTuple):
-    """The attributes as kernels see them that price groups; in the order of their arguments."""
+    """The attributes as arrays for the kernels that price groups; in the order of their arguments."""
 
     kinds: NDArray[np.uint8]
     cards: NDArray[np.int64]
@@ -75,19 +75,22 @@ class Forms(NamedTuple):
 def lay_forms(
     encoded: Encoded, most: int, *, raw: bool = False, weights: Mapping[str, Fraction] | None = None
 ) -> Forms:
-    """Return the attributes with whole prices: what a step, a value or a leaf costs, times a common denominator.
+    """Return the attributes with integer prices of a step, a value or a leaf, times a common denominator.
 
-    Prices are NCP, or, raw, the range itself: a number counts as it is, a date in days, and a category the values or
-    leaves beyond one. weights: of the attributes, 1 where none is given. most: the largest price of a whole attribute;
-    where exact prices would be larger, they are rounded down.
+    Args:
+        encoded: The table.
+        most: The largest price of a suppressed attribute; larger prices are scaled down and rounded down.
+        raw: Price the range itself instead of NCP: a number as it is, a date in days, a category by its values or
+            leaves beyond one.
+        weights: Of the attributes, 1 by default.
     """
     attributes = encoded.attributes
     located = [whole_places(a) if a.ordered else (np.zeros(len(a.texts), dtype=np.int64), 0) for a in attributes]
-    wholes = [width if a.ordered else len(a.texts) for a, (_, width) in zip(attributes, located, strict=True)]
-    spans = [(weights or {}).get(a.name, Fraction(1)) for a in attributes]  # what the whole of an attribute costs
+    domains = [width if a.ordered else len(a.texts) for a, (_, width) in zip(attributes, located, strict=True)]
+    spans = [(weights or {}).get(a.name, Fraction(1)) for a in attributes]  # the price of a suppressed attribute
     if raw:
         spans = [raw_span(a) if a.ordered else Fraction(len(a.texts)) for a in attributes]
-    shares = [span / whole if whole else Fraction(0) for span, whole in zip(spans, wholes, strict=True)]
+    shares = [span / domain if domain else Fraction(0) for span, domain in zip(spans, domains, strict=True)]
     scale = Fraction(common_scale((share.denominator for share in shares), 2**62))
     if scale * max(spans) > most:
         scale = Fraction(most) / max(spans)
@@ -120,5 +123,5 @@ def raw_span(attribute: Attribute) -> Fraction:
 
 
 def starts_of(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return where each part begins once they are put together, and one more at the end."""
+    """Return where each part begins once they are concatenated, and one more at the end."""
     return np.cumsum([0, *map(len, parts)], dtype=np.int64)

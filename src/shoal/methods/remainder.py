@@ -1,4 +1,4 @@
-"""Rows that no group has taken: put where they add least loss, or suppressed."""
+"""Rows that are left without a group: join them where they add least loss, or suppress them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,40 @@ __all__ = ["check_suppressed", "deal_rows", "join_nearest"]
 
 
 def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the group of each canonical row. A piece is some rows of a tuple; its first piece gets its first rows."""
+    """Return the group of each canonical row.
+
+    Args:
+        tuples: The tuple of each piece; a piece is some rows of a tuple, and the first piece gets the first rows.
+        rows: The number of rows of each piece.
+        groups: The group of each piece.
+    """
     order = np.argsort(tuples, kind="stable")
     return np.repeat(groups[order], rows[order])
 
 
 def check_suppressed(method: str, labels: NDArray[np.int32], run: Run) -> None:
-    """Refuse groups that leave out more rows than the run allows, or all of them."""
-    n_left_out = int((labels < 0).sum())
-    if n_left_out > run.most_suppressed(len(labels)):
+    """Refuse groups that suppress more rows than the run allows, or all of them."""
+    n_suppressed = int((labels < 0).sum())
+    if n_suppressed > run.most_suppressed(len(labels)):
         raise InfeasibleError(
-            f"method {method!r} would leave out {n_left_out} of {len(labels)} rows, and the suppression limit allows "
+            f"method {method!r} would suppress {n_suppressed} of {len(labels)} rows, but the suppression limit allows "
             f"{run.most_suppressed(len(labels))}. Raise {setting('suppression_limit')}, or keep every row."
         )
     check_rows_left(method, labels)
 
 
 def join_nearest(encoded: Encoded, labels: NDArray[np.int32], rest: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return labels in which the rows of the rest, one by one, have joined the group that they add least NCP to.
+    """Let the remaining rows, one by one, join the group to which they add least NCP, the first of equals.
 
-    Of groups that cost alike the first is taken. Cost: O(q) for each pair of such a row and a group.
+    Cost: O(q) for each pair of a remaining row and a group.
+
+    Args:
+        encoded: The table.
+        labels: The group of each canonical row.
+        rest: The canonical rows that remain.
+
+    Returns:
+        The group of each canonical row.
     """
     from shoal.kernels.clustering.remainder import join_groups
 

@@ -1,4 +1,4 @@
-"""Leave out the rows that cost their group most, as far as a suppression limit allows."""
+"""Suppress the rows that cost their group most, within the suppression limit."""
 
 from __future__ import annotations
 
@@ -17,14 +17,24 @@ from shoal.models import Basis, PrivacyModel
 __all__ = ["leave_out", "leave_out_greedy", "spread"]
 
 MOST_ROUNDS = 100
-LEAST_GAIN = 1e-9  # below is what rounding makes of nothing
-SOME = 4  # a part of what may leave is tried, too: all over this
-SHARE_OF_BEST = 0.5  # in a round, what pays at least this share of the best is done too
+LEAST_GAIN = 1e-9  # smaller gains are rounding errors
+SOME = 4  # another trial suppresses this fraction of the limit
+SHARE_OF_BEST = 0.5  # a round also takes slices that gain this share of the best gain
 
 
 def leave_out_greedy(encoded: Encoded, models: tuple[PrivacyModel, ...], most: int) -> NDArray[np.bool_]:
-    """Say which rows stay when those leave that ask for more rows than there are; all stay if these are too many."""
-    stay = np.ones(encoded.n_rows, dtype=bool)
+    """Suppress the rows whose personal k exceeds the number of rows, if the limit allows it.
+
+    Args:
+        encoded: The table.
+        models: The models; nothing is suppressed unless one depends on personal k.
+        most: The largest number of rows to suppress.
+
+    Returns:
+        For each canonical row, whether it stays.
+    """
+    every = np.ones(len(encoded.order), dtype=bool)
+    stay = every
     if encoded.personal_k is None or not most or not any(model.basis is Basis.PERSONAL_K for model in models):
         return stay
     while True:
@@ -32,16 +42,16 @@ def leave_out_greedy(encoded: Encoded, models: tuple[PrivacyModel, ...], most: i
         if (fewer == stay).all() or len(stay) - int(fewer.sum()) > most:
             break
         stay = fewer
-    return stay if (encoded.personal_k[stay] <= int(stay.sum())).all() else np.ones(encoded.n_rows, dtype=bool)
+    return stay if (encoded.personal_k[stay] <= int(stay.sum())).all() else every
 
 
 def spread(labels: NDArray[np.int32], stays: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return labels of all rows from those of the rows that stay."""
+    """Return labels of all rows from those of the rows that stay; the others are suppressed."""
     if stays.all():
         return labels
-    spread = np.full(len(stays), -1, dtype=np.int32)
-    spread[stays] = labels
-    return spread
+    all_labels = np.full(len(stays), -1, dtype=np.int32)
+    all_labels[stays] = labels
+    return all_labels
 
 
 def leave_out(
@@ -52,38 +62,49 @@ def leave_out(
     most: int,
     regroup: Callable[[Encoded], NDArray[np.int32]],
 ) -> NDArray[np.int32]:
-    """Leave out at most so many rows: the best of some ways is kept.
+    """Suppress at most `most` rows; try several strategies and keep the cheapest.
 
-    Outliers leave groups that can spare them, or any group, and the other rows are then grouped anew.
+    Outliers leave groups that can spare them, or any group, and the remaining rows are grouped again.
+
+    Args:
+        encoded: The table.
+        models: What every group must pass.
+        labels: The group of each canonical row.
+        k: The least group size.
+        most: The largest number of rows to suppress.
+        regroup: Groups a part of the table.
+
+    Returns:
+        The group of each canonical row, -1 for a suppressed row.
     """
     if most <= 0:
         return labels
-    ways = [labels, leave_out_outliers(encoded, models, labels, k, most)]
-    for fewer in (ways[1], *(leave_out_outliers(encoded, (), labels, 1, n) for n in (most, most // SOME))):
+    candidates = [labels, leave_out_outliers(encoded, models, labels, k, most)]
+    for fewer in (candidates[1], *(leave_out_outliers(encoded, (), labels, 1, n) for n in (most, most // SOME))):
         stays = fewer >= 0
         if stays.all() or int(stays.sum()) < k:
             continue
-        again = spread(regroup(encoded.part(stays)), stays)
-        if not failing_groups(encoded, models, again).any():
-            ways.append(leave_out_outliers(encoded, models, again, k, most - int((~stays).sum())))
-    return min(ways, key=lambda way: loss_with_suppressed(encoded, way))
+        regrouped = spread(regroup(encoded.part(stays)), stays)
+        if not failing_groups(encoded, models, regrouped).any():
+            candidates.append(leave_out_outliers(encoded, models, regrouped, k, most - int((~stays).sum())))
+    return min(candidates, key=lambda candidate: loss_with_suppressed(encoded, candidate))
 
 
 def loss_with_suppressed(encoded: Encoded, labels: NDArray[np.int32]) -> float:
-    """Return the NCP of all rows and attributes; a row that is left out has lost all of it."""
+    """Return the NCP of all rows and attributes; a suppressed row loses all of it."""
     members = _Members.of(encoded, labels)
-    suppressed = int((labels < 0).sum()) * len(encoded.attributes)
+    suppressed = int(encoded.row_weights[labels < 0].sum()) * len(encoded.attributes)
     return float((members.losses(members.group, members.tuple) * members.sizes()).sum() + suppressed)
 
 
 def leave_out_outliers(
     encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32], k: int, most: int
 ) -> NDArray[np.int32]:
-    """Return labels with -1 for at most so many rows: those whose absence lowers the loss of all rows most.
+    """Suppress at most `most` rows: those whose absence lowers the total loss most.
 
-    What may leave a group are its rows with the least or the greatest number, or those of one category; the others have
-    to be k rows still that pass the models. A row that is left out has itself lost everything, so that it must spare
-    its group more. In each round the best of each group are taken, those that spare most for each row first.
+    A slice of a group may leave: its rows with the least or the greatest number, or with one category. At least k rows
+    must stay and pass the models. A suppressed row loses everything itself, so it must save its group more than that.
+    Each round takes the best slice of each group, those that save most for each row first.
     """
     members = _Members.of(encoded, labels)
     slices = _candidates(members, k, np.ones(len(members.sizes()), dtype=bool))
@@ -96,12 +117,12 @@ def leave_out_outliers(
         trial = members.without(chosen)
         failing = failing_groups(encoded, models, trial.labels())
         spoilt = failing & changed
-        if spoilt.any():  # a model keeps these groups as they are
+        if spoilt.any():  # these groups would fail a model
             chosen = chosen.take(~spoilt[chosen.group])
             trial = members.without(chosen)
             failing = failing_groups(encoded, models, trial.labels())
         if failing.any():
-            break  # the distribution of all rows would change too much for another group
+            break  # the distribution of the release would change too much for another group
         members = trial
         most -= int(chosen.rows.sum())
         slices = slices.take(~changed[slices.group]).joined(_candidates(members, k, changed & ~spoilt))
@@ -110,7 +131,7 @@ def leave_out_outliers(
 
 @dataclass(frozen=True)
 class _Slices:
-    """Rows that may leave: those of a group with one code of an attribute; gain: what is spared for each of them."""
+    """Rows that may leave: those of a group with one code of an attribute; gain: the loss saved for each of them."""
 
     group: NDArray[np.int64]
     attribute: NDArray[np.int64]
@@ -128,7 +149,7 @@ class _Slices:
         return _Slices(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(self)))
 
     def choose(self, most: int) -> _Slices:
-        """Return the best slice of each group, the best ones first, as many as may leave."""
+        """Return the best slice of each group, the best first, up to `most` rows in all."""
         slices = self.take(self.rows <= most)
         if not len(slices.group):
             return slices
@@ -146,22 +167,21 @@ class _Slices:
 
 @dataclass(frozen=True)
 class _Members:
-    """The pairs of group and tuple that occur, sorted by group; group -1: left out."""
+    """The pairs of group and tuple that occur, sorted by group; group -1 is suppressed."""
 
     encoded: Encoded
-    first_group: NDArray[np.int64]  # as it was
+    first_group: NDArray[np.int64]  # before any row left
     group: NDArray[np.int64]
     tuple: NDArray[np.int64]
     rows: NDArray[np.int64]
-    of_row: NDArray[np.int64]  # the member of each canonical row, -1 where it was left out before
+    of_row: NDArray[np.int64]  # the member of each canonical row, -1 if it was suppressed before
 
     @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> _Members:
         kept = np.flatnonzero(labels >= 0)
         n_tuples = len(encoded.tuples)
-        keys, place, rows = np.unique(
-            labels[kept].astype(np.int64) * n_tuples + encoded.row_tuple[kept], return_inverse=True, return_counts=True
-        )
+        keys, place = np.unique(labels[kept].astype(np.int64) * n_tuples + encoded.row_tuple[kept], return_inverse=True)
+        rows = np.bincount(place, weights=None if encoded.weights is None else encoded.weights[kept])
         group, of_tuple = np.divmod(keys, n_tuples)
         of_row = np.full(len(labels), -1, dtype=np.int64)
         of_row[kept] = place
@@ -197,10 +217,10 @@ class _Members:
 
 
 def _candidates(members: _Members, k: int, among: NDArray[np.bool_]) -> _Slices:
-    """Return the slices of some groups whose absence pays."""
+    """Return the slices of some groups whose absence lowers the loss."""
     tuples, q = members.encoded.tuples, len(members.encoded.attributes)
     inside = np.flatnonzero((members.group >= 0) & among[members.group])
-    groups, group = np.unique(members.group[inside], return_inverse=True)  # from here on numbered without a gap
+    groups, group = np.unique(members.group[inside], return_inverse=True)  # numbered without gaps from here on
     none = np.empty(0, dtype=np.int64)
     slices = _Slices(none, none, none, none, np.empty(0))
     if not len(groups):
@@ -212,10 +232,10 @@ def _candidates(members: _Members, k: int, among: NDArray[np.bool_]) -> _Slices:
         pairs, place = np.unique(group * card + tuples[members.tuple[inside], i], return_inverse=True)
         of_pair = np.bincount(place, weights=rows).astype(np.int64)
         owner, code = np.divmod(pairs, card)
-        # What is spared is at most all that the others lose now; what leaves loses the rest of its q.
+        # At most the whole loss of the others is saved; the rows that leave lose the rest of their q attributes.
         pays = (of_pair * q < sizes[owner] * before[owner]) & (sizes[owner] - of_pair >= k)
         if attribute.ordered:
-            pays[1:-1] &= (owner[1:-1] != owner[:-2]) | (owner[1:-1] != owner[2:])  # its least or its greatest
+            pays[1:-1] &= (owner[1:-1] != owner[:-2]) | (owner[1:-1] != owner[2:])  # the first or last code
         at = np.flatnonzero(pays)
         slices = slices.joined(_Slices(owner[at], np.full(len(at), i), code[at], of_pair[at], np.zeros(len(at))))
     if not len(slices.group):
@@ -227,6 +247,6 @@ def _candidates(members: _Members, k: int, among: NDArray[np.bool_]) -> _Slices:
     stays = tuples[members.tuple[entry], slices.attribute[region]] != slices.code[region]
     after = members.losses(region[stays], members.tuple[entry[stays]])
     size = sizes[slices.group]
-    spared = size * before[slices.group] - (size - slices.rows) * after - slices.rows * q
-    slices = _Slices(groups[slices.group], slices.attribute, slices.code, slices.rows, spared / slices.rows)
+    saved = size * before[slices.group] - (size - slices.rows) * after - slices.rows * q
+    slices = _Slices(groups[slices.group], slices.attribute, slices.code, slices.rows, saved / slices.rows)
     return slices.take(slices.gain > LEAST_GAIN)

@@ -1,4 +1,4 @@
-"""How much two quasi-identifiers hang together, and the weights that follow from it."""
+"""Pairwise association of quasi-identifiers, and weights derived from it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from shoal.schema import Kind
 
 __all__ = ["about_redundancy", "associations", "derive_weights"]
 
-REDUNDANT = 0.9  # association from which one of two columns is as good as both
-ROWS_PER_VALUE = 5  # a category with fewer rows for each value explains any number
+REDUNDANT = 0.9  # from this association on, one of two columns is as informative as both
+ROWS_PER_VALUE = 5  # a category with fewer rows for each value predicts any number
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
 
 
 def associations(encoded: Encoded) -> Floats:
-    """Return the association of each two quasi-identifiers, in [0, 1]: 0 where neither tells anything of the other.
+    """Return the association of each pair of quasi-identifiers, in [0, 1]; 0 if they are independent.
 
-    Two numbers (or dates): the absolute value of Pearson's r. Two categories: Cramer's V, corrected for its bias. A
-    number and a category: the correlation ratio eta. A row with a missing number does not count for that column.
+    Two numbers (or dates): the absolute value of Pearson's r. Two categories: Cramer's V, corrected for bias. A number
+    and a category: the correlation ratio eta. Rows with a missing number are ignored for that column.
     """
     q = len(encoded.attributes)
     table = np.eye(q)
@@ -37,15 +37,15 @@ def associations(encoded: Encoded) -> Floats:
 
 
 def derive_weights(encoded: Encoded) -> dict[str, Fraction]:
-    """Return weights that sum to 1: each in proportion to 1 - mean association with the others ([S1]).
+    """Return weights that sum to 1, each proportional to 1 - the mean association with the others ([S1]).
 
-    What other columns tell as well weighs less. Columns that all say the same weigh alike.
+    A column that others predict weighs less. If all columns predict each other, they weigh the same.
     """
     q = len(encoded.attributes)
     own = 1 - (associations(encoded).sum(axis=1) - 1) / max(1, q - 1)
     if own.max() < 1e-9:
         own = np.ones(q)
-    # A weight of 0 would make a column free to lose.
+    # With a weight of 0, suppressing a column would cost nothing.
     shares = [Fraction(max(float(share), 1e-3)).limit_denominator(10**6) for share in own]
     return {attribute.name: share / sum(shares) for attribute, share in zip(encoded.attributes, shares, strict=True)}
 
@@ -67,12 +67,12 @@ def about_redundancy(encoded: Encoded) -> Iterator[Note]:
 
 
 def _pair(encoded: Encoded, a: int, b: int) -> float:
-    """Return the association of two attributes by the measure of their kinds, the category first."""
+    """Return the association of two attributes by the measure for their kinds."""
     if encoded.attributes[a].kind is not Kind.CATEGORICAL and encoded.attributes[b].kind is Kind.CATEGORICAL:
         a, b = b, a
     one, other = encoded.attributes[a], encoded.attributes[b]
     codes, rows = encoded.tuples[:, [a, b]], encoded.counts.astype(np.float64)
-    known = (codes[:, 0] != one.missing) & (codes[:, 1] != other.missing)  # of categories no code is missing
+    known = (codes[:, 0] != one.missing) & (codes[:, 1] != other.missing)  # categories have no missing code
     codes, rows = codes[known], rows[known]
     if not len(rows):
         return 0.0
@@ -84,7 +84,7 @@ def _pair(encoded: Encoded, a: int, b: int) -> float:
 
 
 def pearson(one: Floats, other: Floats, rows: Floats) -> float:
-    """Return |r| of two numbers; rows: how often each pair occurs. 0 where one of them is constant."""
+    """Return |r| of two numbers, 0 if one of them is constant; rows: how often each pair occurs."""
     total = rows.sum()
     one, other = (each - each @ rows / total for each in (one, other))
     spread = float(rows @ one**2) * float(rows @ other**2)
@@ -92,7 +92,7 @@ def pearson(one: Floats, other: Floats, rows: Floats) -> float:
 
 
 def correlation_ratio(categories: Codes, numbers: Floats, rows: Floats) -> float:
-    """Return eta: the root of the share of a number's variance that lies between the categories."""
+    """Return eta: the square root of the share of a number's variance that lies between the categories."""
     numbers = numbers - numbers @ rows / rows.sum()
     _, place = np.unique(categories, return_inverse=True)
     sizes, sums = np.bincount(place, rows), np.bincount(place, rows * numbers)
@@ -101,7 +101,7 @@ def correlation_ratio(categories: Codes, numbers: Floats, rows: Floats) -> float
 
 
 def cramers_v(one: Codes, other: Codes, rows: Floats) -> float:
-    """Return Cramer's V of two categories with the bias taken off as by Bergsma (2013)."""
+    """Return Cramer's V of two categories, corrected for bias (Bergsma 2013)."""
     n = float(rows.sum())
     _, first = np.unique(one, return_inverse=True)
     _, second = np.unique(other, return_inverse=True)
@@ -109,8 +109,8 @@ def cramers_v(one: Codes, other: Codes, rows: Floats) -> float:
     if n <= 1 or r == 1 or c == 1:
         return 0.0
     cells, place = np.unique(first * np.int64(c) + second, return_inverse=True)
-    found = np.bincount(place, rows)
+    observed = np.bincount(place, rows)
     expected = np.bincount(first, rows)[cells // c] * np.bincount(second, rows)[cells % c] / n
-    phi = max(0.0, float((found**2 / expected).sum()) / n - 1 - (r - 1) * (c - 1) / (n - 1))
+    phi = max(0.0, float((observed**2 / expected).sum()) / n - 1 - (r - 1) * (c - 1) / (n - 1))
     least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
     return min(1.0, (phi / least) ** 0.5) if least > 0 else 0.0

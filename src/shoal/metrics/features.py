@@ -1,11 +1,11 @@
-"""Cells as numbers: what a released cell stands for, and the columns that a learner can take.
+"""Released cells as numbers: what a cell covers, and the features of a learner.
 
-A cell stands for values, each of them with the same share: a range for all numbers between its ends, a set for its
-members, a label of a hierarchy for the values below it, `*` for the whole column. A number or date becomes one
-feature, the middle of its cell (dates as days since 1970-01-01); a category becomes one feature for each value of the
-column, the share of the cell that falls on it. As a feature, `*` is the mean of the fitted table's other cells. So is a
-missing number, which has 1 in a feature of its own too; a missing category is a value, the empty one. A category that
-the fitted table lacks is 0 in every feature.
+A cell covers values, each with the same share: a range covers all numbers between its ends, a set its members, a label
+of a hierarchy the values below it, and `*` the whole column. A number or date becomes one feature, the midpoint of its
+cell (dates as days since 1970-01-01). A category becomes one feature for each value of the column, the share of the
+cell that falls on the value. The features of `*` are the means of the other cells of the fitted table. The same holds
+for a missing number, which also has the value 1 in a feature of its own; a missing category is the empty value. A
+category that the fitted table lacks is 0 in every feature.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, setting
 from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
@@ -42,16 +42,21 @@ Labels = Mapping[str, Mapping[str, frozenset[str]]]
 Floats = NDArray[np.float64]
 
 DAY = 86400.0
-EPOCH = 719162 * DAY  # 1970-01-01 in the seconds that dates are read as
-MOST_CELLS = 100_000_000  # of a matrix of shares or features: 0.8 GB
+EPOCH = 719162 * DAY  # 1970-01-01 in the seconds of encoded dates
+MOST_CELLS = 100_000_000  # largest matrix of shares or features: 0.8 GB
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the rows of a column of numbers or dates stand for: the least and the greatest number of each cell.
+    """What the rows of a column of numbers or dates cover.
 
-    A row without a number has the ends of the column. missing: rows without one; starred: rows that tell nothing. step:
-    the gap between neighbouring numbers, 1 where all are whole (dates: days), 0 where they lie anywhere.
+    Attributes:
+        name: The column.
+        low: The least number of each cell; that of the column if the cell has none.
+        high: The greatest number of each cell; that of the column if the cell has none.
+        missing: Whether the value of a row is missing.
+        starred: Whether the cell of a row is suppressed.
+        step: The gap between neighbouring numbers: 1 if all are integers (dates: days), otherwise 0.
     """
 
     name: str
@@ -63,11 +68,11 @@ class Numbers:
 
     @property
     def middle(self) -> Floats:
-        """The middle of each cell."""
+        """The midpoint of each cell."""
         return (self.low + self.high) / 2
 
     def inside(self, least: float, most: float) -> Floats:
-        """Return the share of each cell that lies between two numbers, both included; a missing number never does."""
+        """Return the share of each cell that lies between two numbers, both included; 0 for a missing number."""
         common = np.minimum(self.high, most) - np.maximum(self.low, least) + self.step
         width = self.high - self.low + self.step
         within = (self.low >= least) & (self.high <= most)
@@ -77,23 +82,31 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Categories:
-    """What the rows of a column of categories stand for: by distinct cell, its share of each value."""
+    """What the rows of a column of categories cover.
+
+    Attributes:
+        name: The column.
+        values: Its values.
+        shares: For each distinct cell, its share of each value.
+        ranks: The distinct cell of each row.
+        starred: Whether a distinct cell is suppressed.
+    """
 
     name: str
     values: tuple[str, ...]
-    shares: Floats  # distinct cells x values
-    ranks: NDArray[np.int32]  # the distinct cell of each row
-    starred: NDArray[np.bool_]  # distinct cells that tell nothing
+    shares: Floats
+    ranks: NDArray[np.int32]
+    starred: NDArray[np.bool_]
 
     def inside(self, chosen: NDArray[np.bool_]) -> Floats:
         """Return the share of each cell that falls on chosen values."""
-        found: Floats = (self.shares @ chosen.astype(np.float64))[self.ranks]
-        return found
+        shares: Floats = (self.shares @ chosen.astype(np.float64))[self.ranks]
+        return shares
 
 
 @dataclass(frozen=True)
 class NumberScale:
-    """How the cells of a column of numbers or dates are read: its ends, its mean, and whether some are missing."""
+    """How the cells of a column of numbers or dates are read: its ends, its mean, and whether values are missing."""
 
     column: Column
     reader: OrderedReader
@@ -110,18 +123,18 @@ class NumberScale:
         return (self.column.name, f"{self.column.name} missing") if self.has_missing else (self.column.name,)
 
     def read(self, table: Table) -> Numbers:
-        """Return what the rows of a table stand for in this column."""
+        """Return what the rows of a table cover in this column."""
         ranks, texts = table.factor(self.column.name)
         cells = [values.normalise(text) for text in texts.to_list()]
         missing = np.array([cell in self.markers for cell in cells])
         starred = np.array([cell in SUPPRESSED for cell in cells]) & ~missing
         ends = np.full((len(cells), 2), (self.low, self.high))
-        told = np.flatnonzero(~(missing | starred))
-        found = _all_ends(self.reader, [cells[i] for i in told])
-        if None in found:
-            raise _unreadable(self.column, int(np.argmax(ranks == told[found.index(None)])) + 1)
-        if found:
-            ends[told] = found
+        known = np.flatnonzero(~(missing | starred))
+        known_ends = _all_ends(self.reader, [cells[i] for i in known])
+        if None in known_ends:
+            raise _unreadable(self.column, int(np.argmax(ranks == known[known_ends.index(None)])) + 1)
+        if known_ends:
+            ends[known] = known_ends
         return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], starred[ranks], self.step)
 
     def matrix(self, table: Table) -> Floats:
@@ -131,7 +144,7 @@ class NumberScale:
         return np.column_stack([number, read.missing.astype(np.float64)] if self.has_missing else [number])
 
     def bounds(self, table: Table) -> tuple[Floats, Floats]:
-        """Return the least and the greatest that each feature of a row may be."""
+        """Return the least and the greatest possible value of each feature of each row."""
         read = self.read(table)
         if not self.has_missing:
             return read.low[:, None], read.high[:, None]
@@ -154,13 +167,13 @@ class CategoryScale:
         return tuple(f"{self.column.name}={value}" for value in self.values)
 
     def read(self, table: Table) -> Categories:
-        """Return what the rows of a table stand for in this column."""
+        """Return what the rows of a table cover in this column."""
         ranks, texts = table.factor(self.column.name)
         place = {value: i for i, value in enumerate(self.values)}
         if len(texts) * len(self.values) > MOST_CELLS:
             raise UsageError(
                 f"column {self.column.name!r} has {len(self.values):,} values in {len(texts):,} different cells, too "
-                "many to spread. Leave it out, or give it coarser values."
+                "many to spread. Omit it, or give it coarser values."
             )
         shares = np.zeros((len(texts), len(self.values)))
         starred = np.zeros(len(texts), dtype=bool)
@@ -178,7 +191,7 @@ class CategoryScale:
         return shares[read.ranks]
 
     def bounds(self, table: Table) -> tuple[Floats, Floats]:
-        """Return the least and the greatest that each feature of a row may be."""
+        """Return the least and the greatest possible value of each feature of each row."""
         read = self.read(table)
         return np.floor(read.shares)[read.ranks], np.ceil(read.shares)[read.ranks]
 
@@ -188,16 +201,16 @@ Scale = NumberScale | CategoryScale
 
 @dataclass(frozen=True)
 class NumericEncoding:
-    """How the columns of a table become the features of a learner; the top of this module says how."""
+    """How the columns of a table become the features of a learner, as the module describes."""
 
     scales: tuple[Scale, ...]
     features: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         names = [feature for scale in self.scales for feature in scale.features]
-        twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-        if twice:
-            raise UsageError(f"{len(twice)} features would have the name of another. Rename the columns with '='.")
+        repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+        if repeated:
+            raise UsageError(f"{len(repeated)} features would have the name of another. Rename columns with '='.")
         object.__setattr__(self, "features", tuple(names))
 
     def matrix(self, table: Table) -> Floats:
@@ -207,12 +220,12 @@ class NumericEncoding:
             widest = max(self.scales, key=lambda scale: len(scale.features))
             raise UsageError(
                 f"{table.frame.height:,} rows x {len(self.features):,} features are too many; column "
-                f"{widest.column.name!r} alone has {len(widest.features):,}. Leave it out, or give it coarser values."
+                f"{widest.column.name!r} alone has {len(widest.features):,}. Omit it, or give it coarser values."
             )
         return np.column_stack([scale.matrix(table) for scale in self.scales])
 
     def bounds(self, table: Table) -> tuple[Floats, Floats]:
-        """Return the least and the greatest that each feature of a row may be: alike where a cell is one value."""
+        """Return the least and the greatest possible value of each feature; equal if a cell is a single value."""
         ends = [scale.bounds(table) for scale in self.scales]
         return np.column_stack([low for low, _ in ends]), np.column_stack([high for _, high in ends])
 
@@ -220,17 +233,24 @@ class NumericEncoding:
 def fit_encoding(
     table: Table, schema: Schema, names: Sequence[str] | None = None, labels: Labels | None = None
 ) -> NumericEncoding:
-    """Return the encoding that a table's own values give, for this table and for others with the same columns.
+    """Fit an encoding to the values of a table; it serves any table with the same columns.
 
-    names: the columns to take, else all that are released; each has its kind in the schema (see fill_kinds). labels: by
-    column, the values below each label of its hierarchy; without them a label of categories is a value like others.
+    Args:
+        table: The table.
+        schema: Its columns; the kinds must be known (see `fill_kinds`).
+        names: The columns to encode; by default all that are released.
+        labels: By column, the values below each label of its hierarchy; without them, a label of a category is treated
+            as a value.
+
+    Raises:
+        UsageError: A column is not in the table, or there are none.
     """
     columns = {column.name: column for column in schema.columns}
     chosen = [column.name for column in schema.released] if names is None else list(names)
     absent = [name for name in chosen if name not in columns or name not in table.names]
     if absent or not chosen:
-        found = f"column {absent[0]!r} is not in the table" if absent else "no column is named"
-        raise UsageError(f"features: {found}. Its columns: {', '.join(table.names[:30])}.")
+        problem = f"column {absent[0]!r} is not in the table" if absent else "no column is named"
+        raise UsageError(f"features: {problem}. Its columns: {', '.join(table.names[:30])}.")
     return NumericEncoding(
         tuple(fit_scale(table, columns[name], schema.missing, (labels or {}).get(name, {})) for name in chosen)
     )
@@ -239,7 +259,7 @@ def fit_encoding(
 def fit_scale(
     table: Table, column: Column, missing: Sequence[str], labels: Mapping[str, frozenset[str]] | None = None
 ) -> Scale:
-    """Return how a column is read, from the values of a table, original or released."""
+    """Return how a column is read, fitted to the values of a table, original or released."""
     cells = sorted({values.normalise(text) for text in table.factor(column.name).texts.to_list()})
     if column.kind in (Kind.NUMERIC, Kind.DATE):
         return _fit_numbers(table, column, cells, tuple(missing), labels or {})
@@ -250,8 +270,8 @@ def _fit_categories(
     table: Table, column: Column, cells: Sequence[str], missing: frozenset[str], labels: Mapping[str, frozenset[str]]
 ) -> CategoryScale:
     bare = CategoryReader(frozenset(), missing, labels)
-    shown = {member for cell in cells if not _is_star(bare, cell) for member in _shown(bare, cell)}
-    scale = CategoryScale(column, CategoryReader(frozenset(shown), missing, labels), tuple(sorted(shown)))
+    members = {member for cell in cells if not _is_star(bare, cell) for member in _shown(bare, cell)}
+    scale = CategoryScale(column, CategoryReader(frozenset(members), missing, labels), tuple(sorted(members)))
     read = scale.read(table)
     rows = table.counts(column.name) * ~read.starred
     return replace(scale, mean=tuple((rows @ read.shares / max(rows.sum(), 1)).tolist()))
@@ -272,12 +292,12 @@ def _fit_numbers(
     has_missing = any(cell in missing for cell in cells)
     scale = NumberScale(column, numbers, min(flat), max(flat), 0.0, step, has_missing, missing)
     read = scale.read(table)
-    told = np.sort(read.middle[~(read.missing | read.starred)])  # sorted, so that the order of rows does not matter
-    return replace(scale, mean=float(told.mean()) if len(told) else 0.0)
+    middles = np.sort(read.middle[~(read.missing | read.starred)])  # sorted, so that row order does not matter
+    return replace(scale, mean=float(middles.mean()) if len(middles) else 0.0)
 
 
 def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
-    """Return the schema with the kinds that are open told from cells, which may be released ones."""
+    """Return the schema with open kinds guessed from the cells of a table, original or released."""
     kinds = {}
     for column in schema.columns:
         if column.name in names and column.kind is None and column.name in table.names:
@@ -292,7 +312,7 @@ def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
 def encode_release(
     released: Table, original: Table, schema: Schema, labels: Labels, columns: Sequence[str] | None, domain: str
 ) -> Any:
-    """Return released cells as a frame of features, see Release.to_numeric."""
+    """Return released cells as a frame of features; see `Release.to_numeric`."""
     if domain not in ("release", "original"):
         raise UsageError(f"domain={domain!r} is not known. Use 'release' or 'original'.")
     names = [column.name for column in schema.released] if columns is None else list(columns)
@@ -325,19 +345,19 @@ def _ordered_reader(column: Column, labels: Mapping[str, frozenset[str]], missin
 
 
 def _all_ends(reader: OrderedReader, cells: Sequence[str]) -> list[tuple[float, float] | None]:
-    """Return the ends of each cell, None where it cannot be read; dates in days since 1970-01-01."""
+    """Return the ends of each cell, None if it cannot be read; dates in days since 1970-01-01."""
     numbers, misfits = numbers_of(reader.column, cells)
-    if not misfits:  # values alone, as in an original: all at once
-        found: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
+    if not misfits:  # only single values, as in an original
+        all_ends: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
     else:
-        found = [reader.bounds(cell) for cell in cells]
+        all_ends = [reader.bounds(cell) for cell in cells]
     if reader.column.kind is Kind.NUMERIC:
-        return found
-    return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in found]
+        return all_ends
+    return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in all_ends]
 
 
 def _members(reader: CategoryReader, cell: str) -> frozenset[str]:
-    """Return the values that a cell stands for, among those of the column."""
+    """Return the values of the column that a cell covers."""
     if cell in reader.domain:
         return frozenset({cell})
     if cell in reader.missing:
@@ -350,7 +370,7 @@ def _is_star(reader: CategoryReader, cell: str) -> bool:
 
 
 def _shown(reader: CategoryReader, cell: str) -> frozenset[str]:
-    """Return the values that a cell names: a set's members, those below a label, else itself."""
+    """Return the values that a cell names: the members of a set, the values below a label, or itself."""
     if cell in reader.labels:
         return frozenset("" if text in reader.missing else text for text in reader.labels[cell])
     if cell in reader.missing:
@@ -359,7 +379,7 @@ def _shown(reader: CategoryReader, cell: str) -> frozenset[str]:
 
 
 def _written_ends(text: str) -> list[str]:
-    """Return the texts of both ends of a range as we write it, else the text."""
+    """Return the texts of both ends of a range of ours, or the text itself."""
     if text[:1] == "[" and text[-1:] in ("]", ")"):
         parts = text[1:-1].split(", ")
         if len(parts) == 2:
@@ -369,6 +389,7 @@ def _written_ends(text: str) -> list[str]:
 
 def _unreadable(column: Column, row: int) -> InputError:
     return InputError(
-        f"column {column.name!r}, row {row}: the cell is no {column.kind} value, range such as [25, 40] or *. Give the "
-        "hierarchy that its label comes from, or take the column as categorical."
+        f"column {column.name!r}, row {row}: the cell is not a {column.kind} value, a range such as [25, 40] or *. "
+        f"Pass the hierarchy of its label with {setting('hierarchies')}, or pass "
+        f"{setting('categorical', [column.name])}."
     )

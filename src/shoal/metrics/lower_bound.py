@@ -1,4 +1,4 @@
-"""A lower bound on the loss of every k-anonymous release of a table: how far from the best a result can be at most."""
+"""A lower bound on the loss of every k-anonymous release of a table."""
 
 from __future__ import annotations
 
@@ -16,70 +16,76 @@ __all__ = ["lower_bound"]
 
 MOST_ATTRIBUTES = 10
 MOST_ROWS = 10**6
-# Steps over all tuples, at about 10 ns each, where there is little time and where there is enough; a tuple has its
-# equal share of them, but no more than the third number.
+# Budgets of steps over all tuples, at about 10 ns each: for a quick and for a thorough bound. Each tuple gets an equal
+# share of them, up to the third number.
 FEW_STEPS = 10**8
 MOST_STEPS = 4 * 10**9
 MOST_STEPS_OF_A_TUPLE = 250_000
-# Where the steps are too few for most of so many tuples, the others are not tried.
+# If the steps do not suffice for most of this many tuples, the others are not tried.
 PROBE = 1000
-# Sharing sorts what it steps over, so it has fewer; it is worth most where k is small.
+# Sharing also sorts what it steps over, so it gets fewer steps; it gains most for small k.
 MOST_STEPS_SHARING = 10**8
-# A tuple is raised to at most this multiple of its floor, over so many levels of loss, so many times. All are valid.
+# A tuple is raised to at most CAP times its floor, over LEVELS levels of loss, in ROUNDS rounds. Any values are valid.
 CAP = 1.4
 LEVELS = 10
 ROUNDS = 2
-# Sums of floats may be off by less than this share; the bound gives it away.
+# Relative error of sums of floats; the bound is lowered by it.
 ROUNDING = 1e-9
 
 
 def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True) -> float | None:
-    """Return what every k-anonymous local recoding without suppressed rows loses at least: its NCP, weights 1.
+    """Return a lower bound on the NCP (weights 1) of every k-anonymous local recoding without suppressed rows.
 
-    Local recoding: ranges of numbers and dates, sets of categories. None where the bound is not computed: more than 10
-    quasi-identifiers or a million rows, hierarchies, fewer than k rows, or more work than a fixed number of steps;
-    there are fewer of these where it need not be thorough. The bound and its proof are in docs/concepts/lower-
-    bound.md.
+    Local recoding uses ranges of numbers and dates and sets of categories. docs/concepts/lower-bound.md has the proof.
+
+    Args:
+        encoded: The table.
+        k: The least group size.
+        thorough: Spend more steps.
+
+    Returns:
+        The bound, or None if it is not computed: for more than 10 quasi-identifiers or a million rows, with
+        hierarchies, for fewer than k rows, or if a fixed number of steps does not suffice.
     """
     attributes, n_rows = encoded.attributes, encoded.n_rows
     if len(attributes) > MOST_ATTRIBUTES or not k <= n_rows <= MOST_ROWS:
         return None
     if any(attribute.tree is not None for attribute in attributes):
         return None
-    needy = int((encoded.counts < k).sum())
-    if needy == 0:
+    n_small = int((encoded.counts < k).sum())
+    if n_small == 0:
         return 0.0
     counts, tuples = prepare(encoded)
     steps = MOST_STEPS if thorough else FEW_STEPS
     floors = np.zeros(len(counts))
     for n in (min(PROBE, len(counts)), len(counts)):
-        tuples.find(k, min(MOST_STEPS_OF_A_TUPLE, steps // needy), floors[:n])
+        tuples.find(k, min(MOST_STEPS_OF_A_TUPLE, steps // n_small), floors[:n])
         unknown = (floors[:n] == 0.0) & (counts[:n] < k)
         if 2 * int(unknown.sum()) > n:
-            return None  # the steps were too few to know anything of most tuples
-    carried = share(tuples, k, min(MOST_STEPS_OF_A_TUPLE, MOST_STEPS_SHARING // needy), floors)
+            return None  # the steps did not suffice for most tuples
+    carried = share(tuples, k, min(MOST_STEPS_OF_A_TUPLE, MOST_STEPS_SHARING // n_small), floors)
     return float(carried @ counts) / (n_rows * len(attributes)) * (1.0 - ROUNDING)
 
 
 def share(tuples: Floors, k: int, patience: int, floors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the floors, raised where every group with a tuple loses more than the floors of its rows add up to."""
+    """Raise the floors of tuples whose groups all lose more than the sum of the floors of their rows."""
     caps, carried, weights = CAP * floors, floors, np.ones(len(floors))
     for _ in range(ROUNDS):
         raised = np.empty(len(floors))
         tuples.share(k, patience, LEVELS, floors, caps, weights, carried, raised)
-        weights = (raised > carried).astype(np.float64)  # a tuple that cannot be raised leaves its share to the others
+        weights = (raised > carried).astype(np.float64)  # a tuple that cannot be raised leaves its share to others
         carried = raised
     return carried
 
 
 def kernel_order(encoded: Encoded) -> list[int]:
-    """Return the places of the attributes: the dearest categories first, which ends a search early, numbers last."""
+    """Return the order of attributes: the most expensive categories first, to end a search early; numbers last."""
     attributes = encoded.attributes
     return sorted(range(len(attributes)), key=lambda a: (attributes[a].ordered, len(attributes[a].texts)))
 
 
 def prepare(encoded: Encoded) -> tuple[NDArray[np.int64], Floors]:
-    """Return the rows of each tuple in the order of the kernel, and the tuples as it takes them."""
+    """Return the rows of each tuple in the order of the kernel, and the tuples as the kernel reads them."""
     from shoal.kernels.bound import Floors
 
     places = kernel_order(encoded)

@@ -152,8 +152,9 @@ def anonymize_table(
     release = make_release(table, schema, request, models, encoded, partition, population, notes, run.weights, compiled)
     if compiled is None:
         return release
-    codes = encoded.tuples[encoded.row_tuple]
-    verdicts = judge_rules(run.rules, encoded.attributes, codes, partition.labels)
+    entries = partition.entries
+    codes = encoded.tuples[entries.tuples]
+    verdicts = judge_rules(run.rules, encoded.attributes, codes, entries.groups, entries.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
         raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
     return replace(release, rules=verdicts)

@@ -1,4 +1,4 @@
-"""How easily people are found in a release: the chance of a row, in the table and in the population."""
+"""Re-identification risk: the probability that a row is found, in the table and in the population."""
 
 from shoal.risks.estimate import Exposure, Risk, estimate, risk
 

@@ -1,4 +1,4 @@
-"""The chance to be found in a release: of those who are known to be in it, of the population, of all together."""
+"""Re-identification risk of a release: prosecutor, journalist and marketer risk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import starred_rows
 from shoal.models.thresholds import compare
@@ -36,9 +36,9 @@ __all__ = [
 
 DEFAULT_THRESHOLD = "0.2"
 CELL_SIZE = "cell-size-"
-# Sizes of groups that publishers of data use. Conventions, none of them a law: which one fits is for the user to say.
+# Least group sizes in common use. They are conventions, not laws; the user chooses one.
 CONVENTIONS = {
-    3: "the least in common use, for recipients bound by a contract",
+    3: "the smallest in common use, for recipients bound by a contract",
     5: "a common start for health data",
     10: "common in statistics of schools and of health",
     11: "the cell size of the CMS (no count from 1 to 10), and the reason for the 0.09 of EMA and Health Canada",
@@ -48,7 +48,13 @@ CONVENTIONS = {
 
 @dataclass(frozen=True)
 class Exposure:
-    """The chance of a row to be found: the largest one, the mean over all rows, the share of rows above a threshold."""
+    """The probability that a row is re-identified.
+
+    Attributes:
+        max: The largest over all rows.
+        average: The mean over all rows.
+        share_above: The share of rows above the threshold.
+    """
 
     max: float
     average: float
@@ -57,9 +63,12 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Fitting:
-    """How many people of the population fit each group: rows / unit, so that weights that are no whole numbers fit too.
+    """How many people of the population match each group.
 
-    basis: where they come from, "population" or "weights".
+    Attributes:
+        rows: Their number times `unit`, because weights may be fractions.
+        basis: Where the numbers come from: "population" or "weights".
+        unit: The common denominator.
     """
 
     rows: NDArray[np.int64]
@@ -69,15 +78,26 @@ class Fitting:
 
 @dataclass(frozen=True)
 class Risk:
-    """What a release gives away about who stands behind its rows.
+    """The re-identification risk of a release.
 
-    rows: those in groups; suppressed_rows, all of whose quasi-identifiers are "*", are in none. counts: what is
-    counted, "rows" or "persons". uniques: rows alone in their group. threshold: as it was given; least_group: the group
-    size that it asks for; met: whether all groups have it. prosecutor: found by someone who knows that the person is in
-    the release: 1 / rows of the group. journalist: by someone who knows that the person is in the population: 1 /
-    people of it who fit the group; journalist_basis says where that number comes from ("release": nothing is known of
-    the population, so that nobody else fits). marketer: the share of rows that are found if all are tried. estimates:
-    of those alone in the population, where its size is told.
+    Attributes:
+        rows: The number of rows in groups.
+        suppressed_rows: The number of rows whose quasi-identifiers are all "*"; they are in no group.
+        groups: The number of groups.
+        smallest_group: The size of the smallest group.
+        average_group: The mean group size.
+        uniques: The number of rows that are alone in their group.
+        counts: What is counted: "rows" or "persons".
+        threshold: The largest probability allowed.
+        least_group: The group size that the threshold requires.
+        met: Whether all groups have that size.
+        prosecutor: Risk from an attacker who knows that the person is in the release: 1 / rows of the group.
+        journalist: Risk from an attacker who knows that the person is in the population: 1 / people who match the
+            group.
+        journalist_basis: Where the number of people comes from; "release" if nothing is known of the population, so
+            that nobody else is assumed to match.
+        marketer: The expected share of rows that are re-identified if an attacker tries all.
+        estimates: Estimates of population uniques, if the size of the population is known.
     """
 
     rows: int
@@ -97,7 +117,7 @@ class Risk:
     estimates: Uniques | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures by name; an estimate that is not available is None."""
+        """Return the figures by name; an unavailable estimate is None."""
         content = asdict(self)
         content["journalist"]["basis"] = content.pop("journalist_basis")
         content["threshold"] = float(self.threshold)
@@ -105,13 +125,13 @@ class Risk:
         return content
 
 
-def read_threshold(given: object) -> Fraction:
-    """Return the largest chance allowed: a number such as 0.2, a fraction such as 1/11, or cell-size-11, which is 1/11.
+def read_threshold(value: object) -> Fraction:
+    """Return the largest probability allowed, from 0.2, a fraction such as 1/11, or cell-size-11, which is 1/11.
 
     >>> read_threshold("cell-size-11")
     Fraction(1, 11)
     """
-    text = str(given).strip()
+    text = str(value).strip()
     try:
         size = text.removeprefix(CELL_SIZE)
         threshold = Fraction(text) if size == text else Fraction(1, int(size))
@@ -119,8 +139,8 @@ def read_threshold(given: object) -> Fraction:
         threshold = Fraction(0)
     if not 0 < threshold <= 1:
         raise UsageError(
-            f"threshold {given!r} is not a chance above 0 and up to 1. Write 0.2, 1/11, or the size of the smallest "
-            f"group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."
+            f"threshold {value!r} is not a probability above 0 and at most 1. Use 0.2, 1/11, or the size of "
+            f"the smallest group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."
         )
     return threshold
 
@@ -134,16 +154,26 @@ def estimate(
     population: int | None = None,
     counts: str = "rows",
 ) -> Risk:
-    """Return the risk of groups of these sizes; where there are none, all rows being suppressed, every chance is 0.
+    """Return the risk of groups; every probability is 0 if there are none because all rows are suppressed.
 
-    fitting: people of the population who fit each group. population: how many people there are.
+    Args:
+        sizes: The size of each group.
+        threshold: The largest probability allowed; see `read_threshold`.
+        suppressed_rows: The number of suppressed rows.
+        fitting: The people of the population who match each group.
+        population: The size of the population.
+        counts: What the sizes count: "rows" or "persons".
+
+    Raises:
+        UsageError: The threshold or the size of the population is out of range.
+        InputError: Fewer people match a group than it has rows.
 
     >>> import numpy as np
     >>> estimate(np.array([1, 2, 3, 4])).prosecutor.average
     0.4
     """
     limit = read_threshold(threshold)
-    least = math.ceil(1 / limit)  # exact: 0.0909 asks for 12 rows, not for 11
+    least = math.ceil(1 / limit)  # exact: 0.0909 requires 12 rows, not 11
     n_rows, n_groups = int(sizes.sum()), len(sizes)
     prosecutor = Exposure(
         max=1 / int(sizes.min()) if n_groups else 0.0,
@@ -182,7 +212,7 @@ def estimate(
 def _share_above(
     ones: NDArray[np.int64], fitting: NDArray[np.int64], sizes: NDArray[np.int64], limit: Fraction
 ) -> float:
-    """Return the share of rows whose chance, ones / fitting, is above the limit; compared exactly."""
+    """Return the share of rows whose probability, ones / fitting, exceeds the limit; compared exactly."""
     n_rows = int(sizes.sum())
     return int(sizes[compare(ones, fitting, limit) > 0].sum()) / n_rows if n_rows else 0.0
 
@@ -191,13 +221,14 @@ def _check_fitting(sizes: NDArray[np.int64], fitting: Fitting) -> None:
     few = int((fitting.rows < sizes * fitting.unit).sum())
     if few and fitting.basis == "population":
         raise InputError(
-            f"{few} of {len(sizes)} groups fit fewer rows of the population than they have themselves. Give the table "
-            "that the release was drawn from, and the kinds and hierarchies of its columns."
+            f"{few} of {len(sizes)} groups match fewer rows of the population than they have themselves. Pass the "
+            f"table that the release was drawn from with {setting('population')}, and the kinds and hierarchies of its "
+            "columns."
         )
     if few:
         raise InputError(
-            f"{few} of {len(sizes)} groups have weights that sum to less than their rows. A weight says how many "
-            "people a row stands for: 1 or more."
+            f"{few} of {len(sizes)} groups have weights that sum to less than their rows. A weight is the number "
+            "of people that a row represents: at least 1."
         )
 
 
@@ -273,8 +304,8 @@ def estimate_risk(
     table = as_table(released)
     absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
     if absent or not qi:
-        told = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
-        raise UsageError(f"{told} Its columns: {', '.join(map(repr, table.names[:30]))}.")
+        problem = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
+        raise UsageError(f"{problem} Its columns: {', '.join(map(repr, table.names[:30]))}.")
     starred = starred_rows(table, qi)
     kept = np.flatnonzero(~starred)
     _, first, labels = np.unique(table.group_labels(qi)[kept], return_index=True, return_inverse=True)
@@ -282,7 +313,7 @@ def estimate_risk(
     fitting = _weighed(table, kept, labels, weight, values.Marks(*reading.marks)) if weight is not None else None
     if population is not None and not is_size:
         if weight is not None or person is not None:
-            raise UsageError("a population's table and weights or persons do not go together. Give one of them.")
+            raise UsageError("the table of a population cannot be combined with weights or persons. Pass one of them.")
         people = as_table(population)
         schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
         fitting = Fitting(count_fitting(table, kept[first], people, schema, hierarchies or {}), "population")
@@ -297,7 +328,7 @@ def estimate_risk(
 
 
 def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], person: str | None) -> NDArray[np.int64]:
-    """Return the rows, or the persons, of each group."""
+    """Return the number of rows, or persons, of each group."""
     if person is not None:
         pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept]]), axis=0)
         labels = pairs[:, 0]
@@ -307,16 +338,18 @@ def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], per
 def _weighed(
     table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], weight: str, marks: values.Marks
 ) -> Fitting:
-    """Return the sum of the weights of each group, exactly: as whole numbers over a common denominator."""
+    """Return the exact sum of the weights of each group, as integers over a common denominator."""
     ranks, texts = table.factor(weight)
     numbers, misfits = values.parse_numbers([values.normalise(text) for text in texts.to_list()], marks)
     if misfits or any(number <= 0 for number in numbers):
-        raise InputError(f"weights in column {weight!r}: some are no numbers above 0. Mend them, or leave it out.")
+        raise InputError(
+            f"weights in column {weight!r}: some are not positive numbers. Correct them, or omit the column."
+        )
     exact = [Fraction(str(number)) for number in numbers]
     unit = math.lcm(*(number.denominator for number in exact))
-    whole = np.array([int(number * unit) for number in exact], dtype=object)
+    multiples = np.array([int(number * unit) for number in exact], dtype=object)
     sums = np.zeros(int(labels.max(initial=-1)) + 1, dtype=object)
-    np.add.at(sums, labels, whole[ranks[kept]])
+    np.add.at(sums, labels, multiples[ranks[kept]])
     if max([unit, *sums.tolist()], default=0) >= 2**62:
         raise InputError(f"weights in column {weight!r} are too large or have too many decimals. Round them.")
     return Fitting(sums.astype(np.int64), "weights", unit)

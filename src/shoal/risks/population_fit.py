@@ -1,4 +1,4 @@
-"""How many rows of a population the released cells of each group fit, whatever tool wrote them."""
+"""How many rows of a population match the released cells of each group, whatever tool wrote them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.encode import guess_kinds
-from shoal.errors import InputError, UsageError, join_problems
+from shoal.errors import InputError, UsageError, join_problems, setting
 from shoal.hierarchy.base import Rule, over_values
 from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of, reader
 from shoal.schema import Column, Kind, Schema
@@ -22,13 +22,24 @@ __all__ = ["count_fitting"]
 def count_fitting(
     release: Table, rows: NDArray[np.int64], population: Table, schema: Schema, hierarchies: Mapping[str, Rule]
 ) -> NDArray[np.int64]:
-    """Return how many rows of the population fit the cells of some rows of a release, one row of each group.
+    """Return how many rows of the population match each group of a release.
 
-    schema: of the population. Cost: the number of groups times the distinct rows of the population, at most.
+    Cost: at most the number of groups times the distinct rows of the population.
+
+    Args:
+        release: The release.
+        rows: One row of each group.
+        population: The population.
+        schema: The columns of the population.
+        hierarchies: By column.
+
+    Raises:
+        UsageError: The release lacks a column.
+        InputError: A cell cannot be read over the values of the population.
     """
-    lacking = [column.name for column in schema.qi if column.name not in release.names]
-    if lacking:
-        raise UsageError(join_problems([f"the release has no column {name!r}. Add it." for name in lacking]))
+    absent = [column.name for column in schema.qi if column.name not in release.names]
+    if absent:
+        raise UsageError(join_problems([f"the release has no column {name!r}. Add it." for name in absent]))
     schema = guess_kinds(population, schema)
     names = [column.name for column in schema.qi]
     labels = population.group_labels(names)
@@ -37,17 +48,17 @@ def count_fitting(
     first[labels[::-1]] = np.arange(len(labels))[::-1]
     fits = [_fits(release, rows, population, column, schema, hierarchies.get(column.name)) for column in schema.qi]
     places = [population.factor(name).ranks[first] for name in names]
-    shown = [release.factor(name).ranks[rows] for name in names]
-    # The attributes that leave fewest rows come first.
+    cells = [release.factor(name).ranks[rows] for name in names]
+    # The attributes that match fewest rows come first.
     turns = sorted(range(len(names)), key=lambda i: float(np.mean([fit.mean() for fit in fits[i].values()])))
-    found = np.zeros(len(rows), dtype=np.int64)
+    matches = np.zeros(len(rows), dtype=np.int64)
     for group in range(len(rows)):
         inside: Any = slice(None)
         for i in turns:
-            good = fits[i][int(shown[i][group])][places[i][inside]]
+            good = fits[i][int(cells[i][group])][places[i][inside]]
             inside = np.flatnonzero(good) if isinstance(inside, slice) else inside[good]
-        found[group] = counts[inside].sum()
-    return found
+        matches[group] = counts[inside].sum()
+    return matches
 
 
 def _fits(
@@ -64,7 +75,7 @@ def _fits(
     read = reader(column, dict.fromkeys(own, 1), None, schema.missing, bound)
     missing = np.array([text in schema.missing for text in own])
     numbers = _numbers(column, own, schema.missing) if isinstance(read, OrderedReader) else np.empty(0)
-    found: dict[int, NDArray[np.bool_]] = {}
+    fits: dict[int, NDArray[np.bool_]] = {}
     fit: NDArray[np.bool_] | None
     for rank in np.unique(ranks[rows]).tolist():
         cell = values.normalise(texts[rank])
@@ -82,14 +93,14 @@ def _fits(
             row = int(rows[np.argmax(ranks[rows] == rank)]) + 1
             raise InputError(
                 f"column {column.name!r}, row {row} of the release: the cell cannot be read over the values of the "
-                "population. Give the column's hierarchy, or its kind."
+                f"population. Pass its hierarchy with {setting('hierarchies')}, or its kind."
             )
-        found[rank] = fit
-    return found
+        fits[rank] = fit
+    return fits
 
 
 def _numbers(column: Column, own: Sequence[str], missing: Sequence[str]) -> NDArray[np.float64]:
-    """Return the number behind each text; those of missing ones fit no range."""
+    """Return the number behind each text; that of a missing value is in no range."""
     known = [i for i, text in enumerate(own) if text not in missing]
     numbers = np.full(len(own), np.nan)
     parsed, _ = numbers_of(column, [own[i] for i in known])
@@ -100,6 +111,6 @@ def _numbers(column: Column, own: Sequence[str], missing: Sequence[str]) -> NDAr
 def _members(read: CategoryReader, cell: str, own: Sequence[str], missing: Sequence[str]) -> NDArray[np.bool_] | None:
     if cell in SUPPRESSED and cell not in read.domain:
         return np.ones(len(own), dtype=bool)
-    # A value that the population lacks fits nobody of it.
+    # A value that the population lacks matches nobody.
     members = frozenset({cell}) if cell in read.domain else read.members(cell)
     return np.array([("" if text in missing else text) in members for text in own])

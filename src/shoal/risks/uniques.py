@@ -1,7 +1,8 @@
-"""How many people of the population are alone with their cells, told from a sample of it alone.
+"""Population uniques: how many people of the population are alone with their cells, estimated from a sample.
 
-Each estimate takes how many groups have each size (a row of the sample is one person) and the size of the population.
-None says that it is not available: the equations of the model have no answer for this sample. It never stands for 0.
+Each estimate depends on the number of groups of each size (a row of the sample is one person) and on the size of the
+population. None means that it is unavailable because the equations of its model have no solution for the sample; it
+never means 0.
 """
 
 from __future__ import annotations
@@ -17,17 +18,25 @@ from shoal.errors import UsageError
 
 __all__ = ["Uniques", "dankar", "estimate_uniques", "pitman", "shifted_negative_binomial", "zayatz"]
 
-STEPS = 200  # of each bisection; far more than a float has bits
+STEPS = 200  # of each bisection; far more than the bits of a float
 SMALL_SAMPLE = 0.1  # share of the population up to which Pitman's model is the better one (Dankar et al. 2012)
-GRID = 60  # places where the model of the shifted negative binomial is tried for a change of sign
+GRID = 60  # points at which the shifted negative binomial model is checked for a change of sign
 
 
 @dataclass(frozen=True)
 class Uniques:
-    """Estimates of the number of people alone with their cells in a population of this size.
+    """Estimates of the number of people who are unique in a population.
 
-    chosen: the one that the rule of Dankar et al. takes, "zayatz", "pitman" or "snb"; all are exact where the sample is
-    the whole population.
+    All are exact if the sample is the whole population.
+
+    Attributes:
+        size: The size of the population.
+        sampling_fraction: The share of the population in the sample.
+        zayatz: By Zayatz (1991).
+        pitman: By Pitman's sampling formula (Hoshino 2001).
+        snb: By the shifted negative binomial model (Chen and Keller-McNulty 1998).
+        dankar: The estimate chosen by the rule of Dankar et al. (2012).
+        chosen: Which one that is: "zayatz", "pitman" or "snb".
     """
 
     size: int
@@ -46,23 +55,29 @@ def estimate_uniques(sizes: NDArray[np.int64], population: int) -> Uniques:
         raise UsageError(f"population={population} is smaller than the table, which has {n_rows} rows in groups.")
     if not n_rows:
         return Uniques(population, 0.0, None, None, None, None, None)
-    share, alone = n_rows / population, float((sizes == 1).sum())
+    share, n_unique = n_rows / population, float((sizes == 1).sum())
     if population == n_rows:
-        return Uniques(population, share, alone, alone, alone, alone, None)
+        return Uniques(population, share, n_unique, n_unique, n_unique, n_unique, None)
     of_size = np.bincount(sizes)
-    found = {
+    estimates = {
         "zayatz": zayatz(of_size, population),
         "pitman": pitman(of_size, population),
         "snb": shifted_negative_binomial(of_size, population),
     }
-    chosen = dankar(share, **found)
+    chosen = dankar(share, **estimates)
     return Uniques(
-        population, share, found["zayatz"], found["pitman"], found["snb"], found[chosen] if chosen else None, chosen
+        population,
+        share,
+        estimates["zayatz"],
+        estimates["pitman"],
+        estimates["snb"],
+        estimates[chosen] if chosen else None,
+        chosen,
     )
 
 
 def dankar(share: float, *, zayatz: float | None, pitman: float | None, snb: float | None) -> str | None:
-    """Return which estimate to take (Dankar et al. 2012): by the share of the population, and by what is available."""
+    """Return which estimate to use (Dankar et al. 2012), by the sampling fraction and by what is available."""
     if share <= SMALL_SAMPLE:
         first = "pitman" if pitman is not None else "zayatz"
     else:
@@ -71,15 +86,19 @@ def dankar(share: float, *, zayatz: float | None, pitman: float | None, snb: flo
 
 
 def zayatz(of_size: NDArray[np.int64], population: int) -> float | None:
-    """Estimate as Zayatz (1991): how likely a group of one comes from a class of one, all sizes as in the sample.
+    """Estimate by Zayatz (1991): the probability that a group of one is a class of one, with sizes as in the sample.
 
-    of_size[i]: groups of i rows. The chance that i people give one row is hypergeometric; worked out as a product, so
-    that no population is too large.
+    The probability that i people yield one row is hypergeometric; it is computed as a product, so that no population is
+    too large.
+
+    Args:
+        of_size: The number of groups of each size.
+        population: The size of the population.
     """
     n_rows = int((of_size * np.arange(len(of_size))).sum())
     sizes = np.arange(1, len(of_size), dtype=np.float64)
-    taken = np.arange(1, len(of_size) - 1, dtype=np.float64)
-    others = np.maximum(population - n_rows - taken + 1, 0.0) / (population - taken)
+    drawn = np.arange(1, len(of_size) - 1, dtype=np.float64)
+    others = np.maximum(population - n_rows - drawn + 1, 0.0) / (population - drawn)
     one_row = sizes * (n_rows / population) * np.concatenate([[1.0], np.cumprod(others)])
     expected = float((of_size[1:] * one_row).sum())
     if expected <= 0:
@@ -89,9 +108,9 @@ def zayatz(of_size: NDArray[np.int64], population: int) -> float | None:
 
 
 def pitman(of_size: NDArray[np.int64], population: int) -> float | None:
-    """Estimate by Pitman's sampling formula where its likelihood is greatest (Hoshino 2001).
+    """Estimate by Pitman's sampling formula at its greatest likelihood (Hoshino 2001).
 
-    Its parameters keep to 0 < alpha < 1 and theta > -alpha.
+    Its parameters are limited to 0 < alpha < 1 and theta > -alpha.
     """
     groups, n_rows = int(of_size.sum()), int((of_size * np.arange(len(of_size))).sum())
     if groups == n_rows or groups < 2:
@@ -130,7 +149,7 @@ def _harmonic(theta: float, alpha: float, groups: int) -> float:
 
 
 def _log_gamma_ratio(x: float, more: float) -> float:
-    """Return log(gamma(x + more) / gamma(x)); for large x by its series, where two logarithms would cancel out."""
+    """Return log(gamma(x + more) / gamma(x)); for large x by its series, because two logarithms would cancel."""
     if x < 1e6:
         return math.lgamma(x + more) - math.lgamma(x)
     return more * math.log(x) + more * (more - 1) / (2 * x)
@@ -139,24 +158,24 @@ def _log_gamma_ratio(x: float, more: float) -> float:
 def shifted_negative_binomial(of_size: NDArray[np.int64], population: int) -> float | None:
     """Estimate with class sizes of one plus a negative binomial number (Chen and Keller-McNulty 1998).
 
-    Its two parameters are those that give the sample's number of groups and of groups of one, where each person of the
-    population is drawn with the same chance.
+    Its two parameters reproduce the sample's number of groups and of groups of one, if each person of the population
+    is drawn with the same probability.
     """
     groups, n_rows = int(of_size.sum()), int((of_size * np.arange(len(of_size))).sum())
-    alone, share = int(of_size[1]), n_rows / population
-    if groups == n_rows or not alone:
+    n_unique, share = int(of_size[1]), n_rows / population
+    if groups == n_rows or not n_unique:
         return None
     unseen = 1 - share
 
     def classes(p: float, r: float) -> float:
         return population / (1 + r * (1 - p) / p)
 
-    def seen(p: float, r: float) -> float:
+    def surplus(p: float, r: float) -> float:
         none = unseen * (p / (1 - (1 - p) * unseen)) ** r
         return float(classes(p, r) * (1 - none) - groups)
 
     def shape(p: float) -> float | None:
-        return _root(lambda r: seen(p, r), 1e-9, 1e9, geometric=True)
+        return _root(lambda r: surplus(p, r), 1e-9, 1e9, geometric=True)
 
     def excess(odds: float) -> float:
         p = 1 / (1 + math.exp(-odds))
@@ -165,7 +184,7 @@ def shifted_negative_binomial(of_size: NDArray[np.int64], population: int) -> fl
             return math.nan
         rest = 1 - (1 - p) * unseen
         one = share * (p / rest) ** r * (1 + unseen * r * (1 - p) / rest)
-        return float(classes(p, r) * one - alone)
+        return float(classes(p, r) * one - n_unique)
 
     grid = np.linspace(-25, 12, GRID).tolist()
     tried = [excess(odds) for odds in grid]
@@ -184,7 +203,7 @@ def _plausible(number: float, population: int) -> float | None:
 
 
 def _root(function: Callable[[float], float], low: float, high: float, *, geometric: bool = False) -> float | None:
-    """Return where a function changes its sign between two places, by bisection; None where it does not."""
+    """Return where a function changes its sign between two points, by bisection; None if it does not."""
     at_low, at_high = function(low), function(high)
     if math.isnan(at_low) or math.isnan(at_high) or at_low * at_high > 0:
         return None
@@ -203,7 +222,7 @@ def _root(function: Callable[[float], float], low: float, high: float, *, geomet
 
 
 def digamma_rise(x: float, more: float) -> float:
-    """Return digamma(x + more) - digamma(x); for large x by the series of the difference, as both would cancel out."""
+    """Return digamma(x + more) - digamma(x); for large x by the series of the difference, because both would cancel."""
     if x < 1e4:
         return digamma(x + more) - digamma(x)
     squares = more * (2 * x + more) / (x * (x + more)) ** 2

@@ -38,7 +38,8 @@ def _merge_value(each: Field, ours: Any, theirs: Any) -> Any:
         return tuple(dict.fromkeys((*ours, *theirs)))
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
         return {**theirs, **ours}
-    return theirs if ours is None or ours in ((), {}) else ours
+    is_empty = isinstance(ours, tuple | Mapping) and not ours  # a frame must not be compared
+    return theirs if ours is None or is_empty else ours
 
 
 def _model_key(model: Mapping[str, Any] | PrivacyModel) -> tuple[str, str] | None:

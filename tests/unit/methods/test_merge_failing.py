@@ -16,7 +16,7 @@ from shoal.encoding.encode import encode
 from shoal.errors import InfeasibleError
 from shoal.methods import SBCA, Run, named
 from shoal.methods.base import failing_groups
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.models import PrivacyModel
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import from_frame
@@ -81,9 +81,9 @@ def test_failing_group_joins_the_one_of_tightest_union() -> None:
     )
     encoded = encoded_of(frame)
     labels = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
-    made = mend(encoded, labels, (KAnonymity(2), LDiversity("disease", 2)), Run())
+    made = merge_failing(encoded, labels, (KAnonymity(2), LDiversity("disease", 2)), Run())
     assert made.tolist() == [1, 1, 1, 1, 0, 0]
-    assert mend(encoded, labels, (KAnonymity(2),), Run()) is labels
+    assert merge_failing(encoded, labels, (KAnonymity(2),), Run()) is labels
 
 
 def test_goal_that_all_rows_together_miss_is_told() -> None:

@@ -77,7 +77,7 @@ def test_label_over_numbers_is_the_middle_of_the_values_below_it() -> None:
     given = schema(cells, age=Kind.NUMERIC)
     encoding = fit_encoding(cells, given, labels={"age": {"young": frozenset({"18", "24", "20"})}})
     assert encoding.matrix(cells).tolist() == [[20], [21]]
-    with pytest.raises(InputError, match="column 'age', row 2: the cell is no numeric value"):
+    with pytest.raises(InputError, match="column 'age', row 2: the cell is not a numeric value"):
         fit_encoding(cells, given)
 
 

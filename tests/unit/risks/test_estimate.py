@@ -75,7 +75,7 @@ def test_conventions_are_offered_r07() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "x", "cell-size-0", "cell-size-x", None])
 def test_threshold_out_of_range_is_refused(wrong: object) -> None:
-    with pytest.raises(UsageError, match="chance above 0"):
+    with pytest.raises(UsageError, match="is not a probability above 0"):
         read_threshold(wrong)
 
 
@@ -121,7 +121,7 @@ def test_population_is_counted_with_labels_stars_and_missing_cells() -> None:
 
 
 def test_population_that_lacks_a_group_is_refused_r17() -> None:
-    with pytest.raises(InputError, match="1 of 2 groups fit fewer rows of the population"):
+    with pytest.raises(InputError, match="1 of 2 groups match fewer rows of the population"):
         shoal.risk(RELEASE, qi=["age", "sex"], population=pl.DataFrame({"age": [20, 25, 70], "sex": [*"FMF"]}))
     with pytest.raises(InputError, match="2 of 4 groups"):
         estimate(FOUR, fitting=people(0, 1, 3, 4))
@@ -143,7 +143,7 @@ def test_weights_add_up_r18() -> None:
     assert found.journalist_basis == "weights"
     with pytest.raises(InputError, match="1 of 2 groups have weights that sum to less"):
         risk(frame.with_columns(weight=pl.Series(["0.5", "0.5", "4"])), qi=["age"], weight="weight")
-    with pytest.raises(InputError, match="column 'weight': some are no numbers above 0"):
+    with pytest.raises(InputError, match="column 'weight': some are not positive numbers"):
         risk(frame.with_columns(weight=pl.Series(["x", "1", "4"])), qi=["age"], weight="weight")
 
 

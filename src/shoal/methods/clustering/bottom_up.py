@@ -13,7 +13,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import CancelledError
 from shoal.methods.base import Run, check_models
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import Forms, lay_forms
 from shoal.methods.remainder import deal_rows
 from shoal.models import PrivacyModel
@@ -66,7 +66,7 @@ def merge_tuples(
     """
     singles = np.arange(len(encoded.tuples), dtype=np.int32)
     labels = merge_groups(encoded, singles, forms, k, run, splits=splits)
-    return tight_partition(encoded, mend(encoded, labels, models, run))
+    return tight_partition(encoded, merge_failing(encoded, labels, models, run))
 
 
 def merge_groups(

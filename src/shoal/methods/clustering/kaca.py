@@ -16,7 +16,7 @@ from shoal.errors import CancelledError, UsageError
 from shoal.hierarchy.level_weights import Climb
 from shoal.methods.base import Run, check_models
 from shoal.methods.counter_random import draws, mix
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.options import read_number
 from shoal.methods.prices import common_scale
 from shoal.methods.remainder import check_suppressed
@@ -99,7 +99,7 @@ class KACA:
         labels = np.empty(encoded.n_rows, dtype=np.int32)
         classes.fill(labels)
         check_suppressed(self.name, labels, run)
-        return tight_partition(encoded, mend(encoded, labels, models, run))
+        return tight_partition(encoded, merge_failing(encoded, labels, models, run))
 
     def _classes(self, encoded: Encoded, k: int) -> Classes:
         from shoal.kernels.clustering.kaca import Classes

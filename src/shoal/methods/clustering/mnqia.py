@@ -13,7 +13,7 @@ from shoal.encoding.partition import Partition, tight_partition
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import CancelledError, UsageError, setting
 from shoal.methods.base import Run, check_models
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import whole_places
 from shoal.methods.remainder import join_nearest
 from shoal.models import PrivacyModel
@@ -65,7 +65,7 @@ class MNQIA:
         k = check_models(self.name, encoded, models, counts_people=True)
         labels = _deal(self._sub_groups(encoded, k), k, run)
         labels = join_nearest(encoded, labels, np.flatnonzero(labels < 0))
-        return tight_partition(encoded, mend(encoded, labels, models, run))
+        return tight_partition(encoded, merge_failing(encoded, labels, models, run))
 
     def _sub_groups(self, encoded: Encoded, k: int) -> NDArray[np.int32]:
         """Return the sub-group of each canonical row in each dimension."""

@@ -12,7 +12,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import is_number, whole_places
 from shoal.methods.remainder import check_suppressed, deal_rows, join_nearest
 from shoal.models import PrivacyModel
@@ -72,7 +72,7 @@ class SBCA:
             rest = np.flatnonzero(labels < 0)[np.argsort(by_sort_order, kind="stable")]
             labels = join_nearest(encoded, labels, rest)
         check_suppressed(self.name, labels, run)
-        return tight_partition(encoded, mend(encoded, labels, models, run))
+        return tight_partition(encoded, merge_failing(encoded, labels, models, run))
 
 
 def _gather(

@@ -13,7 +13,7 @@ from shoal.errors import CancelledError
 from shoal.methods.base import Run, check_models
 from shoal.methods.clustering.bottom_up import merge_groups
 from shoal.methods.counter_random import draws, mix
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import lay_forms
 from shoal.models import PrivacyModel
 
@@ -66,4 +66,4 @@ class TopDown:
         merged = merge_groups(
             encoded, labels, forms, k, run, splits=True, progress=lambda share: run.progress((1 + share) / 2)
         )
-        return tight_partition(encoded, mend(encoded, merged, models, run))
+        return tight_partition(encoded, merge_failing(encoded, merged, models, run))

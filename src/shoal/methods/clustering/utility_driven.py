@@ -15,7 +15,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Partition, suppress_cells, tight_partition
 from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
-from shoal.methods.merge_failing import mend
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.options import read_flag, read_number
 from shoal.methods.prices import Forms, common_scale, lay_forms, raw_span, whole_places
 from shoal.methods.remainder import deal_rows
@@ -93,7 +93,7 @@ class UtilityDriven:
             raise CancelledError
         run.progress(1.0)
         labels, starred = _finish(utility, len(encoded.attributes))
-        merged = mend(encoded, labels, models, run)
+        merged = merge_failing(encoded, labels, models, run)
         partition = tight_partition(encoded, merged)
         if not starred.any():
             return partition

@@ -1,4 +1,4 @@
-"""Bans: rules that no group may break, whatever that costs."""
+"""Bans: rules that no group may break, whatever the loss."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["banned_pairs", "borrow", "check_bans", "clashing", "part_banned", "side_of", "sides_held"]
 
-ONE, OTHER, NEITHER = range(3)  # the side of a pair on which a tuple stands; the kernels know the numbers
+ONE, OTHER, NEITHER = range(3)  # the side of a pair that a tuple belongs to; the kernels use the same numbers
 
 Ints = NDArray[np.int32]
 
 
 def side_of(pair: Pair, codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the side on which each of some codes of the pair's attribute stands."""
+    """Return the side of a pair that each code of its attribute belongs to."""
     sides: NDArray[np.int64] = np.where(pair.one, ONE, np.where(pair.other, OTHER, NEITHER))[codes]
     return sides
 
 
 def banned_pairs(rules: CompiledRules) -> list[Pair]:
-    """Return the pairs of sides that no group may hold both of."""
+    """Return the pairs of sides that no group may mix."""
     return [pair for pair in rules.pairs if rules.bans[pair.rule]]
 
 
@@ -61,20 +61,20 @@ def check_bans(
 
 
 def sides_held(problem: Problem, grouping: Grouping) -> NDArray[np.bool_]:
-    """Say which sides each group holds: 2 x groups x bans."""
+    """Return which sides each group contains: 2 x groups x bans."""
     sides, starts = problem.bans[grouping.tuples], grouping.starts[:-1]
     return np.stack([np.logical_or.reduceat(sides == side, starts, axis=0) for side in (ONE, OTHER)])
 
 
 def clashing(held: NDArray[np.bool_], group: int) -> NDArray[np.bool_]:
-    """Say which groups cannot be put together with one; held: the sides of each."""
+    """Return which groups may not merge with one group; held: the sides of each group."""
     both = (held[ONE] & held[OTHER, group]) | (held[OTHER] & held[ONE, group])
     clash: NDArray[np.bool_] = np.logical_or.reduce(both, axis=1)
     return clash
 
 
 def part_banned(problem: Problem, grouping: Grouping) -> Grouping:
-    """Part each group that breaks a ban; rows that stand on neither side go with the fewer rows."""
+    """Split each group that breaks a ban; rows of neither side go with the smaller side."""
     while True:
         held = sides_held(problem, grouping)
         broken = held[ONE] & held[OTHER]
@@ -92,9 +92,12 @@ def part_banned(problem: Problem, grouping: Grouping) -> Grouping:
 
 
 def borrow(problem: Problem, grouping: Grouping, group: int) -> Grouping | None:
-    """Fill a group that may join no other with the rows nearest to it, from groups that can spare them if possible.
+    """Fill a group that may not join any other with the nearest rows, preferably from groups that can spare them.
 
-    None where there are not enough. What is left of another group may have to join a third.
+    What remains of another group may have to join a third.
+
+    Returns:
+        The new groups, or None if there are not enough rows.
     """
     held, sizes = sides_held(problem, grouping)[:, group], grouping.sizes()
     sides = problem.bans[grouping.tuples]
@@ -105,19 +108,19 @@ def borrow(problem: Problem, grouping: Grouping, group: int) -> Grouping | None:
     order = np.lexsort((near, ~spare, ~usable))[: int(usable.sum())]
     rows, labels = grouping.rows.copy(), grouping.groups
     left, missing = sizes.copy(), problem.k - int(sizes[group])
-    taken: list[tuple[int, int]] = []
+    loans: list[tuple[int, int]] = []
     for strict in (True, False):
         for entry in order.tolist():
-            can = int(min(rows[entry], left[labels[entry]] - problem.k)) if strict else int(rows[entry])
-            if (take := min(can, missing)) > 0:
+            available = int(min(rows[entry], left[labels[entry]] - problem.k)) if strict else int(rows[entry])
+            if (take := min(available, missing)) > 0:
                 rows[entry] -= take
                 left[labels[entry]] -= take
                 missing -= take
-                taken.append((entry, take))
+                loans.append((entry, take))
     if missing > 0:
         return None
-    entries = np.array([entry for entry, _ in taken], dtype=np.int64)
-    lent = np.array([take for _, take in taken], dtype=np.int64)
+    entries = np.array([entry for entry, _ in loans], dtype=np.int64)
+    lent = np.array([take for _, take in loans], dtype=np.int64)
     stays = rows > 0
     return grouping.joined(
         [

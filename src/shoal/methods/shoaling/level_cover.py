@@ -1,4 +1,4 @@
-"""Covering: rows that are equal at some levels of their hierarchies make groups, the levels that lose least first."""
+"""Cover: group rows that are equal at some levels of their hierarchies, the levels with least loss first."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from shoal.methods.counter_random import draws, mix
 
 __all__ = ["cover_tuples"]
 
-# So many vectors of levels are gone through one by one; of more, some are searched for.
+# Up to this number, all vectors of levels are tried; beyond it, a search picks some.
 MOST_VECTORS = 20_000
-VECTORS_AT_ONCE = 500  # between two looks at whether to go on
-CLIMBS = 3  # how often the search for vectors begins anew
-SHARE = 0.05  # a climb ends at the vector that covers this share of the rows that are left
+VECTORS_AT_ONCE = 500  # between two checks for cancellation
+CLIMBS = 3  # restarts of the search for vectors
+SHARE = 0.05  # a climb ends at the vector that covers this share of the remaining rows
 
 Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """The levels of an attribute. nodes: the node of each code at each level; losses: the mean loss of a row there."""
+    """The levels of an attribute; nodes: the node of each code at each level; losses: the mean loss of a row there."""
 
     nodes: tuple[NDArray[np.int64], ...]
     losses: tuple[float, ...]
@@ -40,7 +40,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Ladders:
-    """The levels of all attributes, as the kernel takes them."""
+    """The levels of all attributes, as the kernel reads them."""
 
     encoded: Encoded
     ladders: tuple[Ladder, ...]
@@ -51,17 +51,17 @@ class Ladders:
         return tuple(len(ladder.nodes) - 1 for ladder in self.ladders)
 
     def loss(self, vector: Sequence[int]) -> float:
-        """Return the mean loss of a row at these levels."""
+        """Return the mean loss of a row at a vector of levels."""
         return sum(ladder.losses[level] for ladder, level in zip(self.ladders, vector, strict=True))
 
     def ascending(self) -> Iterator[tuple[int, ...]]:
-        """Yield all vectors, those that lose less first."""
+        """Yield all vectors in order of loss."""
         first = (0,) * len(self.ladders)
         heap = [(self.loss(first), first)]
         while heap:
             _, vector = heapq.heappop(heap)
             yield vector
-            # Each vector has one way that leads to it: the last attribute that is not at its bottom went up last.
+            # Each vector is reached in one way: the last attribute above its bottom was raised last.
             last = max((a for a, level in enumerate(vector) if level > 0), default=0)
             for a in range(last, len(vector)):
                 if vector[a] < self.tops[a]:
@@ -70,7 +70,7 @@ class Ladders:
 
     @cached_property
     def marks(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """A random number for each node of each level, given for each code; and where each level begins."""
+        """A random number for each node of each level, listed by code; and where each level begins."""
         begins = np.zeros((len(self.ladders), max(self.tops) + 1), dtype=np.int64)
         marks, n_marks = [], 0
         for a, ladder in enumerate(self.ladders):
@@ -82,9 +82,13 @@ class Ladders:
 
 
 def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels:
-    """Return for each tuple a group of at least k rows, -1 for fewer than k rows that are left over.
+    """Return for each tuple a group of at least k rows, or -1 for fewer than k remaining rows.
 
-    halvings: levels of a number or date without a hierarchy, which are halves, quarters ... of its range.
+    Args:
+        encoded: The table.
+        k: The least group size.
+        run: Its weights.
+        halvings: The number of levels of a number or date without a hierarchy: halves, quarters ... of its range.
     """
     from shoal.kernels.shoaling.cover import cover
 
@@ -113,9 +117,9 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
 
 
 def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]]:
-    """Yield vectors that cover something: again and again up from the bottom, each time one attribute one level.
+    """Yield vectors that cover rows: climb repeatedly from the bottom, raising one attribute by one level at a time.
 
-    The step taken is the one that makes rows riper at the least loss. labels: looked at between two vectors.
+    Each step brings rows nearest to k at the least loss. The caller updates `labels` between two vectors.
     """
     from shoal.kernels.shoaling.cover import measure_progress
 
@@ -128,11 +132,11 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
         while vector != ladders.tops:
             ups = [a for a in range(len(vector)) if vector[a] < ladders.tops[a]]
             steps = [(*vector[:a], vector[a] + 1, *vector[a + 1 :]) for a in ups]
-            ripe = np.empty(len(steps) + 1)
+            progress = np.empty(len(steps) + 1)
             both = np.array([*steps, vector], dtype=np.int32)
-            measure_progress(ladders.encoded.tuples, counts, *ladders.marks, both, k, labels, ripe)
-            dear = np.array([ladders.loss(step) for step in steps]) - ladders.loss(vector)
-            vector = steps[int(np.argmax((ripe[:-1] - ripe[-1]) / np.maximum(dear, 1e-12)))]
+            measure_progress(ladders.encoded.tuples, counts, *ladders.marks, both, k, labels, progress)
+            added_loss = np.array([ladders.loss(step) for step in steps]) - ladders.loss(vector)
+            vector = steps[int(np.argmax((progress[:-1] - progress[-1]) / np.maximum(added_loss, 1e-12)))]
             before = int(counts[labels < 0].sum())
             yield vector
             after = int(counts[labels < 0].sum())
@@ -141,7 +145,7 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
 
 
 def _ladder(attribute: Attribute, rows: NDArray[Any], *, weight: float, halvings: int) -> Ladder:
-    """Return the levels of an attribute: of its hierarchy, or halves of its range, or all its values at once."""
+    """Return the levels of an attribute: of its hierarchy, or halves of its range, or only the suppressed level."""
     n_codes = len(attribute.texts)
     nodes = [np.arange(n_codes)]
     losses = [np.zeros(n_codes)]
@@ -155,7 +159,7 @@ def _ladder(attribute: Attribute, rows: NDArray[Any], *, weight: float, halvings
             shares[:n_known] = (attribute.values[:n_known] - attribute.values[0]) / attribute.span
             for halving in range(halvings, 0, -1):
                 parts = np.minimum(np.floor(shares * 2**halving), 2**halving - 1).astype(np.int64)
-                parts[n_known:] = 2**halving  # a missing value is like no other
+                parts[n_known:] = 2**halving  # a missing value is unlike all others
                 nodes.append(parts)
                 losses.append(np.full(n_codes, 0.5**halving))
         nodes.append(np.zeros(n_codes, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Ranges that never overlap in part: numbers and dates are shown as a half, a quarter and so on of their rows."""
+"""Ranges that never partly overlap: numbers and dates are released as halves, quarters and so on of their rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shoal.encoding.tree import Tree
 
 __all__ = ["in_halves", "nested_partition"]
 
-MOST_HALVINGS = 24  # parts are then so small that hardly a table has several values in one
+MOST_HALVINGS = 24  # smaller parts rarely contain several values
 
 
 def in_halves(encoded: Encoded) -> Encoded:
-    """Return the table with a tree over each number or date that has none: halves, quarters ... of the rows."""
+    """Return the table with a tree of halves, quarters ... of the rows over each number or date without hierarchy."""
     attributes = []
     for a, attribute in enumerate(encoded.attributes):
         if attribute.ordered:
@@ -28,7 +28,7 @@ def in_halves(encoded: Encoded) -> Encoded:
 
 
 def _halves(attribute: Attribute, rows: NDArray[np.float64]) -> Tree:
-    """Return the tree over an attribute's codes; a missing value hangs on the root alone."""
+    """Return the tree over the codes of an attribute; a missing value is directly below the root."""
     card = len(attribute.texts)
     n_known = attribute.missing if attribute.missing >= 0 else card
     middle = (np.cumsum(rows[:n_known]) - rows[:n_known] / 2) / max(rows[:n_known].sum(), 1)
@@ -49,20 +49,25 @@ def _halves(attribute: Attribute, rows: NDArray[np.float64]) -> Tree:
 
 
 def nested_partition(encoded: Encoded, halved: Encoded, labels: NDArray[np.int32]) -> Partition:
-    """Show each group the smallest part that holds its values, as a range of values that occur in the table.
+    """Generalise each group to the smallest part that contains its values, as a range of values of the table.
 
-    halved: the same table with its trees. Cells of other attributes are as tight as ever.
+    Other attributes are generalised as tightly as usual.
+
+    Args:
+        encoded: The table.
+        halved: The same table with trees, from `in_halves`.
+        labels: The group of each canonical row, -1 for a suppressed row.
     """
-    made = tight_partition(halved, labels)
+    partition = tight_partition(halved, labels)
     cells = (
-        _as_ranges(attribute, parts.tree, shown) if attribute.ordered and parts.tree is not None else shown
-        for attribute, parts, shown in zip(encoded.attributes, halved.attributes, made.cells, strict=True)
+        _as_ranges(attribute, part.tree, tight) if attribute.ordered and part.tree is not None else tight
+        for attribute, part, tight in zip(encoded.attributes, halved.attributes, partition.cells, strict=True)
     )
-    return replace(made, cells=tuple(cells))
+    return replace(partition, cells=tuple(cells))
 
 
 def _as_ranges(attribute: Attribute, tree: Tree, cells: Cells) -> Cells:
-    """Turn nodes into the range of the codes below them; the root, over missing values too, is suppressed."""
+    """Turn nodes into the range of the codes below them; a root above missing values is suppressed."""
     card = len(attribute.texts)
     low, high = np.full(len(tree.sizes), card), np.full(len(tree.sizes), -1)
     for level in tree.nodes:

@@ -175,7 +175,7 @@ def test_seed_matters() -> None:
 
 def test_outliers_need_a_suppression_limit() -> None:
     encoded = Sheet({"x": ["a", "a", "b"]}, {"x": "categorical"}).encoded
-    with pytest.raises(InfeasibleError, match=r"would leave out 1 of 3 rows"):
+    with pytest.raises(InfeasibleError, match=r"would suppress 1 of 3 rows"):
         KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run())
     partition = KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run(suppression_limit=Fraction(34, 100)))
     assert partition.labels.tolist() == [0, 0, -1]

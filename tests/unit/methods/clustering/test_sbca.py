@@ -88,7 +88,7 @@ def test_group_keeps_rows_of_a_tuple_in_canonical_order() -> None:
 
 def test_suppression_needs_a_limit() -> None:
     encoded = Sheet({"x": ["1", "2", "3"]}, {"x": "numeric"}).encoded
-    with pytest.raises(InfeasibleError, match=r"would leave out 1 of 3 rows, and the suppression limit allows 0"):
+    with pytest.raises(InfeasibleError, match=r"would suppress 1 of 3 rows, but the suppression limit allows 0"):
         SBCA(remainder="suppress").partition(encoded, (KAnonymity(2),), Run())
 
 
