@@ -1,9 +1,10 @@
 """Names in src/ that vulture takes for unused, and who uses them. It reads no Cython, no templates and no libraries."""
 
-# Python itself: lazy imports of a package; the display of a release in a notebook.
+# Python itself: lazy imports of a package; the display of a release in a notebook; the signature that inspect shows.
 _.__getattr__
 _.__dir__
 _._repr_html_
+_.__signature__
 
 # Commands, registered by name in cli/main.py.
 convert

@@ -126,8 +126,9 @@ def utility(
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
     >>> after = pl.DataFrame({"age": ["[20, 30]", "[20, 30]", "[40, 60]", "[40, 60]"]})
-    >>> found = shoal.evaluate.utility(before, after, qi=["age"], queries=50)
-    >>> found.queries.mean > 0, found.moments.columns[0].mean_before == found.moments.columns[0].mean_after
+    >>> utility = shoal.evaluate.utility(before, after, qi=["age"], queries=50)
+    >>> column = utility.moments.columns[0]
+    >>> utility.queries.mean > 0, column.mean_before == column.mean_after
     (True, True)
     """
     reading = Reading.of_cells(

@@ -168,8 +168,8 @@ def compare(
 
     >>> import shoal
     >>> patients = shoal.datasets.patients().head(200)
-    >>> found = shoal.compare(patients, qi=["birth_date", "sex"], others="drop", methods=["mondrian"], k=[2, 5], jobs=1)
-    >>> found.frame["k"].to_list()
+    >>> runs = shoal.compare(patients, qi=["birth_date", "sex"], others="drop", methods=["mondrian"], k=[2, 5], jobs=1)
+    >>> runs.frame["k"].to_list()
     [2, 5]
     """
     saved = read_config(config) if config is not None else Settings()

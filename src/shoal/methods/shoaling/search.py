@@ -224,12 +224,12 @@ class Search:
 
     def eject(self, grouping: Grouping, cycle: int) -> Grouping:
         """Give up groups whose members cost less elsewhere."""
-        from shoal.kernels.shoaling.dissolve import eject
+        from shoal.kernels.shoaling.dissolve import dissolve
 
         problem = self.problem
 
         def work(tuples: NDArray[np.int32], rows: NDArray[np.int64], labels: Labels, number: int) -> Part:
-            eject(problem.codes, tuples, rows, *problem.prices, *problem.required, int(labels[-1]) + 1, labels)
+            dissolve(problem.codes, tuples, rows, *problem.prices, *problem.required, int(labels[-1]) + 1, labels)
             return tuples, rows, labels
 
         costly = grouping.prices(problem) > 0

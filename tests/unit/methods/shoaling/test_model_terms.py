@@ -156,7 +156,7 @@ def test_models_of_populations_are_refused() -> None:
 
 
 def test_goal_out_of_reach() -> None:
-    with pytest.raises(InfeasibleError, match="disease has 4 values, l = 5 cannot hold"):
+    with pytest.raises(InfeasibleError, match="disease has 4 values, l = 5 cannot be met"):
         named("shoaling").partition(table(1), (KAnonymity(2), shoal.LDiversity("disease", l=5)), Run())
 
 
