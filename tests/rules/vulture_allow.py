@@ -46,3 +46,6 @@ _.leaf_starts
 
 # Public, for learners of the user's own.
 _.to_numeric
+
+# Read by tomlkit when it writes a table.
+_.indent

@@ -17,8 +17,7 @@ from shoal.settings.settings import FIELDS, Settings
 
 __all__ = ["to_toml"]
 
-# Settings of the top level that are tables, in the order of the file.
-TABLES = (Form.PAIRS, Form.WEIGHTS)
+# Settings of the top level that are arrays of tables.
 ARRAYS_OF_TABLES = (Form.MODELS, Form.RULES)
 
 
