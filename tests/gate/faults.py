@@ -40,6 +40,11 @@ def spoil_partition(patch: Patch, spoil: Callable[[Any, Partition], Partition]) 
     patch.setattr(mondrian.Mondrian, "partition", partition)
 
 
+def relabelled(encoded: Any, made: Partition, labels: np.ndarray) -> Partition:
+    """Give rows other groups, whose cells stay as they were."""
+    return Partition.of_rows(encoded, labels, made.cells)
+
+
 def spoil_text(patch: Patch, spoil: Callable[[pl.DataFrame, Table], pl.DataFrame]) -> None:
     """Let a function change the released cells."""
     spoil_released(patch, lambda frame, rows, table: (spoil(frame, table), rows))
@@ -112,7 +117,7 @@ def one_row_suppressed_without_leave(patch: Patch) -> None:
     def spoil(encoded: Any, partition: Partition) -> Partition:
         labels = partition.labels.copy()
         labels[0] = -1
-        return replace(partition, labels=labels)
+        return relabelled(encoded, partition, labels)
 
     spoil_partition(patch, spoil)
 
@@ -122,21 +127,19 @@ def two_rows_swap_labels(patch: Patch) -> None:
     def spoil(encoded: Any, partition: Partition) -> Partition:
         labels = partition.labels.copy()
         labels[[0, -1]] = labels[[-1, 0]]
-        return replace(partition, labels=labels)
+        return relabelled(encoded, partition, labels)
 
     spoil_partition(patch, spoil)
 
 
 @fault
 def labels_shifted_by_one_row(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, partition: replace(partition, labels=np.roll(partition.labels, 1)))
+    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, np.roll(made.labels, 1)))
 
 
 @fault
 def labels_shifted_by_one_group(patch: Patch) -> None:
-    spoil_partition(
-        patch, lambda encoded, partition: replace(partition, labels=(partition.labels + 1) % partition.n_groups)
-    )
+    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, (made.labels + 1) % made.n_groups))
 
 
 @fault

@@ -11,7 +11,8 @@ convert
 demo
 init
 
-# Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, xlsxwriter.
+# Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, tomlkit,
+# xlsxwriter.
 _.prec
 _.buffer_text
 _.StartElementHandler
@@ -28,6 +29,7 @@ _.allow_nan
 _.feature_names_in_
 _.n_features_in_
 _.fileclosed
+_.indent
 
 # Fields of frozen values, read by templates, by JSON or by comparing two values, never by name in Python.
 _.caption

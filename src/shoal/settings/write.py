@@ -17,7 +17,6 @@ from shoal.settings.settings import FIELDS, Settings
 
 __all__ = ["to_toml"]
 
-# Settings of the top level that are arrays of tables.
 ARRAYS_OF_TABLES = (Form.MODELS, Form.RULES)
 
 

@@ -21,7 +21,6 @@ from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.models import ModelChecks
 from shoal.verification.reading.files import UnreadableError
-from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.recount import Recount, WrittenFile
 from shoal.verification.verdict import (
@@ -95,7 +94,7 @@ def gate_recoded(
     key = secrets.token_bytes(32)
     file = WrittenFile(path)
     checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
-    recount = Recount(schema, {}, False, Layout(), labels or {}, checks)
+    recount = Recount(schema, labels or {}, checks)
     written_bag = 0
     try:
         for number, chunk in enumerate(file.chunks()):
@@ -103,7 +102,7 @@ def gate_recoded(
             recount.add(chunk)
     except UnreadableError as error:
         return judge(k, recount.rows, recount.groups, file.broken(error))
-    violations = file.violations(recount)
+    violations = file.violations() + recount.header_violations
     n_source, n_kept, expected_bag = _recode(schema, source, claimed, key)
     n_suppressed = n_source - recount.rows
     violations += suppression_violations(n_suppressed, n_source, limit)

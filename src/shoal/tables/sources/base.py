@@ -86,8 +86,8 @@ class Verifier(Protocol):
     def can_read(self, path: Path, /) -> bool:
         """Return whether the verifier has its own reader for a file."""
 
-    def read_original(self, path: Path, dialect: Dialect, sheet: str | None = None, /) -> dict[str, list[str]]:
-        """Read a file as text by column name."""
+    def read_original(self, path: Path, dialect: Dialect, sheet: str | None = None, /) -> Any:
+        """Read a file in the verifier's own form."""
 
     def source_rows(self, path: Path, dialect: Dialect, names: Sequence[str], /) -> Rows:
         """Read columns of a file, block by block."""
@@ -151,7 +151,7 @@ class Source(Protocol):
     def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
         """Have the verifier read these columns of the original, block by block."""
 
-    def verify_columns(self, verifier: Verifier) -> Mapping[str, Sequence[str]]:
+    def verify_columns(self, verifier: Verifier) -> Any:
         """Have the verifier read the whole original, by column name."""
 
     def guarded(self) -> AbstractContextManager[None]:

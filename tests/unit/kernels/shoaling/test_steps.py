@@ -15,7 +15,8 @@ from shoal.kernels.shoaling.dissolve import dissolve
 from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.rebuild import rebuild
 from shoal.methods.shoaling.grouping import Grouping
-from shoal.methods.shoaling.problem import FULL_PRICE, Problem, prepare
+from shoal.methods.shoaling.pricing import FULL_PRICE
+from shoal.methods.shoaling.problem import Problem, prepare
 from tests.losses import total_loss
 from tests.unit.kernels.shoaling.problems import grown, poor_groups, problem, table, twin
 
