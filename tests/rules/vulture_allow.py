@@ -48,6 +48,3 @@ _.leaf_starts
 
 # Public, for learners of the user's own.
 _.to_numeric
-
-# Read by tomlkit when it writes a table.
-_.indent
