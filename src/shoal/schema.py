@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from shoal.errors import UsageError, join_problems, setting
 
-__all__ = ["ISO", "Column", "Dialect", "Kind", "Reading", "Role", "Schema", "check_k", "check_lists"]
+__all__ = ["ISO", "Column", "Dialect", "Kind", "Reading", "Role", "Schema", "check_k", "check_lists", "unknown_column"]
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 
@@ -263,7 +263,7 @@ class Schema:
             raise UsageError(f"{setting('others', others)} is not known. Use drop or insensitive.")
         role_of, problems = _assign(names, roles)
         for what, named in (("kind", (*kinds, *date_formats)), ("grid", grids or {})):
-            problems += [_unknown(name, what, names) for name in dict.fromkeys(named) if name not in names]
+            problems += [unknown_column(name, names, what) for name in dict.fromkeys(named) if name not in names]
         unnamed = [name for name in names if name not in role_of]
         if unnamed and others is None and not problems:
             problems.append(
@@ -319,7 +319,7 @@ def _assign(names: tuple[str, ...], roles: Mapping[Role, Iterable[str]]) -> tupl
     for role, columns in roles.items():
         for name in columns:
             if name not in names:
-                problems.append(_unknown(name, role, names))
+                problems.append(unknown_column(name, names, role))
             elif name in role_of and role_of[name] is role:
                 problems.append(f"column {name!r} is named twice as {role}. Name it once.")
             elif name in role_of:
@@ -329,9 +329,16 @@ def _assign(names: tuple[str, ...], roles: Mapping[Role, Iterable[str]]) -> tupl
     return role_of, problems
 
 
-def _unknown(name: str, where: str, names: tuple[str, ...]) -> str:
+def unknown_column(name: str, names: Sequence[str], where: str = "") -> str:
+    """Return the message for a column that the table does not have, with the nearest name if there is one.
+
+    Args:
+        name: The column.
+        names: The columns of the table.
+        where: What names the column, such as a role.
+    """
     import difflib
 
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else f" The columns are: {', '.join(map(repr, names[:30]))}."
-    return f"column {name!r} ({where}) is not in the table.{hint}"
+    return f"column {name!r}{f' ({where})' if where else ''} is not in the table.{hint}"

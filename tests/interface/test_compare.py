@@ -139,5 +139,5 @@ def test_interrupted_comparison_keeps_what_is_done(table: Path, tmp_path: Path) 
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"the same command goes on from there" in err
+    assert b"the same command continues from there" in err
     assert len(list((tmp_path / "kept").glob("*.json"))) >= 2

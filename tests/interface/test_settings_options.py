@@ -173,6 +173,21 @@ def test_init_keeps_what_a_file_says(shoal: Shoal, data: Path, tmp_path: Path) -
     assert "name" in settings.drop
 
 
+def test_init_leaves_out_columns_that_are_gone(shoal: Shoal, data: Path, tmp_path: Path) -> None:
+    from shoal.settings.read import read_config
+
+    old, new = tmp_path / "old.toml", tmp_path / "new.toml"
+    old.write_text('[weights]\nheight = 2\n[columns.height]\nrole = "qi"\nkind = "numeric"\ngrid = 5\n')
+    ended = shoal("init", data, "-o", new, "--config", old)
+    assert ended.code == 0, ended.err
+    assert "column 'height': is not in the table; the proposal leaves it out" in ended.err
+    settings = read_config(new)
+    assert "height" not in (*settings.qi, *settings.numeric, *settings.grids, *settings.weights)
+    ended = shoal("init", data, "-o", new, "--force", "--numeric", "agee")
+    assert ended.code == 2
+    assert "column 'agee' is not in the table. Did you mean 'age'?" in ended.err
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

@@ -80,9 +80,8 @@ def _parameter(each: Field) -> inspect.Parameter:
     """Return the option of a setting."""
     kinds: dict[Form, Any] = {Form.INTEGER: int, Form.NUMBER: str, Form.TEXT: str, Form.FLAG: bool, Form.TABLE: Path}
     spelling = f"{each.option}/--no-{each.option[2:]}" if each.form is Form.FLAG else each.option
-    metavar = each.metavar or ("|".join(each.choices) or None)
-    if each.form in (Form.NAMES, Form.TEXTS, Form.WEIGHTS) and each.metavar is None:
-        metavar = "COLUMNS" if each.form is Form.NAMES else "TEXTS"
+    metavars = {Form.NAMES: "COLUMNS", Form.TEXTS: "TEXTS", Form.NUMBER: "NUMBER"}
+    metavar = each.metavar or "|".join(each.choices) or metavars.get(each.form)
     return _option(
         each.name, kinds.get(each.form, list[str]), spelling, panel=each.panel, help=each.help, metavar=metavar
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.evaluate.extra import extra_module
 from shoal.metrics.features import Labels, NumericEncoding, fill_kinds, fit_encoding
-from shoal.schema import Kind, Role, Schema
+from shoal.schema import Reading, Role, Schema
 from shoal.tables.table import Table, from_frame
 from shoal.tables.typed_text import cell_text
 
@@ -59,9 +59,10 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
     def fit(self, X: Any, y: Any = None) -> ReleaseEncoder:  # noqa: N803 (the name that scikit-learn gives it)
         """Learn the columns of a frame; `y` is ignored."""
         table = self._table(X, reset=True)
-        kinds = dict.fromkeys(self.numeric, Kind.NUMERIC) | dict.fromkeys(self.categorical, Kind.CATEGORICAL)
-        roles = {Role.QI: table.names}
-        schema = Schema.build(table.names, roles, kinds=kinds, date_formats=self.dates, missing=self.missing)
+        reading = Reading.of_cells(
+            numeric=self.numeric, categorical=self.categorical, dates=self.dates, missing=self.missing
+        )
+        schema = Schema.build(table.names, {Role.QI: table.names}, reading=reading)
         schema = fill_kinds(table, schema, table.names)
         self.encoding_: NumericEncoding = fit_encoding(table, schema, table.names, self.labels)
         return self

@@ -85,6 +85,7 @@ class Field:
         metavar: What `--help` shows in place of the value.
         choices: The values allowed; empty if any is.
         least: The smallest integer allowed.
+        in_python: What to say in place of `help` where values are objects of Python.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Field:
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     least: int | None = None
+    in_python: str = ""
 
 
 def entry(
@@ -113,6 +115,7 @@ def entry(
     metavar: str | None = None,
     choices: tuple[str, ...] = (),
     least: int | None = None,
+    in_python: str = "",
 ) -> Any:
     """Declare a setting in the body of `Settings`; see `Field` for the arguments.
 
@@ -130,6 +133,7 @@ def entry(
         "metavar": metavar,
         "choices": choices,
         "least": least,
+        "in_python": in_python,
     }
     if form.is_mapping:
         return field(default_factory=dict, metadata=facts)

@@ -110,7 +110,7 @@ def list_keywords(function: Function) -> Function:
         lines = []
         for each in FIELDS:
             if each.keyword in SettingsKeywords.__annotations__:
-                words = f"{each.keyword}: {each.help.replace(' May be repeated.', '')}"
+                words = f"{each.keyword}: {each.in_python or each.help}"
                 lines += textwrap.wrap(words, 112, subsequent_indent="    ")
         function.__doc__ = function.__doc__.replace("{settings}", "\n            ".join(lines))
     return function

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import Note, UsageError, join_problems
 from shoal.profile.detect import Proposal
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
-from shoal.schema import Kind, Role
-from shoal.settings.fields import Place
+from shoal.schema import Kind, Role, unknown_column
+from shoal.settings.fields import Form, Place
 from shoal.settings.settings import FIELDS, Settings
 from shoal.settings.write import to_toml
 from shoal.tables.targets.text_file import check_text_target, write_text
 
-__all__ = ["apply_settings", "check_target", "document", "write_document"]
+__all__ = ["apply_settings", "check_target", "document", "without_lost_columns", "write_document"]
 
 WIDTH = 110
+COLUMN_PLACES = (Place.ROLE, Place.KIND, Place.COLUMN)
 HEADER = """\
 A proposal by shoal init, to be reviewed by someone who knows the table.
 
@@ -53,6 +55,49 @@ def apply_settings(profile: Profile, settings: Settings) -> Profile:
             facts = replace(facts, date_format=settings.dates[column.name])
         columns.append(ProfiledColumn(facts, proposal))
     return replace(profile, columns=tuple(columns), missing=settings.missing or profile.missing)
+
+
+def without_lost_columns(
+    settings: Settings, saved: Settings, names: Sequence[str]
+) -> tuple[Settings, tuple[Note, ...]]:
+    """Leave out the columns of a file that the table no longer has.
+
+    Args:
+        settings: The merged settings.
+        saved: The settings of the file.
+        names: The columns of the table.
+
+    Returns:
+        The settings, and a note for each column left out.
+
+    Raises:
+        UsageError: If an option names a column that the table does not have.
+    """
+    lost = [name for name in _columns(settings) if name not in names]
+    misspelt = [name for name in lost if name not in _columns(saved)]
+    if misspelt:
+        raise UsageError(join_problems([unknown_column(name, names) for name in misspelt]))
+    values: dict[str, Any] = {}
+    for each in (each for each in FIELDS if each.place in COLUMN_PLACES or each.form is Form.WEIGHTS):
+        value = getattr(settings, each.name)
+        if isinstance(value, tuple):
+            values[each.name] = tuple(name for name in value if name not in lost)
+        elif isinstance(value, Mapping):
+            values[each.name] = {name: each for name, each in value.items() if name not in lost}
+        elif value in lost:
+            values[each.name] = None
+    notes = [Note(f"column {name!r}", "is not in the table; the proposal leaves it out") for name in lost]
+    return replace(settings, **values), tuple(notes)
+
+
+def _columns(settings: Settings) -> list[str]:
+    """Return the columns that settings name, each once."""
+    names: dict[str, None] = {}
+    for each in FIELDS:
+        if each.place in COLUMN_PLACES:
+            value = getattr(settings, each.name)
+            names |= dict.fromkeys((value,) if isinstance(value, str) else value or ())
+    return list(names)
 
 
 def document(profile: Profile, settings: Settings | None = None) -> str:

@@ -66,6 +66,8 @@ class Settings:
         "Another privacy model, such as 'entropy-l disease l=2'. May be repeated.",
         panel=Panel.MODELS,
         commands=SEARCH | {"verify"},
+        in_python='Further privacy models, such as shoal.EntropyLDiversity("disease", l=2).',
+        metavar="MODEL",
     )
     k_column: str | None = entry(
         Form.TEXT,
@@ -82,6 +84,7 @@ class Settings:
         panel=Panel.MODELS,
         commands=SEARCH | {"verify"},
         metavar="FILE",
+        in_python="Table of the population, a frame or a path, for k-map and delta-presence.",
     )
     suppression_limit: float | str | None = entry(
         Form.NUMBER,
@@ -95,6 +98,7 @@ class Settings:
         panel=Panel.ROLES,
         commands=FILES - {"init", "propose"},
         place=Place.ROLE,
+        in_python="Quasi-identifiers: columns that others may know.",
     )
     sensitive: tuple[str, ...] = entry(
         Form.NAMES,
@@ -132,6 +136,7 @@ class Settings:
         panel=Panel.ROLES,
         commands=ANONYMIZE,
         choices=("drop", "insensitive"),
+        in_python='What to do with columns that have no role: "drop" or "insensitive"; an error by default.',
     )
     all_qi: bool | None = entry(
         Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure"}
@@ -165,6 +170,7 @@ class Settings:
         place=Place.KIND,
         key="date",
         metavar="COLUMN[=FORMAT]",
+        in_python="Columns to read as dates: a list, or a mapping to their strptime formats.",
     )
     hierarchies: Mapping[str, Any] = entry(
         Form.PAIRS,
@@ -174,6 +180,7 @@ class Settings:
         place=Place.COLUMN,
         key="hierarchy",
         metavar="COLUMN=FILE",
+        in_python="Hierarchies by column, made or read by shoal.hierarchy, or paths of hierarchy files.",
     )
     trust_hierarchies: bool | None = entry(
         Form.FLAG,
@@ -187,12 +194,14 @@ class Settings:
         panel=Panel.KINDS,
         commands=SEARCH,
         choices=("error", "top"),
+        in_python='What to do with values that a hierarchy lacks: "error", or "top" to release them as *.',
     )
     missing: tuple[str, ...] = entry(
         Form.TEXTS,
         "Texts that mean a missing value, besides the empty cell: '?,NA'.",
         panel=Panel.FILES,
         commands=CELLS | {"propose"},
+        in_python="Texts that mean a missing value, besides the empty cell.",
     )
     delimiter: str | None = entry(
         Form.TEXT,
@@ -200,6 +209,7 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
+        in_python="Cell separator of a CSV file; detected from the file by default.",
     )
     encoding: str | None = entry(
         Form.TEXT,
@@ -237,6 +247,7 @@ class Settings:
         panel=Panel.RUN,
         commands=ANONYMIZE,
         choices=("fast", "normal", "high"),
+        in_python='How long shoaling searches for less loss: "fast", "normal" or "high".',
     )
     options: Mapping[str, object] = entry(
         Form.PAIRS,
@@ -244,6 +255,7 @@ class Settings:
         panel=Panel.RUN,
         commands=ANONYMIZE,
         metavar="NAME=VALUE",
+        in_python="Options of the method by name; or pass an instance as method.",
     )
     weights: Mapping[str, Any] | str = entry(
         Form.WEIGHTS,
@@ -252,6 +264,7 @@ class Settings:
         panel=Panel.RUN,
         commands=SEARCH | {"measure"},
         metavar="COLUMN=WEIGHT",
+        in_python='Weights of quasi-identifiers by column; "auto" lowers that of a column which others predict.',
     )
     constraints: tuple[Any, ...] = entry(
         Form.RULES,
@@ -259,6 +272,7 @@ class Settings:
         panel=Panel.RUN,
         key="rules",
         keyword="rules",
+        in_python="Data constraint rules, shoal.Rule: values that groups should not mix.",
     )
     seed: int | None = entry(
         Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
@@ -274,6 +288,7 @@ class Settings:
         place=Place.COLUMN,
         key="grid",
         metavar="COLUMN=GRID",
+        in_python='Grids by column for snap, such as "5" or "year".',
     )
     cells: str | None = entry(
         Form.TEXT,
@@ -281,6 +296,7 @@ class Settings:
         panel=Panel.OUTPUT,
         commands=ANONYMIZE,
         choices=("text", "bounds"),
+        in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max.',
     )
     spreadsheet_safe: bool | None = entry(
         Form.FLAG, "Escape cells that a spreadsheet would run as formulas.", panel=Panel.OUTPUT, commands=ANONYMIZE

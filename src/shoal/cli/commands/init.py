@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def init(
     data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
     settings: Settings,
+    saved: Settings,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write the proposal.")] = Path(
         "shoal.toml"
     ),
@@ -37,16 +38,17 @@ def init(
     """
     opt.use_threads(threads)
     from shoal.profile import profile_table
-    from shoal.settings.proposal import apply_settings, check_target, write_document
+    from shoal.settings.proposal import apply_settings, check_target, without_lost_columns, write_document
 
     check_target(output, data, force=force)
     table = opt.read_file(data, settings.reading)
+    settings, notes = without_lost_columns(settings, saved, table.names)
     profile = apply_settings(profile_table(table), settings)
     write_document(profile, output, data, settings, force=force)
     if as_json:
         terminal.print_json(profile.as_dict() | {"output": str(output)})
         return
-    terminal.say_notes(table.notes)
+    terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
     typer.echo(f"Written: {output}. Review it, correct what you know better, then:")
     released = data.with_name(f"{data.stem}-released.csv").name

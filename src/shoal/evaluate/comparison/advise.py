@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from shoal.errors import UsageError, setting
-from shoal.evaluate.comparison.compare import Comparison, compare
+from shoal.evaluate.comparison.compare import Comparison, ComparisonKeywords, compare
 from shoal.risks.estimate import read_threshold
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def advise(
     rule: str | None = None,
     target: str | None = None,
     learner: str = "tree",
-    **settings: Any,
+    **settings: Unpack[ComparisonKeywords],
 ) -> Advice:
     """Anonymise a table with many k and recommend one, with the reason as text.
 

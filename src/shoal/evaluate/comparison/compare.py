@@ -24,7 +24,15 @@ from shoal.tables.table import Table, from_frame
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["DEFAULT_METHODS", "Comparison", "compare", "compare_table", "make_cases", "parse_method"]
+__all__ = [
+    "DEFAULT_METHODS",
+    "Comparison",
+    "ComparisonKeywords",
+    "compare",
+    "compare_table",
+    "make_cases",
+    "parse_method",
+]
 
 DEFAULT_METHODS = ("shoaling", "mondrian")
 DEFAULT_K = (2, 5, 10, 20)
@@ -40,6 +48,19 @@ ORDER = (
     *("distortion", "distortion_ratio", "cm", "research_value_total"),
     *("accuracy", "accuracy_low", "accuracy_high", "accuracy_original"),
 )
+
+
+class ComparisonKeywords(SettingsKeywords, total=False):
+    """The keywords of `compare` that `advise` passes on, for editors and type checkers."""
+
+    seeds: int
+    threshold: object
+    add: Mapping[str, Any] | None
+    jobs: int | None
+    threads: int
+    cache: str | os.PathLike[str] | None
+    config: str | os.PathLike[str] | None
+    progress: Progress
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,10 @@ import shoal
 from shoal.errors import InputError, UsageError
 from shoal.evaluate.comparison import workers
 from shoal.evaluate.comparison.cache import Cache
-from shoal.evaluate.comparison.compare import Comparison, compare_table, make_cases, parse_method
+from shoal.evaluate.comparison.compare import Comparison, ComparisonKeywords, compare_table, make_cases, parse_method
 from shoal.evaluate.comparison.page import charts_of, comparison_page, failed_rows, head_of, shown_rows, verdict_of
 from shoal.evaluate.comparison.scoring import Subject, prepare, score
-from shoal.settings.keywords import settings_from
+from shoal.settings.keywords import SettingsKeywords, settings_from
 from shoal.tables.table import from_frame
 
 FRAME = shoal.datasets.patients().head(120)
@@ -334,3 +335,10 @@ def test_one_method_and_one_k_need_no_list() -> None:
 
 def test_all_stands_for_every_method() -> None:
     assert len(make_cases(["all", "mondrian"], [2])) == len(shoal.methods.infos())
+
+
+def test_keywords_for_editors_are_those_of_compare() -> None:
+    """`advise` passes on what it does not use itself."""
+    own = set(inspect.signature(shoal.compare).parameters) - {"settings"}
+    advised = set(inspect.signature(shoal.advise).parameters)
+    assert set(ComparisonKeywords.__annotations__) - set(SettingsKeywords.__annotations__) == own - advised
