@@ -18,7 +18,7 @@ from shoal.verification.models import Promises
 from shoal.verification.reading import files
 from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.raw_bytes import Facts, has_bare_quote, scan
-from shoal.verification.reading.tables import TEXTUAL, PathName, chunks, picker
+from shoal.verification.reading.tables import TEXTUAL, PathName, Step, chunks, ignore_step, picker
 from shoal.verification.verdict import MOST_VIOLATIONS, Verdict, judge, small_groups
 
 __all__ = ["gate"]
@@ -42,6 +42,7 @@ def gate(
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     population: Mapping[str, Sequence[str]] | None = None,
+    step: Step = ignore_step,
 ) -> Verdict:
     """Return the verdict on a file just written: its bytes, its columns, its groups and, row by row, its truth.
 
@@ -60,6 +61,7 @@ def gate(
         models: what every group must pass beside k, as plain values (see shoal.verification.models).
         paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
         population: the text of the population table by column name.
+        step: called with the number of rows examined so far; it may raise to end the check.
 
     Where the schema has a person column, every group must have rows of k persons; where it has a column of personal k,
     every group must have as many as each of its rows asks for.
@@ -76,6 +78,7 @@ def gate(
     try:
         for chunk in chunks(path, Dialect(), whole=True):
             recount.take(chunk)
+            step(recount.rows)
     except InputError as error:
         broken = str(error).removeprefix(f"{os.fspath(path)}: ")
         violations += [*facts.violations(facts.carriage_returns), f"the file: {broken}"]

@@ -24,7 +24,7 @@ from shoal.verification.models import Promises
 from shoal.verification.reading import files
 from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.raw_bytes import Facts, has_bare_quote, scan
-from shoal.verification.reading.tables import TEXTUAL, PathName, chunks, picker
+from shoal.verification.reading.tables import TEXTUAL, PathName, Step, chunks, ignore_step, picker
 from shoal.verification.verdict import Verdict, judge, small_groups
 
 __all__ = ["BAG", "Claimed", "bag_of", "gate_recoded", "label_violations", "source_rows"]
@@ -59,6 +59,7 @@ def gate_recoded(
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    step: Step = ignore_step,
 ) -> Verdict:
     """Return the verdict on a file just written.
 
@@ -72,6 +73,7 @@ def gate_recoded(
         labels: by column, the values that each label of its hierarchy stands for.
         models: what every group must pass beside k, as plain values (see shoal.verification.models).
         paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        step: called with the number of rows of the file examined so far; it may raise to end the check.
     """
     k, limit = check_k(k), _share(suppression_limit)
     key = secrets.token_bytes(32)
@@ -84,6 +86,7 @@ def gate_recoded(
         for number, chunk in enumerate(chunks(path, Dialect(), whole=True)):
             written += bag_of(chunk[1:] if number == 0 else chunk, key)
             recount.take(chunk)
+            step(recount.rows)
     except InputError as error:
         broken = str(error).removeprefix(f"{os.fspath(path)}: ")
         return judge(k, recount.rows, recount.groups, [f"the file: {broken}"])

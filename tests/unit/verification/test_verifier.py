@@ -660,3 +660,33 @@ def test_check_reads_dates_by_their_format() -> None:
     released = polars.DataFrame({"born": ["[07.11.1979, 05.03.1980]"] * 2})
     assert check(released, qi=["born"], k=2, original=original, date_formats={"born": "%d.%m.%Y"}).ok
     assert not check(released, qi=["born"], k=2, original=original, kinds={"born": "date"}).ok
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize("initial_space", [False, True])
+def test_records_are_split_as_by_the_standard_library(delimiter: str, initial_space: bool) -> None:
+    """Cells beyond the limit of csv.reader are split by a second tokenizer, which must agree with it."""
+    import random
+
+    from shoal.verification.reading.tables import _split
+
+    draw = random.Random(7)
+    dialect = Dialect(delimiter=delimiter, initial_space=initial_space)
+    for _ in range(3000):
+        text = "".join(draw.choice(["a", " ", '"', '""', delimiter, "\n", "\r\n", "é", '"x"']) for _ in range(12))
+        options = {"delimiter": delimiter, "skipinitialspace": initial_space}
+        try:
+            expected = list(csv.reader(io.StringIO(text, newline=""), strict=True, **options))  # type: ignore[arg-type]
+        except csv.Error:
+            with pytest.raises(csv.Error):
+                list(_split(text, dialect))
+        else:
+            assert list(_split(text, dialect)) == expected
+
+
+def test_no_limit_of_the_process_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + f"1,{'x' * 200_000}\n" * 1500)
+    before = csv.field_size_limit()
+    assert {len(cell) for cell in read_original(path, Dialect())["b"]} == {200_000}
+    assert csv.field_size_limit() == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,9 +169,12 @@ class PostgresSource:
         """Have the verifier read these columns of the table, block by block."""
         return verifier.table_rows(self.connection, (self.relation.schema, self.relation.name), names)
 
-    def verify_columns(self, verifier: Verifier) -> Mapping[str, Sequence[str]]:
-        """Have the verifier read the whole table, by column name."""
-        rows = [row for block in self.verify_rows(verifier, self.names) for row in block]
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Mapping[str, Sequence[str]]:
+        """Have the verifier read the complete table, by column name."""
+        rows: list[list[str]] = []
+        for block in self.verify_rows(verifier, self.names):
+            rows += block
+            step(len(rows))
         return dict(zip(self.names, zip(*rows, strict=True), strict=True))
 
     def signature(self, key: bytes) -> str:

@@ -8,6 +8,7 @@ import gzip
 import io
 import operator
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -20,8 +21,10 @@ from shoal.verification.verdict import MOST_VIOLATIONS
 
 __all__ = [
     "PathName",
+    "Step",
     "can_read",
     "chunks",
+    "ignore_step",
     "open_text",
     "picker",
     "read_original",
@@ -31,6 +34,7 @@ __all__ = [
 ]
 
 PathName = str | os.PathLike[str]
+Step = Callable[[int], None]
 
 CHUNK_ROWS = 1_000  # small enough for the processor's cache: twice as fast as 50,000
 MOST_KEPT = 1_000_000
@@ -38,21 +42,30 @@ TEXTUAL = ("csv", "gzip")
 DELIMITERS = (",", ";", "\t", "|")
 
 
+def ignore_step(n_rows: int) -> None:
+    """Ignore how many rows were examined."""
+
+
 def can_read(path: PathName) -> bool:
     """Say whether the verifier has a reader of its own for a file: for all but Arrow files."""
     return files.kind_of(path) not in ("arrow", "arrow stream")
 
 
-def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) -> dict[str, list[str]]:
+def read_original(
+    path: PathName, dialect: Dialect, sheet: str | None = None, step: Step = ignore_step
+) -> dict[str, list[str]]:
     """Read a file as text by column name, with readers of the verifier's own: CSV, Parquet or a sheet of a workbook.
 
     Blank lines are skipped; without a header the columns are called column1, column2 and so on. Equal texts of a column
-    are held once, so that a large table stays small.
+    are held once, so that a large table stays small. step: called with the number of rows read so far; it may raise.
     """
+    n_read = 0
     names: list[str] = []
     columns: list[list[str]] = []
     kept: list[dict[str, str]] = []
     for chunk in chunks(path, dialect, sheet=sheet):
+        n_read += len(chunk)
+        step(n_read)
         rows = [row for row in chunk if row]
         if rows and not names:
             names = rows.pop(0) if dialect.header else [f"column{n}" for n in range(1, len(rows[0]) + 1)]
@@ -72,8 +85,6 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) ->
 
 def open_text(path: PathName, encoding: str) -> TextIO:
     """Open a file as text, a byte order mark left out."""
-    # The limit is one for the whole process; a cell may be longer than its default of 128 kB.
-    csv.field_size_limit(2**31 - 1)
     try:
         known = codecs.lookup("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding).name
         return io.TextIOWrapper(files.open_bytes(path), encoding=known, newline="")
@@ -91,6 +102,62 @@ def unreadable(path: PathName, error: Exception) -> FileError:
 
 def _reader(file: TextIO, dialect: Dialect) -> Any:
     return csv.reader(file, delimiter=dialect.delimiter, skipinitialspace=dialect.initial_space, strict=True)
+
+
+def _text_chunks(path: PathName, dialect: Dialect, size: int) -> Iterator[list[list[str]]]:
+    """Yield the records of a CSV file, blank lines as empty rows.
+
+    The reader of the standard library refuses cells beyond a limit of the process, 128 kB by default. Changing that
+    limit would affect other threads, so records with such cells are split here.
+    """
+    n_read = 0
+    with open_text(path, dialect.encoding) as file:
+        reader = _reader(file, dialect)
+        try:
+            while rows := list(islice(reader, size)):
+                yield rows
+                n_read += len(rows)
+            return
+        except csv.Error as error:
+            if "field limit" not in str(error):
+                raise
+    with open_text(path, dialect.encoding) as file:
+        records = islice(_split(file.read(), dialect), n_read, None)
+        while rows := list(islice(records, size)):
+            yield rows
+
+
+def _split(text: str, dialect: Dialect) -> Iterator[list[str]]:
+    """Split CSV text into records, as csv.reader does, whatever the length of its cells."""
+    quoted = re.compile(r'"([^"]*(?:""[^"]*)*)"')
+    bare = re.compile(rf"[^{re.escape(dialect.delimiter)}\r\n]*")
+    line_end = re.compile(r"\r\n|\r|\n")
+    row: list[str] = []
+    position, end = 0, len(text)
+    while position < end:
+        if not row and (found := line_end.match(text, position)):
+            yield []
+            position = found.end()
+            continue
+        while dialect.initial_space and text.startswith(" ", position):
+            position += 1
+        is_quoted = text.startswith('"', position)
+        cell = (quoted if is_quoted else bare).match(text, position)
+        if cell is None:
+            raise csv.Error("a quoted cell is not closed")
+        row.append(cell[1].replace('""', '"') if is_quoted else cell[0])
+        position = cell.end()
+        if text.startswith(dialect.delimiter, position):
+            position += 1
+            if position == end:
+                row.append("")
+        elif found := line_end.match(text, position):
+            yield row
+            position, row = found.end(), []
+        elif position < end:
+            raise csv.Error("text after a quoted cell")
+    if row:
+        yield row
 
 
 def chunks(
@@ -112,21 +179,18 @@ def chunks(
     if kind == "excel":
         yield from workbook.excel_rows(path, size, sheet=sheet, whole=whole)
         return
-    with open_text(path, dialect.encoding) as file:
-        reader = _reader(file, dialect)
-        try:
-            while rows := list(islice(reader, size)):
-                yield rows
-        except csv.Error:
-            line = _first_line(path, dialect, lambda row: False)
-            raise InputError(f"{os.fspath(path)}: line {line}: a quoted cell is not closed as it should be.") from None
-        except UnicodeError:
-            told = f"{os.fspath(path)}: not valid {dialect.encoding} text"
-            raise InputError(f"{told}. Save it as UTF-8, and try again.") from None
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError(f"{os.fspath(path)}: cannot be decompressed: it is damaged or cut short.") from None
-        except OSError as error:
-            raise unreadable(path, error) from None
+    try:
+        yield from _text_chunks(path, dialect, size)
+    except csv.Error:
+        line = _first_line(path, dialect, lambda row: False)
+        raise InputError(f"{os.fspath(path)}: line {line}: a quoted cell is not closed as it should be.") from None
+    except UnicodeError:
+        told = f"{os.fspath(path)}: not valid {dialect.encoding} text"
+        raise InputError(f"{told}. Save it as UTF-8, and try again.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{os.fspath(path)}: cannot be decompressed: it is damaged or cut short.") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def _first_line(path: PathName, dialect: Dialect, wanted: Callable[[list[str]], bool]) -> int:
