@@ -70,8 +70,8 @@ def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
     """Let a function change the bytes that were written."""
     whole = writers.write_csv
 
-    def write_csv(text: pl.DataFrame, path: Path) -> None:
-        whole(text, path)
+    def write_csv(text: pl.DataFrame, path: Path, *more: Any) -> None:
+        whole(text, path, *more)
         path.write_bytes(spoil(path.read_bytes()))
 
     patch.setattr(writers, "write_csv", write_csv)

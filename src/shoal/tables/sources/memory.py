@@ -79,7 +79,7 @@ class TableSource:
 
             assert self._path is not None
             watch.stage("reading")
-            self._table = read_table(self._path, **self._options)
+            self._table = read_table(self._path, **self._options, watch=watch)
         return nullcontext(self)
 
     def check(self, names: Sequence[str]) -> None:

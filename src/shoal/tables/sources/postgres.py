@@ -197,8 +197,8 @@ class PostgresSource:
             return Snapshot(str(ask(self.connection, "select pg_export_snapshot()")[0][0]), self.relation)
 
     def guarded(self) -> AbstractContextManager[None]:
-        """Turn errors of the server into a FileError."""
-        return guarded(self.place, self.connection)
+        """Turn errors of the server into a FileError; end a running query if the caller cancels."""
+        return guarded(self.place, self.connection, self._watch)
 
     def text(self, name: str) -> str:
         """Return the SQL that gives the text of a column's cells."""
