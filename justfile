@@ -18,6 +18,7 @@ lint:
     ruff check .
     ruff format --check .
     codespell
+    vulture
 
 format:
     ruff check --fix .

@@ -1,6 +1,6 @@
 """Compile `src/shoal/kernels/**/*.pyx`; everything else about the package is in pyproject.toml.
 
-SHOAL_CHECKED=1 gives the checked build: every index of a memoryview and of a C++ vector is tested.
+SHOAL_CHECKED=1 selects the checked build, which tests every index of a memoryview and of a C++ vector.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KERNELS = Path("src/shoal/kernels")
 # By module: "mondrian", "shoaling.anneal" ...
 SOURCES = {".".join(path.relative_to(KERNELS).with_suffix("").parts): path for path in sorted(KERNELS.rglob("*.pyx"))}
 DECLARATIONS = sorted(map(str, [*KERNELS.rglob("*.pxd"), *KERNELS.rglob("*.h*")]))
-# Cython's memoryviews, compiled once and not into each kernel, where they would be most of the code and of the time.
+# Cython's memoryviews, compiled once instead of into each kernel, where they would dominate code size and build time.
 MEMORYVIEWS = "_cyutility"
 
 DIRECTIVES = {
@@ -35,10 +35,10 @@ DIRECTIVES = {
     "boundscheck": CHECKED,
     "wraparound": CHECKED,
     "initializedcheck": CHECKED,
-    # The same in both builds: Python's rounding of a negative quotient would change results, not check them.
+    # The same in both builds: Python's rounding of negative quotients would change results rather than check them.
     "cdivision": True,
 }
-# The last two keep a released file the same on every machine; they stand behind the user's CXXFLAGS on purpose.
+# The last two keep a released file the same on every machine; they follow the user's CXXFLAGS to override them.
 COMPILE = [
     *shlex.split(os.environ.get("CXXFLAGS", "")),
     *("-std=c++17", "-fPIC", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wno-unused-function"),
@@ -47,7 +47,7 @@ COMPILE = [
 ]
 LINK = [
     *(["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]),
-    # zig links its C++ library into the module, with debug information that would be most of the wheel.
+    # zig links its C++ library into the module, with debug information that would make up most of the wheel.
     *(["-Wl,--strip-debug"] if sys.platform == "linux" and not CHECKED else []),
     *shlex.split(os.environ.get("LDFLAGS", "")),
 ]
@@ -58,33 +58,33 @@ if CHECKED:
 
 
 def build_folder() -> str:
-    """Name a folder that only builds with these very settings share, so that nothing stale is ever linked or packed."""
+    """Return a build folder specific to these settings, so that no stale file is ever linked or packaged."""
     settings = [COMPILER, COMPILE, LINK, MACROS, DIRECTIVES, MEMORYVIEWS, importlib.metadata.version("Cython")]
     key = hashlib.sha256(repr(settings).encode()).hexdigest()[:8]
     return f"build/{'checked' if CHECKED else 'release'}-{key}"
 
 
 class Build(build):
-    """The build, without what an earlier one left behind and the tree no longer has."""
+    """Build, after removing files of earlier builds that the tree no longer has."""
 
     def run(self) -> None:
         root = Path(self.build_lib) / "shoal" / "kernels"
-        kept = {root.joinpath(*name.split(".")) for name in (*SOURCES, MEMORYVIEWS)}
+        modules = {root.joinpath(*name.split(".")) for name in (*SOURCES, MEMORYVIEWS)}
         for path in Path(self.build_lib).rglob("*.*"):
-            if path.is_file() and not (path.suffix == ".so" and path.with_name(path.name.partition(".")[0]) in kept):
+            if path.is_file() and not (path.suffix == ".so" and path.with_name(path.name.partition(".")[0]) in modules):
                 path.unlink()
         super().run()
 
 
 class BuildKernels(build_ext):
-    """Cython, then the C++ compiler, over every kernel that is newer than its extension module."""
+    """Run Cython and the C++ compiler on every kernel that is newer than its extension module."""
 
     def build_extensions(self) -> None:
         from Cython.Build import cythonize
 
-        # Cython's own test of age looks at its .pxd files too, which are new in each isolated environment of pip.
-        every = self.extensions
-        self.extensions = [module for module in every if self.is_stale(module)]
+        # Cython's own check of ages includes its .pxd files, which are new in each isolated environment of pip.
+        all_extensions = self.extensions
+        self.extensions = [module for module in all_extensions if self.is_stale(module)]
         for module in self.extensions:
             module.sources = module.sources or [str(KERNELS / f"{MEMORYVIEWS}.cpp")]
         translated = cythonize(
@@ -109,14 +109,14 @@ class BuildKernels(build_ext):
             linker_so_cxx=linker,
         )
         super().build_extensions()
-        self.extensions = every
+        self.extensions = all_extensions
 
     def is_stale(self, module: Extension) -> bool:
         return self.force or newer_group([*module.sources, *module.depends], self.get_ext_fullpath(module.name))
 
 
 def extension(name: str, **options: Any) -> Extension:
-    """Describe one module, without its language: of the shared one, Cython wants to choose that itself."""
+    """Describe one module; the caller sets its language, except for the shared one, where Cython chooses it."""
     return Extension(f"shoal.kernels.{name}", define_macros=MACROS, py_limited_api=True, **options)
 
 

@@ -1,1 +1,1 @@
-"""How fast shoal is, how much memory it takes and how much it loses: `python -m benchmarks`."""
+"""Measure the speed, memory and information loss of shoal: `python -m benchmarks`."""

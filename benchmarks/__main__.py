@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: run the cases, print their figures, and write them as JSON and Markdown."""
+"""`python -m benchmarks`: run the cases, print their figures and write them as JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -22,38 +22,40 @@ RECORDED = RESULTS / "recorded.json"
 PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
 CURVE = PAGE.with_name(markdown.CURVE)
 NO_ADULT = (
-    "The Adult table was not found, so W3, W8 and the tables drawn from it are left out. Set SHOAL_DATA to a folder "
-    "that holds adult.data (or adult/adult.data), or fetch it once: python -c 'from shoal import datasets; "
+    "The Adult table was not found, so W3, W8 and the tables drawn from it are skipped. Set SHOAL_DATA to a folder "
+    "that contains adult.data (or adult/adult.data), or download it once: python -c 'from shoal import datasets; "
     "datasets.adult(download=True)'."
 )
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser("python -m benchmarks", description="Measure CPU, peak memory and loss of shoal.")
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="cases with these words: kernel 'W8 k=10'"
+        "--only", nargs="+", default=[], metavar="NAME", help="run the cases with these words: kernel 'W8 k=10'"
     )
     parser.add_argument("--rows", nargs="+", type=int, default=[], help="sizes of the big tables")
-    parser.add_argument("--k", nargs="+", type=int, default=[], help="values of k in place of 2 5 10 25 50 100")
-    parser.add_argument("--quick", action="store_true", help="a few short cases, to see that all works")
-    parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER", help="where last.json and last.md go")
-    parser.add_argument("--against", metavar="last|FILE", help="say what became 25 %% worse than in that run")
-    parser.add_argument("--record", action="store_true", help="keep a whole run as the recorded one and renew the page")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
-    given = parser.parse_args(arguments)
-    if given.record and is_partial(given):
-        parser.error("--record needs a whole run: leave out --only, --rows, --k and --quick")
-    return given
+    parser.add_argument("--k", nargs="+", type=int, default=[], help="values of k instead of 2 5 10 25 50 100")
+    parser.add_argument("--quick", action="store_true", help="run a few short cases, as a smoke test")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER", help="folder of last.json and last.md")
+    parser.add_argument("--against", metavar="last|FILE", help="report what became 25 %% worse than in that run")
+    parser.add_argument(
+        "--record", action="store_true", help="store a complete run as the recorded one and update the page"
+    )
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and exit")
+    options = parser.parse_args(arguments)
+    if options.record and is_partial(options):
+        parser.error("--record needs a complete run: omit --only, --rows, --k and --quick")
+    return options
 
 
-def is_partial(given: argparse.Namespace) -> bool:
-    """Say whether the run leaves out or changes cases, so that it does not stand for a whole one."""
-    return bool(given.only or given.rows or given.k or given.quick)
+def is_partial(options: argparse.Namespace) -> bool:
+    """Return whether the run omits or changes cases."""
+    return bool(options.only or options.rows or options.k or options.quick)
 
 
 def recorded_run(against: str, folder: Path) -> Path:
-    """Return the file to compare with; last is the last whole run in the folder, else the committed one."""
+    """Return the file to compare with; "last" is the last complete run in the folder, else the committed one."""
     if against != "last":
         return Path(against)
     last = folder / "last.json"
@@ -61,7 +63,7 @@ def recorded_run(against: str, folder: Path) -> Path:
 
 
 def run_cases(cases: Sequence[Case]) -> Report:
-    """Run the cases and print each row as it comes."""
+    """Run the cases and print each row as soon as it is ready."""
     adult = find_adult() if any(needs_adult(case.subject) for case in cases) else None
     notes = []
     if adult is None and any(needs_adult(case.subject) for case in cases):
@@ -81,49 +83,49 @@ def run_cases(cases: Sequence[Case]) -> Report:
 
 
 def line(row: Row) -> str:
-    """Return a row as one line for the terminal."""
+    """Format a row as one line for the terminal."""
     if row.error:
         return f"{row.name:<58} failed: {row.error}"
     if row.gap is not None:
-        return f"{row.name:<58} above the least loss: mean {row.gap:.3%}, most {row.gap_most:.2%} of {row.samples}"
+        return f"{row.name:<58} above the optimum: mean {row.gap:.3%}, at most {row.gap_most:.2%} of {row.samples}"
     memory = f"{row.peak_mb:6.0f} MB" if row.peak_mb else ""
     loss = f"loss {row.loss:.6f}" if row.loss is not None else ""
     return f"{row.name:<58} {row.units:9.4f} units {row.wall_seconds:8.3f} s {memory:>10} {loss}".rstrip()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmarks; 1 if a case failed, whatever the times are."""
-    given = parse(arguments)
-    cases = choose(list_cases(rows=given.rows, ks=given.k, quick=given.quick), given.only)
-    if given.list or not cases:
-        print("\n".join(case.name for case in cases) or "no case has such a name; --list without --only shows all")
+    """Run the benchmarks; return 1 if a case failed, regardless of the times."""
+    options = parse(arguments)
+    cases = choose(list_cases(rows=options.rows, ks=options.k, quick=options.quick), options.only)
+    if options.list or not cases:
+        print("\n".join(case.name for case in cases) or "no case matches; --list without --only shows all names")
         return 0 if cases else 2
-    old = None
-    if given.against:
-        path = recorded_run(given.against, given.out)
+    earlier_run = None
+    if options.against:
+        path = recorded_run(options.against, options.out)
         if not path.exists():
             print(f"{path}: no such run. Make one first, without --against.", file=sys.stderr)
             return 2
-        old = Report.read(path)  # now: this run may replace it
+        earlier_run = Report.read(path)  # read it now: this run may replace it
     report = run_cases(cases)
-    given.out.mkdir(parents=True, exist_ok=True)
-    stem = "last.partial" if is_partial(given) else "last"
-    places = [given.out / stem, *([RECORDED.with_suffix("")] if given.record else [])]
-    for place in places:
-        Path(f"{place}.json").write_text(report.as_json(), "utf-8")
-        shown = Report.read(Path(f"{place}.json"))  # so that all tell the same digits
-        Path(f"{place}.md").write_text(f"# Benchmarks\n\n{markdown.render(shown)}", "utf-8")
-        print(f"written: {place}.json and .md")
-    if given.record:
-        markdown.renew(PAGE, markdown.render(shown))
-        CURVE.write_text(chart.draw(shown), "utf-8")
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = "last.partial" if is_partial(options) else "last"
+    paths = [options.out / stem, *([RECORDED.with_suffix("")] if options.record else [])]
+    for path in paths:
+        Path(f"{path}.json").write_text(report.as_json(), "utf-8")
+        written_run = Report.read(Path(f"{path}.json"))  # JSON and Markdown show the same digits
+        Path(f"{path}.md").write_text(f"# Benchmarks\n\n{markdown.render(written_run)}", "utf-8")
+        print(f"written: {path}.json and .md")
+    if options.record:
+        markdown.renew(PAGE, markdown.render(written_run))
+        CURVE.write_text(chart.draw(written_run), "utf-8")
     for word, targets in (("target", TARGETS), ("goal", GOALS)):
         for verdict in report.verdicts(targets):
-            told = f"{verdict.case}, {verdict.target.measure}: {verdict.figure:.4g}, {word} {verdict.target.limit:g}"
-            print(f"{'met    ' if verdict.met else 'NOT MET'} {told}")
-    if old is not None:
-        worse = find_worse(old, report)
-        print("\n".join(worse) or f"nothing became 25 % worse than in the run of {old.made}")
+            text = f"{verdict.case}, {verdict.target.measure}: {verdict.figure:.4g}, {word} {verdict.target.limit:g}"
+            print(f"{'met    ' if verdict.met else 'NOT MET'} {text}")
+    if earlier_run is not None:
+        changes = find_worse(earlier_run, report)
+        print("\n".join(changes) or f"nothing became 25 % worse than in the run of {earlier_run.made}")
     return 1 if any(row.error for row in report.rows) else 0
 
 

@@ -1,4 +1,4 @@
-"""A table of any size that looks like Adult: rows drawn from it, then blurred. Equal arguments give equal bytes."""
+"""A table of any size that resembles Adult: rows drawn from it, then perturbed. Equal arguments give equal bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = (
     "native-country",
     "salary",
 )
-YOUNGEST, OLDEST = 17, 90  # of Adult: no blurred age leaves this range
+YOUNGEST, OLDEST = 17, 90  # of Adult: no perturbed age leaves this range
 LARGEST_SHIFT = 2  # years
 
 
@@ -35,31 +35,38 @@ def write_big_table(
     continuous_age: bool = False,
     seed: int = 11,
 ) -> None:
-    """Write a CSV file of n_rows rows drawn with replacement from the complete rows of Adult.
+    """Write a CSV file of rows drawn with replacement from the complete rows of Adult.
 
-    Every age moves by up to two years: whole years, or with continuous_age any number of four decimals, which makes
-    nearly all rows distinct. After that the share `redraw` of each column but salary is drawn afresh from the column.
     The order of the draws is part of the format: another order gives another table.
+
+    Args:
+        adult: The complete rows of Adult, by column.
+        n_rows: The number of rows to draw.
+        path: The file to write.
+        redraw: The share of the cells of each column except salary that are drawn again from the column.
+        continuous_age: Shift ages by up to two years in four decimals, which makes nearly all rows distinct; by
+            default they shift by integers.
+        seed: The seed of all draws.
     """
     generator = np.random.default_rng(seed)
     source = {name: np.array(adult[name]) for name in COLUMNS}
-    chosen = generator.integers(0, len(source["age"]), n_rows)
-    made = []
+    drawn_rows = generator.integers(0, len(source["age"]), n_rows)
+    columns = []
     for name in COLUMNS:
-        cells = source[name][chosen]
+        cells = source[name][drawn_rows]
         if name == "age":
-            cells = _blur(cells, continuous_age, generator)
+            cells = _shift_ages(cells, continuous_age, generator)
         if name != "salary":
-            afresh = generator.random(n_rows) < redraw
-            cells[afresh] = generator.choice(source[name], int(afresh.sum()))
-        made.append(cells.tolist())
+            redrawn = generator.random(n_rows) < redraw
+            cells[redrawn] = generator.choice(source[name], int(redrawn.sum()))
+        columns.append(cells.tolist())
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(zip(*made, strict=True))
+        writer.writerows(zip(*columns, strict=True))
 
 
-def _blur(cells: NDArray[np.str_], continuous: bool, generator: np.random.Generator) -> NDArray[np.str_]:
+def _shift_ages(cells: NDArray[np.str_], continuous: bool, generator: np.random.Generator) -> NDArray[np.str_]:
     if continuous:
         shift: NDArray[np.float64] = generator.uniform(-LARGEST_SHIFT, LARGEST_SHIFT, len(cells))
     else:

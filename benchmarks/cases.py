@@ -1,4 +1,4 @@
-"""What is run, and under which names."""
+"""The cases of a run, and their names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["BASELINE", "BIG_K", "DEFAULT", "EFFORTS", "KS", "VARIANTS", "Case", 
 KS = (2, 5, 10, 25, 50, 100)
 BIG_K = 10
 DEMO_K = 5
-OTHER_KS = (2, 10, 50)  # on the tables that are not drawn from Adult
-COMMANDS = 3  # repetitions of the whole command on a big table: one alone varies by a third on a busy machine
-LARGEST_FOR_HIGH = 100_000  # rows of a table on which the highest effort is tried
+OTHER_KS = (2, 10, 50)  # for the tables that are not drawn from Adult
+COMMANDS = 3  # repetitions of the complete command on a big table: a single run varies by a third on a busy machine
+LARGEST_FOR_HIGH = 100_000  # rows of the largest table that runs with the highest effort
 EFFORTS = ("shoaling fast", "shoaling normal", "shoaling high")
-# Method and options, by the label under which they are shown; a later method is one more line.
+# Method and options by label; a further method is one more line.
 VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "mondrian": ("mondrian", {"variant": "strict"}),
     "mondrian relaxed": ("mondrian", {"variant": "relaxed"}),
@@ -29,15 +29,21 @@ DEFAULT = "shoaling normal"
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that is measured.
+    """One measurement.
 
-    kind: "kernel" (the method alone on codes), "command" (CSV to verified CSV in a process of its own), "gap" (the
-    method on small samples, against the least possible loss), "start" (a process that does next to nothing) or "demo".
-    threads: None leaves the choice to shoal.
+    Attributes:
+        kind: "kernel" (only the method, on codes), "command" (CSV to verified CSV in a process of its own), "gap"
+            (the method on small samples, compared with the optimum), "start" (a process that does next to nothing) or
+            "demo".
+        subject: The workload; for "start", what is started.
+        k: The k of the run, if it has one.
+        variant: The label of the method and its options.
+        threads: The number of threads; None leaves the choice to shoal.
+        repetitions: How often the case runs.
     """
 
     kind: str
-    subject: str = ""  # the workload; of a start: what is started
+    subject: str = ""
     k: int | None = None
     variant: str = ""
     threads: int | None = None
@@ -45,7 +51,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """How the case is told apart, chosen and compared over runs."""
+        """The name by which the case is selected, and compared between runs."""
         parts = (
             self.kind,
             self.subject,
@@ -57,9 +63,12 @@ class Case:
 
 
 def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool = False) -> list[Case]:
-    """Return all cases, those of one workload together.
+    """List all cases, grouped by workload.
 
-    rows: sizes of the big tables in place of the usual ones; ks: in place of the usual k; quick: a few short cases.
+    Args:
+        rows: Sizes of the big tables, instead of the usual ones.
+        ks: Values of k, instead of the usual ones.
+        quick: Whether to list only a few short cases.
     """
     sizes = tuple(rows) or (BIG_SIZES[:1] if quick else BIG_SIZES)
     big = tuple(ks) or (BIG_K,)
@@ -79,7 +88,7 @@ def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool 
 
 
 def _kernels(subject: str, ks: Iterable[int], variant: str, short: int, *, quick: bool) -> list[Case]:
-    """Return the cases of a table of usual size; slow ones are repeated less, and least on tables made for the loss."""
+    """List the cases of a table of usual size; slow methods are repeated less, and least on the synthetic tables."""
     is_slow, is_made = variant in EFFORTS[1:], subject in MADE
     if variant == EFFORTS[-1]:
         ks = () if quick else (BIG_K,) if is_made else ks
@@ -89,7 +98,7 @@ def _kernels(subject: str, ks: Iterable[int], variant: str, short: int, *, quick
 
 
 def _big_cases(size: int, ks: Iterable[int], repetitions: int, *, quick: bool) -> list[Case]:
-    """Return the cases of a big table; two threads where there is enough for them to do."""
+    """List the cases of a big table; the command runs with two threads if the table is large enough."""
     subject, many = big_name(size), size > LARGEST_FOR_HIGH
     cases = []
     for k in ks:
@@ -111,11 +120,11 @@ def _continuous_cases(size: int, ks: Iterable[int]) -> list[Case]:
     return cases
 
 
-def choose(cases: Sequence[Case], wanted: Sequence[str]) -> list[Case]:
-    """Return the cases whose name holds all words of one of the wanted texts: "kernel", "W8 k=10", "big", "help"."""
+def choose(cases: Sequence[Case], patterns: Sequence[str]) -> list[Case]:
+    """Select the cases whose name has all words of one pattern, such as "kernel", "W8 k=10", "big" or "help"."""
 
-    def holds(name: str, text: str) -> bool:
+    def matches(name: str, pattern: str) -> bool:
         words = {*name.split(), *(word.partition("-")[0] for word in name.split())}
-        return words.issuperset(text.split())
+        return words.issuperset(pattern.split())
 
-    return [case for case in cases if any(holds(case.name, text) for text in wanted)] if wanted else list(cases)
+    return [case for case in cases if any(matches(case.name, p) for p in patterns)] if patterns else list(cases)

@@ -1,4 +1,4 @@
-"""Loss against CPU as a small SVG picture: our methods as a line, other tools as points. Equal figures, equal bytes."""
+"""Draw loss against CPU as a small SVG: our methods as a line, other tools as points. Equal figures, equal bytes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ WORK = ("W8", 10)
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 20, 46
 FONT = 12
-LETTER = 6.2  # the mean width of a letter
-# Of the palette of Okabe and Ito, which people with any colour vision tell apart; the shapes differ too.
+LETTER = 6.2  # mean width of a letter
+# From the palette of Okabe and Ito, which people with any colour vision can distinguish; the shapes differ too.
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#767676", "#333333"
 
 
 @dataclass(frozen=True)
 class Point:
-    """A tool: its CPU in units, its loss, and how it is shown."""
+    """A tool with its CPU in units, its loss and its colour."""
 
     label: str
     cpu: float
@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Scale:
-    """A logarithmic axis: where a figure lies between two ends of the picture."""
+    """A logarithmic axis: maps figures from low to high onto positions from begin to end."""
 
     low: float
     high: float
@@ -44,30 +44,30 @@ class Scale:
 
     @classmethod
     def around(cls, figures: Sequence[float], begin: float, end: float) -> Self:
-        """Return an axis on which all figures have room."""
+        """Return an axis with room for all figures."""
         return cls(min(figures) / 1.5, max(figures) * 1.5, begin, end)
 
     def at(self, figure: float) -> float:
-        """Return the place of a figure."""
+        """Return the position of a figure."""
         share = (math.log10(figure) - math.log10(self.low)) / (math.log10(self.high) - math.log10(self.low))
         return round(self.begin + share * (self.end - self.begin), 1)
 
     @property
     def ticks(self) -> list[float]:
-        """1, 2 and 5 of each power of ten that lie on the axis."""
+        """1, 2 and 5 times the powers of ten on the axis."""
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        every = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
-        return [tick for tick in every if self.low <= tick <= self.high]
+        candidates = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+        return [tick for tick in candidates if self.low <= tick <= self.high]
 
 
 def time_rows(report: Report) -> list[Row]:
-    """Return our methods on the work of the picture, by growing CPU."""
+    """Return the rows of our methods for the chart, in order of CPU."""
     rows = [row for row in report.rows if row.kind == "kernel" and (row.subject, row.k) == WORK and row.threads == 1]
     return sorted((row for row in rows if row.units and row.loss), key=lambda row: (row.units or 0.0, row.variant))
 
 
 def draw(report: Report) -> str:
-    """Return the picture; empty where the work was not measured."""
+    """Return the chart as SVG; empty if its workload was not measured."""
     rows = {row.variant: row for row in time_rows(report)}
     ours = [
         Point(label, rows[label].units or 0.0, rows[label].loss or 0.0, ORANGE if label in EFFORTS else BLUE)
@@ -95,12 +95,12 @@ def draw(report: Report) -> str:
 
 
 def _head(points: Sequence[Point]) -> list[str]:
-    told = "; ".join(f"{p.label}: {p.cpu:.3g} units, loss {p.loss:.4f}" for p in points)
+    description = "; ".join(f"{p.label}: {p.cpu:.3g} units, loss {p.loss:.4f}" for p in points)
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="title told" font-family="sans-serif" font-size="{FONT}" fill="{INK}">',
         f'<title id="title">Loss against CPU time, {WORK[0]}, k = {WORK[1]}</title>',
-        f'<desc id="told">{escape(told)}.</desc>',
+        f'<desc id="told">{escape(description)}.</desc>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
     ]
 
@@ -136,17 +136,17 @@ def _mark(point: Point, across: Scale, up: Scale) -> str:
 
 
 def _labels(points: Sequence[Point], across: Scale, up: Scale) -> list[str]:
-    """Write each name right of its point, or left where there is no room; lower down where another or a line stands."""
-    taken = [(across.at(p.cpu) - 6, across.at(p.cpu) + 6, up.at(p.loss)) for p in points]
+    """Write each name to the right of its point, or to the left if there is no room; move it down to avoid overlap."""
+    occupied = [(across.at(p.cpu) - 6, across.at(p.cpu) + 6, up.at(p.loss)) for p in points]
     lines = []
     for point in sorted(points, key=lambda p: (-p.loss, p.label)):
         x, y, length = across.at(point.cpu), up.at(point.loss), LETTER * len(point.label)
         y += FONT if point.colour == ORANGE else 0
         is_left = x + 9 + length > WIDTH - RIGHT
         begin = x - 9 - length if is_left else x + 9
-        while any(b < begin + length and begin < e and abs(y - at) < FONT for b, e, at in taken):
+        while any(b < begin + length and begin < e and abs(y - at) < FONT for b, e, at in occupied):
             y += 1
-        taken.append((begin, begin + length, y))
+        occupied.append((begin, begin + length, y))
         anchor = ' text-anchor="end"' if is_left else ""
         place = f'x="{x - 9 if is_left else x + 9:g}" y="{y + 4:g}"'
         lines.append(f'<text {place}{anchor} fill="{_dark(point.colour)}">{escape(point.label)}</text>')
@@ -154,5 +154,5 @@ def _labels(points: Sequence[Point], across: Scale, up: Scale) -> list[str]:
 
 
 def _dark(colour: str) -> str:
-    """Return the colour of a text: the mark's own where it stands out on white well enough to be read."""
+    """Return the colour of a label: the colour of the mark, or a darker one that is legible on white."""
     return "#A34700" if colour == ORANGE else "#5A5A5A" if colour == GREY else colour

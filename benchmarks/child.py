@@ -1,7 +1,7 @@
-"""Run a command as a child process and tell its CPU seconds, wall seconds and peak memory.
+"""Run a command as a child process and measure its CPU seconds, wall seconds and peak memory.
 
-The command is started by a small process of its own (this file as a script): Linux counts the memory of the process
-that starts a program towards the program's peak, and the benchmark itself may hold a million rows.
+A small process (this file as a script) starts the command. Linux counts the memory of the process that starts a
+program towards the program's peak, and the benchmark itself may have a million rows in memory.
 """
 
 from __future__ import annotations
@@ -21,44 +21,47 @@ __all__ = ["Finished", "run_child"]
 
 @dataclass(frozen=True)
 class Finished:
-    """How a child ended and what it took; CPU is that of all its threads, user and system."""
+    """The result of a child process and its cost; CPU covers all threads, user and system."""
 
     code: int
     output: str
     errors: str
     cpu_seconds: float
     wall_seconds: float
-    peak_mb: float  # of 10^6 bytes
+    peak_mb: float  # in 10^6 bytes
 
 
 def run_child(command: Sequence[str], bytecode: Path) -> Finished:
-    """Run a command to its end.
+    """Run a command until it ends.
 
-    bytecode: where Python keeps what it compiled, as it does for an installed package, whatever this machine's
-    settings are. A folder of the run's own, so that the tree stays as it is; the first child pays for filling it.
+    Args:
+        command: The program and its arguments.
+        bytecode: The folder for Python's compiled modules. Whatever the settings of this machine, bytecode is cached
+            as for an installed package. The folder belongs to the run, so the source tree stays unchanged; the first
+            child fills it.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(bytecode)
     with tempfile.TemporaryDirectory(prefix="shoal-child-") as folder:
         output, errors = Path(folder, "out"), Path(folder, "err")
         starter = [sys.executable, "-E", "-S", __file__, str(output), str(errors), *command]
-        started = subprocess.run(starter, check=True, stdout=subprocess.PIPE, text=True, env=environment)
-        told = json.loads(started.stdout)
-        return Finished(output=output.read_text("utf-8"), errors=errors.read_text("utf-8"), **told)
+        process = subprocess.run(starter, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+        figures = json.loads(process.stdout)
+        return Finished(output=output.read_text("utf-8"), errors=errors.read_text("utf-8"), **figures)
 
 
 def _start(output: str, errors: str, command: Sequence[str]) -> dict[str, float]:
-    creating = os.O_WRONLY | os.O_CREAT
-    actions = [(os.POSIX_SPAWN_OPEN, 1, output, creating, 0o600), (os.POSIX_SPAWN_OPEN, 2, errors, creating, 0o600)]
-    began = time.perf_counter()
+    flags = os.O_WRONLY | os.O_CREAT
+    actions = [(os.POSIX_SPAWN_OPEN, 1, output, flags, 0o600), (os.POSIX_SPAWN_OPEN, 2, errors, flags, 0o600)]
+    start = time.perf_counter()
     process = os.posix_spawn(command[0], list(command), os.environ, file_actions=actions)
-    _, status, used = os.wait4(process, 0)
-    wall = time.perf_counter() - began
+    _, status, usage = os.wait4(process, 0)
+    wall = time.perf_counter() - start
     return {
         "code": os.waitstatus_to_exitcode(status),
-        "cpu_seconds": used.ru_utime + used.ru_stime,
+        "cpu_seconds": usage.ru_utime + usage.ru_stime,
         "wall_seconds": wall,
-        "peak_mb": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6,
+        "peak_mb": usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6,
     }
 
 

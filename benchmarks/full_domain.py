@@ -1,8 +1,8 @@
 """`python -m benchmarks.full_domain`: CPU of the full-domain methods, in units, as a Markdown table.
 
-The method alone, from codes to groups: counting, searching and recoding; no reading, encoding or writing. The tables
-are Adult with nine quasi-identifiers (those of W8 and salary) and ARX's hierarchies, 12,960 vectors; big tables of the
-same columns; and Adult with 12 and 15 columns, the others in intervals or as value and "*".
+Measures only the method, from codes to groups: counting, searching and recoding, without reading, encoding or writing.
+The tables are Adult with nine quasi-identifiers (those of W8 and salary) and ARX's hierarchies, 12,960 vectors; big
+tables with the same columns; and Adult with 12 and 15 columns, the others in intervals or as value and "*".
 """
 
 from __future__ import annotations
@@ -49,7 +49,15 @@ MORE = {
 
 @dataclass(frozen=True)
 class Case:
-    """A method with its options on a table; limit: the share of rows that may be suppressed; target: in units."""
+    """A method with its options on a table.
+
+    Attributes:
+        table: The name of the table.
+        method: The name of the method.
+        options: The options of the method.
+        limit: The share of rows that may be suppressed.
+        target: The CPU limit in units, if there is one.
+    """
 
     table: str
     method: str
@@ -59,9 +67,9 @@ class Case:
 
     @property
     def name(self) -> str:
-        """How the case is shown."""
-        told = [self.method, *map(str, self.options.values())]
-        return " ".join([*told, f"limit {self.limit}"] if self.limit != "0" else told)
+        """The name of the case in the table."""
+        words = [self.method, *map(str, self.options.values())]
+        return " ".join([*words, f"limit {self.limit}"] if self.limit != "0" else words)
 
 
 NCP = {"objective": "ncp"}
@@ -83,7 +91,7 @@ CASES = [
 
 
 def rules_of_adult(names: Sequence[str]) -> dict[str, Rule]:
-    """Return ARX's hierarchies, taken on trust, and intervals for the other numbers."""
+    """Return ARX's hierarchies, without checking their labels, and intervals for the other numbers."""
     data = Path(os.environ.get("SHOAL_DATA", ROOT.parent / "shared" / "data"))
     folder = next((f for f in (data / "hierarchies", data / "adult" / "hierarchies") if f.is_dir()), data)
     rules: dict[str, Rule] = {}
@@ -97,7 +105,7 @@ def rules_of_adult(names: Sequence[str]) -> dict[str, Rule]:
 
 
 def make_table(name: str, adult: Mapping[str, Sequence[str]], folder: Path) -> Encoded:
-    """Return a table by name, as codes."""
+    """Encode a table by name."""
     kind, _, count = name.rpartition(", ")
     names = [*W8, "salary", *list(MORE)[: int(count) - 9]]
     if kind == "Adult":
@@ -114,45 +122,44 @@ def make_table(name: str, adult: Mapping[str, Sequence[str]], folder: Path) -> E
 
 
 def run_case(case: Case, encoded: Encoded, repetitions: int) -> tuple[float, dict[str, object]]:
-    """Return the median CPU seconds of the repetitions, and what came out."""
+    """Run a case; return the median CPU seconds of the repetitions, and facts about the result."""
     seconds = []
     for _ in range(repetitions):
         method = methods.named(case.method, **case.options)
-        began = time.process_time()
-        made = method.partition(encoded, (KAnonymity(K),), methods.Run(suppression_limit=Fraction(case.limit)))
-        seconds.append(time.process_time() - began)
-    told = made.facts.get("tests", made.facts.get("tested", ""))
+        start = time.process_time()
+        partition = method.partition(encoded, (KAnonymity(K),), methods.Run(suppression_limit=Fraction(case.limit)))
+        seconds.append(time.process_time() - start)
     return statistics.median(seconds), {
-        "levels": list((made.levels or {}).values()),
-        "tests": told,
-        "groups": made.n_groups,
+        "levels": list((partition.levels or {}).values()),
+        "tests": partition.facts.get("tests", partition.facts.get("tested", "")),
+        "groups": partition.n_groups,
     }
 
 
 def main() -> None:
     """Run the cases and print the table."""
     parser = argparse.ArgumentParser("python -m benchmarks.full_domain")
-    parser.add_argument("--only", default="", help="tables whose name holds this: Adult, '9', rows")
-    wanted = parser.parse_args().only
+    parser.add_argument("--only", default="", help="tables whose name contains this text: Adult, '9', rows")
+    name_part = parser.parse_args().only
     adult = find_adult()
     if adult is None:
-        sys.exit("The Adult table was not found: set SHOAL_DATA to a folder that holds adult.data.")
+        sys.exit("The Adult table was not found: set SHOAL_DATA to a folder that contains adult.data.")
     write = sys.stdout.write
     write("| table | distinct rows | vectors | method | units | target | tests | groups | levels | peak MB |\n")
     write("|---|---:|---:|---|---:|---:|---:|---:|---|---:|\n")
     current, encoded, unit = "", None, 1.0
     with tempfile.TemporaryDirectory() as folder:
-        for case in [case for case in CASES if wanted in case.table]:
+        for case in [case for case in CASES if name_part in case.table]:
             if case.table != current:
                 current, encoded = case.table, make_table(case.table, adult, Path(folder))
                 unit = measure_unit()
             assert encoded is not None
-            cpu, told = run_case(case, encoded, 3 if case.table == "Adult, 9" else 1)
+            cpu, facts = run_case(case, encoded, 3 if case.table == "Adult, 9" else 1)
             vectors = prod(a.tree.height + 1 if a.tree else 2 for a in encoded.attributes)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             target = "" if case.target is None else f"{case.target:g}"
             cells = [case.table, f"{len(encoded.tuples):,}", f"{vectors:,}", case.name, f"{cpu / unit:.3f}", target]
-            cells += [str(told["tests"]), str(told["groups"]), " ".join(map(str, told["levels"])), f"{peak:,}"]  # type: ignore[call-overload]
+            cells += [str(facts["tests"]), str(facts["groups"]), " ".join(map(str, facts["levels"])), f"{peak:,}"]  # type: ignore[call-overload]
             write("| " + " | ".join(cells) + " |\n")
             sys.stdout.flush()
 

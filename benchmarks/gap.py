@@ -1,4 +1,4 @@
-"""How far a method ends above the least possible loss, on samples so small that the least one can be computed."""
+"""The gap between a method and the optimum, on samples small enough to compute the optimum exactly."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ SEED = 1
 
 
 def measure_gaps(table: Table, schema: Schema, method: Method) -> Iterator[float]:
-    """Yield the loss over the least possible one, less 1, of each sample and k.
+    """Yield, for each sample and k, the loss over the smallest possible loss, minus 1.
 
     The optimum comes from the oracle of the tests, which solves a set partitioning problem and needs scipy.
     """
     from tests.naive.optimum import columns_of, least_total
 
-    draw = np.random.default_rng(SEED)
+    generator = np.random.default_rng(SEED)
     for n_rows in np.linspace(FEWEST, MOST, SAMPLES).astype(int).tolist():
-        chosen = draw.choice(table.frame.height, n_rows, replace=False)
-        encoded = encode(from_frame(table.frame[chosen]), schema)
+        sample = generator.choice(table.frame.height, n_rows, replace=False)
+        encoded = encode(from_frame(table.frame[sample]), schema)
         for k in GAP_KS:
-            least = least_total(columns_of(encoded), n_rows, k)
-            found = total_loss(encoded, method.partition(encoded, (KAnonymity(k),), Run()))
-            yield found / least - 1 if least else 0.0
+            optimum = least_total(columns_of(encoded), n_rows, k)
+            loss = total_loss(encoded, method.partition(encoded, (KAnonymity(k),), Run()))
+            yield loss / optimum - 1 if optimum else 0.0

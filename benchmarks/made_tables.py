@@ -1,4 +1,4 @@
-"""Tables of another nature than Adult, made from a seed: equal arguments give equal bytes."""
+"""Synthetic tables unlike Adult, generated from a seed: equal arguments give equal bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Draw = np.random.Generator
 
 
 def _numeric(draw: Draw, n_rows: int) -> dict[str, Column]:
-    """Six numbers that depend on each other; places lie in a few towns."""
+    """Generate six dependent numbers; the places lie in a few towns."""
     age = draw.integers(0, 100, n_rows)
     height = 80 + 95 * (1 - np.exp(-age / 7)) + draw.normal(0, 7, n_rows)
     weight = np.maximum(22 * (height / 100) ** 2 * draw.lognormal(0, 0.15, n_rows), 3)
@@ -39,7 +39,7 @@ def _numeric(draw: Draw, n_rows: int) -> dict[str, Column]:
 
 
 def _zips(draw: Draw, n_rows: int) -> dict[str, Column]:
-    """Five categories of 90 to 20,000 values, more than a machine word has bits, and a year."""
+    """Generate five categories of 90 to 20,000 values, more than the bits of a machine word, and a year."""
     n_zips = min(ZIPS, n_rows)
     zips = draw.permutation(np.concatenate([np.arange(n_zips), draw.integers(0, n_zips, n_rows - n_zips)]))
     return {
@@ -53,7 +53,7 @@ def _zips(draw: Draw, n_rows: int) -> dict[str, Column]:
 
 
 def _skewed(draw: Draw, n_rows: int) -> dict[str, Column]:
-    """Frequencies after Zipf, and numbers with tails so heavy that most rows lie in a thousandth of the range."""
+    """Generate Zipf frequencies, and numbers with such heavy tails that most rows lie in a thousandth of the range."""
     income = _text(20_000 * (1 + draw.pareto(1.1, n_rows)), 0)
     income[draw.random(n_rows) < MISSING] = ""
     return {
@@ -66,17 +66,17 @@ def _skewed(draw: Draw, n_rows: int) -> dict[str, Column]:
 
 
 def _categorical(draw: Draw, n_rows: int) -> dict[str, Column]:
-    """Eight categories of 2 to 48 values that depend on a hidden kind of row."""
-    hidden = _zipf(draw, 15, n_rows)
-    made = {}
+    """Generate eight categories of 2 to 48 values that depend on a hidden class of the row."""
+    hidden_class = _zipf(draw, 15, n_rows)
+    columns = {}
     for i, n_values in enumerate((2, 3, 5, 7, 11, 16, 30, 48)):
-        usual = draw.integers(0, n_values, 15)[hidden]
-        stray = draw.random(n_rows) < 0.4
-        made[f"c{n_values}"] = _names("abcdefgh"[i], np.where(stray, _zipf(draw, n_values, n_rows), usual))
-    return made
+        usual_value = draw.integers(0, n_values, 15)[hidden_class]
+        is_stray = draw.random(n_rows) < 0.4
+        columns[f"c{n_values}"] = _names("abcdefgh"[i], np.where(is_stray, _zipf(draw, n_values, n_rows), usual_value))
+    return columns
 
 
-# By name: what makes the columns, how many rows, and which columns are numbers; the others are categories.
+# By name: the generator of the columns, the number of rows, and the numeric columns; the others are categorical.
 MADE: Mapping[str, tuple[Callable[[Draw, int], dict[str, Column]], int, tuple[str, ...]]] = {
     "numeric": (_numeric, 10_000, ("age", "height", "weight", "income", "north", "east")),
     "categorical": (_categorical, 10_000, ()),
@@ -86,10 +86,10 @@ MADE: Mapping[str, tuple[Callable[[Draw, int], dict[str, Column]], int, tuple[st
 
 
 def write_made_table(name: str, path: Path, n_rows: int | None = None) -> dict[str, str]:
-    """Write a table as CSV and return the kind of each quasi-identifier; a sensitive column is the last one."""
-    make, usual, numbers = MADE[name]
+    """Write a table as CSV, with a sensitive last column; return the kind of each quasi-identifier."""
+    make, usual_rows, numbers = MADE[name]
     draw = np.random.default_rng(SEED)
-    n_rows = n_rows or usual
+    n_rows = n_rows or usual_rows
     columns = make(draw, n_rows)
     columns[SENSITIVE] = _names("d", draw.integers(0, 9, n_rows))
     with open(path, "w", encoding="utf-8", newline="") as file:
@@ -100,7 +100,7 @@ def write_made_table(name: str, path: Path, n_rows: int | None = None) -> dict[s
 
 
 def _zipf(draw: Draw, n_values: int, n_rows: int) -> NDArray[np.int64]:
-    """Draw numbers below n_values, the i-th as often as 1 / i."""
+    """Draw numbers below n_values, the i-th in proportion to 1 / i."""
     shares = 1 / np.arange(1, n_values + 1)
     return draw.choice(n_values, n_rows, p=shares / shares.sum())
 

@@ -27,16 +27,20 @@ from shoal.models import KAnonymity
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]
 
-# How far shoal's own measure of a release may lie from the score of its cells.
+# The largest difference allowed between shoal's own measure of a release and the score of its cells.
 AGREEMENT = 1e-9
 
 
 class MeasuringError(Exception):
-    """A case did not end as it must: its row says why, and the run goes on."""
+    """A case failed: its row gives the reason, and the run continues."""
 
 
 class Bench:
-    """What the cases of a run share: the tables, and a folder to write in. units: CPU seconds of the unit of each."""
+    """Runs the cases, which share the tables and a folder to write in.
+
+    Attributes:
+        units: The CPU seconds of the reference unit, as measured beside each case.
+    """
 
     def __init__(self, workloads: Workloads, folder: Path) -> None:
         self._workloads = workloads
@@ -46,7 +50,7 @@ class Bench:
         self._labels: dict[tuple[object, ...], NDArray[np.int32]] = {}
 
     def run(self, case: Case) -> Row:
-        """Run a case; one that fails gives a row with the reason."""
+        """Run a case; if it fails, return a row with the reason."""
         steps = {
             "kernel": self._kernel,
             "command": self._command,
@@ -60,19 +64,19 @@ class Bench:
             return Row.of(case, error=str(error))
 
     def _kernel(self, case: Case) -> Row:
-        """Time the method alone on codes; then decode, write and score what it found."""
+        """Time only the method, on codes; then decode, write and score its partition."""
         assert case.k is not None
         workload = self._workloads.get(case.subject)
         table, encoded = self._workloads.encoded(case.subject)
         name, options = VARIANTS[case.variant]
         method, models = methods.named(name, **options), (KAnonymity(case.k),)
-        beside, cpu, wall = Beside(), [], []
+        reference, cpu, wall = Beside(), [], []
         for _ in range(case.repetitions):
-            began = time.perf_counter(), time.process_time()
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
             partition = method.partition(encoded, models, methods.Run(threads=case.threads or 1))
-            cpu.append(time.process_time() - began[1])
-            wall.append(time.perf_counter() - began[0])
-            beside.measure(cpu[-1])
+            cpu.append(time.process_time() - cpu_start)
+            wall.append(time.perf_counter() - wall_start)
+            reference.measure(cpu[-1])
         self._check_threads(case, partition.labels)
         released = decode(encoded, partition, workload.schema).table
         path = self._folder / "kernel.csv"
@@ -85,22 +89,23 @@ class Bench:
             distinct=len(encoded.tuples),
             loss=score.loss,
             groups=score.groups,
-            **self._times(cpu, wall, beside),
+            **self._times(cpu, wall, reference),
         )
 
     def _gap(self, case: Case) -> Row:
-        """Try the method on small samples, against the least possible loss."""
+        """Compare the method with the optimum on small samples."""
         workload = self._workloads.get(case.subject)
         table, _ = self._workloads.encoded(case.subject)
         name, options = VARIANTS[case.variant]
         try:
             gaps = list(measure_gaps(table, workload.schema, methods.named(name, **options)))
         except ModuleNotFoundError as error:
-            raise MeasuringError(f"{error.name} is missing: pip install '.[dev]', and run from the root") from error
+            cure = "pip install '.[dev]' and run from the root of the repository"
+            raise MeasuringError(f"{error.name} is not installed: {cure}") from error
         return Row.of(case, samples=len(gaps), gap=statistics.fmean(gaps), gap_most=max(gaps))
 
     def _command(self, case: Case) -> Row:
-        """Run `shoal anonymize` from CSV file to verified CSV file, start-up included."""
+        """Run `shoal anonymize` from CSV file to verified CSV file, including start-up."""
         assert case.k is not None
         workload = self._workloads.get(case.subject)
         name, options = VARIANTS[case.variant]
@@ -112,20 +117,20 @@ class Bench:
             for option, value in options.items():
                 command += ["--option", f"{option}={value}"]
         command += ["--threads", str(case.threads)] if case.threads else []
-        ended, figures = self._children(command, case.repetitions)
-        told = json.loads(ended.output)
+        child, figures = self._children(command, case.repetitions)
+        result = json.loads(child.output)
         score = score_files(workload.path, path, workload.kinds)
-        _check_score(case.k, score, told["measures"]["ncp"])
+        _check_score(case.k, score, result["measures"]["ncp"])
         return Row.of(case, rows=score.rows, loss=score.loss, groups=score.groups, **figures)
 
     def _demo(self, case: Case) -> Row:
-        """Run `shoal demo`, which ends in a verified release of the patients table too."""
+        """Run `shoal demo`, which also writes a verified release of the patients table."""
         command = [*shoal_command(), "demo", "--folder", str(self._folder), "-k", str(case.k), "--json"]
-        ended, figures = self._children(command, case.repetitions)
-        told = json.loads(ended.output)
+        child, figures = self._children(command, case.repetitions)
+        result = json.loads(child.output)
         workload = self._workloads.get(case.subject)
-        score = score_files(workload.path, Path(told["output"]), workload.kinds)
-        _check_score(case.k or 1, score, told["measures"]["ncp"])
+        score = score_files(workload.path, Path(result["output"]), workload.kinds)
+        _check_score(case.k or 1, score, result["measures"]["ncp"])
         return Row.of(case, rows=score.rows, loss=score.loss, groups=score.groups, **figures)
 
     def _start(self, case: Case) -> Row:
@@ -143,37 +148,37 @@ class Bench:
             self._is_warm = True
             run_child([*shoal_command(), "--help"], bytecode)
             run_child([*shoal_command(), "demo", "--folder", str(self._folder)], bytecode)
-        beside, ended = Beside(), []
+        reference, children = Beside(), []
         for _ in range(repetitions):
-            ended.append(run_child(command, bytecode))
-            beside.measure(ended[-1].cpu_seconds)
-        failed = [child for child in ended if child.code]
-        if failed:
-            reason = failed[0].errors.strip().splitlines() or ["no reason given"]
-            raise MeasuringError(f"exit code {failed[0].code}: {reason[-1]}")
-        times = self._times([c.cpu_seconds for c in ended], [c.wall_seconds for c in ended], beside)
-        return ended[-1], times | {"peak_mb": max(child.peak_mb for child in ended)}
+            children.append(run_child(command, bytecode))
+            reference.measure(children[-1].cpu_seconds)
+        failed_children = [child for child in children if child.code]
+        if failed_children:
+            reason = failed_children[0].errors.strip().splitlines() or ["no reason given"]
+            raise MeasuringError(f"exit code {failed_children[0].code}: {reason[-1]}")
+        times = self._times([c.cpu_seconds for c in children], [c.wall_seconds for c in children], reference)
+        return children[-1], times | {"peak_mb": max(child.peak_mb for child in children)}
 
-    def _times(self, cpu: Sequence[float], wall: Sequence[float], beside: Beside) -> dict[str, float]:
-        self.units.append(beside.unit)
+    def _times(self, cpu: Sequence[float], wall: Sequence[float], reference: Beside) -> dict[str, float]:
+        self.units.append(reference.unit)
         mean = statistics.fmean(cpu)
-        return {"units": mean / beside.unit, "cpu_seconds": mean, "cpu_least": min(cpu), "wall_seconds": min(wall)}
+        return {"units": mean / reference.unit, "cpu_seconds": mean, "cpu_least": min(cpu), "wall_seconds": min(wall)}
 
     def _check_threads(self, case: Case, labels: NDArray[np.int32]) -> None:
         first = self._labels.setdefault((case.subject, case.k, case.variant), labels)
         if not np.array_equal(first, labels):
-            raise MeasuringError(f"{case.threads} threads found other groups than the run before")
+            raise MeasuringError(f"the groups with {case.threads} threads differ from those of the first run")
 
 
 def shoal_command() -> list[str]:
-    """Return how the command line is started: the installed script, or the package with this interpreter."""
-    beside = str(Path(sys.executable).parent)
-    script = shutil.which("shoal", path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)]))
+    """Return how to start the command line: the installed script, or the package with this interpreter."""
+    folder = str(Path(sys.executable).parent)
+    script = shutil.which("shoal", path=os.pathsep.join([folder, os.environ.get("PATH", os.defpath)]))
     return [script] if script else [sys.executable, "-c", "from shoal.cli.main import run; run()"]
 
 
-def _check_score(k: int, score: Score, own: float) -> None:
-    if abs(score.loss - own) > AGREEMENT:
-        raise MeasuringError(f"shoal measures a loss of {own!r}, the released cells give {score.loss!r}")
+def _check_score(k: int, score: Score, measured_loss: float) -> None:
+    if abs(score.loss - measured_loss) > AGREEMENT:
+        raise MeasuringError(f"shoal measures a loss of {measured_loss!r}, the released cells give {score.loss!r}")
     if score.smallest_group < k:
         raise MeasuringError(f"the release has a group of {score.smallest_group} rows, fewer than {k}")

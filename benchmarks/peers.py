@@ -1,4 +1,4 @@
-"""What other tools reach on the same work, as measured once; shown beside our figures, never measured again here."""
+"""The figures of other tools on the same workloads, measured once and shown beside ours."""
 
 from __future__ import annotations
 
@@ -9,21 +9,29 @@ __all__ = ["BIG_NOTE", "BIG_PEERS", "COLUMNS", "NOTE", "PART_NOTE", "PEERS", "Bi
 
 COLUMNS = (("W3", 5), ("W3", 10), ("W3", 50), ("W8", 2), ("W8", 5), ("W8", 10), ("W8", 50), ("W8", 100))
 NOTE = (
-    "All on the 30,162 complete rows of Adult's training file, age as a number, and scored from the released cells "
-    "alone, unless the note says otherwise. The other tools were measured once, and not on the same day as ours; their "
-    "seconds are CPU seconds of the library call on a busy machine of two cores: orders of magnitude. An empty field "
-    "was not measured."
+    "All on the 30,162 complete rows of Adult's training file, with age as a number, and scored only from the released "
+    "cells, unless the note says otherwise. The other tools were measured once, on another day than ours; their "
+    "seconds are CPU seconds of the library call on a busy machine with two cores, so read them as orders of "
+    "magnitude. An empty field was not measured."
 )
 PART_NOTE = "5,000 rows only"
 BIG_NOTE = (
-    "The peers' 1,000,000 rows were drawn from Adult in the same way, but with 10 % of the categorical cells redrawn "
-    "(167,612 distinct rows) where ours has 5 % of all (134,134): their loss is that of a somewhat harder table."
+    "The 1,000,000 rows for the other tools were drawn from Adult in the same way, but with 10 % of the categorical "
+    "cells redrawn (167,612 distinct rows), while ours has 5 % of all cells (134,134): their loss is that of a "
+    "somewhat harder table."
 )
 
 
 @dataclass(frozen=True)
 class Peer:
-    """One tool. losses: by workload and k; seconds: CPU seconds at W8, k = 10."""
+    """Another tool.
+
+    Attributes:
+        tool: Its name and version.
+        losses: Its losses by workload and k.
+        seconds: Its CPU seconds on W8 at k = 10.
+        note: What to know about the figures.
+    """
 
     tool: str
     losses: Mapping[tuple[str, int], float]
@@ -32,7 +40,7 @@ class Peer:
 
 
 def _row(text: str) -> dict[tuple[str, int], float]:
-    """Read losses in the order of COLUMNS, - where there is none."""
+    """Read losses in the order of COLUMNS; "-" means not measured."""
     cells = text.split()
     return {column: float(cell) for column, cell in zip(COLUMNS, cells, strict=True) if cell != "-"}
 
@@ -48,7 +56,7 @@ PEERS = (
         "ARX 3.9.2, full-domain, suppressing",
         _row(".0472 .0719 .0961 .1781 .2452 .3007 .3983 .4486"),
         "3.3",
-        "rows suppressed as it likes",
+        "rows suppressed without limit",
     ),
     Peer(
         "ARX 3.9.2, full-domain",
@@ -63,7 +71,7 @@ PEERS = (
         "sdcMicro 5.8.1, localSuppression",
         _row(".023 .027 .046 - - - - -"),
         "",
-        "k-anonymous only where a missing value matches every other",
+        "k-anonymous only if a missing value matches every other",
     ),
     Peer("anjana 1.2.3", _row(".047 .121 .148 - .368 .383 .592 -"), "5.6", "at most 5 % of the rows suppressed"),
     Peer("crowds (OLA)", _row(".047 .128 .148 - - - - -"), "", "at most 5 % of the rows suppressed"),
@@ -76,7 +84,7 @@ PEERS = (
 
 @dataclass(frozen=True)
 class BigPeer:
-    """One tool on 1,000,000 rows, W8, k = 10."""
+    """Another tool on 1,000,000 rows, W8, k = 10."""
 
     tool: str
     loss: float

@@ -1,4 +1,4 @@
-"""The unit in which CPU time is told: a fixed loop of plain Python, so that figures of two machines can be compared."""
+"""The unit of CPU time: a fixed loop of plain Python, so that figures of two machines can be compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPETITIONS = 5
 
 
 def spin(rounds: int) -> int:
-    """Do the fixed work; how long one round takes is up to the interpreter and the processor alone."""
+    """Do the fixed work; the time of a round depends only on the interpreter and the processor."""
     total = 0
     for number in range(rounds):
         total += number * number & 1023
@@ -21,34 +21,34 @@ def spin(rounds: int) -> int:
 
 
 def measure_unit() -> float:
-    """Return the CPU seconds of ten million rounds, the median of five."""
+    """Return the CPU seconds of ten million rounds, the median of five runs."""
     seconds = []
     for _ in range(REPETITIONS):
-        began = time.process_time()
+        start = time.process_time()
         spin(ROUNDS)
-        seconds.append(time.process_time() - began)
+        seconds.append(time.process_time() - start)
     return statistics.median(seconds)
 
 
 class Beside:
-    """The unit as the machine gives it while something else is measured.
+    """The reference unit, measured beside a case.
 
-    A machine that others use too is not equally fast from one second to the next: short pieces of the unit, done
-    between the repetitions of a case, meet the same hindrances as these.
+    The speed of a shared machine varies from one second to the next. Short pieces of the unit, run between the
+    repetitions of a case, are slowed in the same way as the case.
     """
 
-    PIECES = 10  # of a unit; as many at most are done at a time
+    PIECES = 10  # per unit; also the most that run at a time
 
     def __init__(self) -> None:
         self._seconds: list[float] = []
         self.measure()
 
     def measure(self, seconds: float = 0.0) -> None:
-        """Do a piece, and one more for each second that a repetition took."""
+        """Run one piece, plus one for each second that a repetition took."""
         for _ in range(min(self.PIECES, 1 + math.floor(seconds))):
-            began = time.process_time()
+            start = time.process_time()
             spin(ROUNDS // self.PIECES)
-            self._seconds.append(time.process_time() - began)
+            self._seconds.append(time.process_time() - start)
 
     @property
     def unit(self) -> float:

@@ -1,4 +1,4 @@
-"""A run as data (JSON) and as text (Markdown); and what became worse since another run."""
+"""The figures of a run as data, with JSON in and out, and what became worse since another run."""
 
 from __future__ import annotations
 
@@ -16,19 +16,27 @@ from benchmarks.targets import GOALS, TARGETS, Target
 
 __all__ = ["Report", "Row", "Verdict", "find_worse", "machine_facts", "with_ratios"]
 
-WORSE = 1.25  # the factor from which on a figure counts as worse
-# A measure is compared with its recorded figure; the word says what a larger one is.
+WORSE = 1.25  # the factor from which a figure counts as worse
+# The measures that are compared with an earlier run, and the word for a larger figure.
 MEASURES = {"units": "slower", "peak_mb": "larger", "loss": "lossier"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """The figures of one case; None where one does not apply.
+    """The figures of one case; a figure that does not apply is None.
 
-    units: CPU in reference units. cpu_seconds: the mean of the repetitions; cpu_least, wall_seconds: the least of them,
-    which other work disturbs least. distinct: distinct rows of quasi-identifiers. units_ratio, loss_ratio: over
-    mondrian on the same work in the same run. speedup: wall seconds of one thread over those of this row's threads.
-    gap: the mean over samples of the share by which the loss exceeds the least possible one; gap_most: the largest.
+    Attributes:
+        distinct: The number of distinct combinations of quasi-identifiers.
+        units: The CPU time in reference units.
+        cpu_seconds: The mean CPU time of the repetitions.
+        cpu_least: The smallest CPU time of the repetitions, which other work disturbs least.
+        wall_seconds: The smallest wall time of the repetitions.
+        units_ratio: The units over those of mondrian on the same work in the same run.
+        loss_ratio: The loss over that of mondrian on the same work in the same run.
+        speedup: The wall time of one thread over that of this row's threads.
+        gap: The mean, over samples, of the share by which the loss exceeds the optimum.
+        gap_most: The largest of these shares.
+        error: Why the case failed; empty if it did not.
     """
 
     name: str
@@ -56,13 +64,13 @@ class Row:
 
     @classmethod
     def of(cls, case: Case, **figures: Any) -> Self:
-        """Return the row of a case."""
+        """Create the row of a case."""
         return cls(case.name, case.kind, case.subject, case.k, case.variant, case.threads, **figures)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target with the figure that was reached, and the case that reached it."""
+    """A target, the case that is worst, and its figure."""
 
     target: Target
     case: str
@@ -70,13 +78,21 @@ class Verdict:
 
     @property
     def met(self) -> bool:
-        """Whether the figure is within the target."""
+        """Whether the figure meets the target."""
         return self.target.met_by(self.figure)
 
 
 @dataclass(frozen=True)
 class Report:
-    """One run. unit_seconds: CPU seconds of one unit, measured anew beside each case."""
+    """One run.
+
+    Attributes:
+        made: The date of the run.
+        machine: The facts that the figures depend on.
+        unit_seconds: The CPU seconds of one unit, measured beside each case.
+        rows: The figures of the cases.
+        notes: What to know about the run.
+    """
 
     made: str
     machine: Mapping[str, str]
@@ -85,7 +101,7 @@ class Report:
     notes: tuple[str, ...] = field(default=())
 
     def as_json(self) -> str:
-        """Return the run as JSON, figures rounded to what they are worth."""
+        """Return the run as JSON, with figures rounded to six significant digits."""
         content = asdict(self) | {"rows": [_short(asdict(row)) for row in self.rows]}
         content["unit_seconds"] = [round(seconds, 4) for seconds in self.unit_seconds]
         content["targets"] = [
@@ -96,7 +112,7 @@ class Report:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Return the run of a JSON file."""
+        """Read a run from a JSON file."""
         content = json.loads(path.read_text("utf-8"))
         content.pop("targets")
         rows = tuple(Row(**row) for row in content.pop("rows"))
@@ -104,35 +120,35 @@ class Report:
         return cls(rows=rows, unit_seconds=units, notes=notes, **content)
 
     def verdicts(self, targets: Sequence[Target] = TARGETS) -> list[Verdict]:
-        """Return the targets of which a case was run, each with its worst case."""
-        found = []
+        """Judge the targets that apply to a case of this run, each by its worst case."""
+        verdicts = []
         for target in targets:
-            meant = [row for row in self.rows if target.holds_for(row.name)]
-            figures = {row.name: getattr(row, target.measure) for row in meant}
-            known = {name: figure for name, figure in figures.items() if figure is not None}
-            if known:
-                worst = target.worst(list(known.values()))
-                found.append(Verdict(target, next(name for name in known if known[name] == worst), worst))
-        return found
+            rows = [row for row in self.rows if target.holds_for(row.name)]
+            figures = {row.name: getattr(row, target.measure) for row in rows}
+            figures = {name: figure for name, figure in figures.items() if figure is not None}
+            if figures:
+                worst = target.worst(list(figures.values()))
+                verdicts.append(Verdict(target, next(name for name in figures if figures[name] == worst), worst))
+        return verdicts
 
 
 def with_ratios(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Fill in how each row compares with mondrian, and its threads with one thread, in the same run."""
-    known = {(row.kind, row.subject, row.k, row.variant, row.threads): row for row in rows if not row.error}
-    filled = []
+    """Add to each row how it compares with mondrian, and its threads with one thread, in the same run."""
+    by_case = {(row.kind, row.subject, row.k, row.variant, row.threads): row for row in rows if not row.error}
+    rows_with_ratios = []
     for row in rows:
-        base = known.get((row.kind, row.subject, row.k, BASELINE, row.threads))
-        alone = known.get((row.kind, row.subject, row.k, row.variant, 1))
+        base = by_case.get((row.kind, row.subject, row.k, BASELINE, row.threads))
+        one_thread = by_case.get((row.kind, row.subject, row.k, row.variant, 1))
         if base is not None and row.variant:
             row = replace(row, units_ratio=_ratio(row.units, base.units), loss_ratio=_ratio(row.loss, base.loss))
-        if alone is not None and (row.threads or 1) > 1:
-            row = replace(row, speedup=_ratio(alone.wall_seconds, row.wall_seconds))
-        filled.append(row)
-    return tuple(filled)
+        if one_thread is not None and (row.threads or 1) > 1:
+            row = replace(row, speedup=_ratio(one_thread.wall_seconds, row.wall_seconds))
+        rows_with_ratios.append(row)
+    return tuple(rows_with_ratios)
 
 
 def find_worse(old: Report, new: Report) -> list[str]:
-    """Say what became at least 25 % slower, larger or lossier than in an older run, one line for each figure."""
+    """List what became at least 25 % slower, larger or lossier than in an older run, one line per figure."""
     before = {row.name: row for row in old.rows}
     lines = []
     for row in new.rows:
@@ -149,7 +165,7 @@ def find_worse(old: Report, new: Report) -> list[str]:
 
 
 def machine_facts(command: Sequence[str]) -> dict[str, str]:
-    """Return what the figures depend on: processor, interpreter, versions, and how shoal is started."""
+    """Return the facts that the figures depend on: processor, interpreter, versions, and how shoal is started."""
     import shoal
 
     return {
@@ -183,6 +199,6 @@ def _significant(figure: float) -> float:
 
 
 def _short(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what does not apply, and digits beyond the sixth (the loss keeps all: it is exact)."""
-    kept = {name: value for name, value in row.items() if value not in (None, "")}
-    return {n: _significant(v) if isinstance(v, float) and n != "loss" else v for n, v in kept.items()}
+    """Omit figures that do not apply, and digits beyond the sixth (the loss keeps all: it is exact)."""
+    figures = {name: value for name, value in row.items() if value not in (None, "")}
+    return {n: _significant(v) if isinstance(v, float) and n != "loss" else v for n, v in figures.items()}

@@ -1,9 +1,9 @@
-"""What a released file lost, told from its cells alone. Nothing of shoal is used here, so that it can be held to this.
+"""Score the information loss of a released file from its cells. Uses no code of shoal, so that it can check shoal.
 
-A cell of a number or date: a value, a range ([25, 40], 25-40, 25~40; a bound before `)` or a second `[` is left out) or
-a suppressed cell. A category: a value, a set ({a, b}, a~b, a|b), a node of a hierarchy, or a suppressed cell.
-The loss of a cell is 0 for one value, else the width of its range over that of the original column, or the number of
-its values over that of the original column; 1 where it is suppressed. A row that is gone has lost everything.
+A numeric or date cell is a value, a range ([25, 40], 25-40, 25~40; a bound before `)` or a second `[` is excluded) or
+suppressed. A categorical cell is a value, a set ({a, b}, a~b, a|b), a node of a hierarchy, or suppressed. The loss of a
+cell is 0 for one value, the width of its range over that of the original column, the number of its values over that of
+the original column, or 1 if it is suppressed. A suppressed row counts as a total loss.
 """
 
 from __future__ import annotations
@@ -22,14 +22,22 @@ SUPPRESSED = frozenset({"*", "", "?*", "nan", "None", "NULL", "any", "ANY", "All
 NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 DATE = r"\d{4}-\d{2}-\d{2}"
 
-Rows = Counter[tuple[str, ...]]  # how often each row of quasi-identifiers occurs
+Rows = Counter[tuple[str, ...]]  # the count of each combination of quasi-identifiers
 Columns = Mapping[str, Sequence[str]]
 Hierarchy = Mapping[str, Collection[str]]  # the values below each node
 
 
 @dataclass(frozen=True)
 class Score:
-    """loss: mean over the quasi-identifiers of the mean loss of their cells. groups, smallest_group: of the release."""
+    """The score of a release.
+
+    Attributes:
+        loss: The mean over the quasi-identifiers of the mean loss of their cells.
+        per_attribute: The mean loss of the cells of each quasi-identifier.
+        rows: The number of released rows.
+        groups: The number of groups of the release.
+        smallest_group: The number of rows of its smallest group.
+    """
 
     loss: float
     per_attribute: dict[str, float]
@@ -39,30 +47,36 @@ class Score:
 
 
 def score_files(original: Path, released: Path, kinds: Mapping[str, str]) -> Score:
-    """Score a released CSV file; kinds gives each quasi-identifier as "numeric", "date" or "categorical"."""
+    """Score a released CSV file.
+
+    Args:
+        original: The CSV file of the original.
+        released: The CSV file of the release.
+        kinds: The quasi-identifiers, each "numeric", "date" or "categorical".
+    """
     return _score(_count_file(original, tuple(kinds)), _count_file(released, tuple(kinds)), kinds, {})
 
 
 def score_columns(
     original: Columns, released: Columns, kinds: Mapping[str, str], hierarchies: Mapping[str, Hierarchy] | None = None
 ) -> Score:
-    """Score released columns of cells; their rows may stand in any order."""
+    """Score released columns of cells; the rows may be in any order."""
     before, after = (Counter(zip(*(table[name] for name in kinds), strict=True)) for table in (original, released))
     return _score(before, after, kinds, hierarchies or {})
 
 
 def _score(before: Rows, after: Rows, kinds: Mapping[str, str], hierarchies: Mapping[str, Hierarchy]) -> Score:
-    n_rows, n_kept = before.total(), after.total()
+    n_rows, n_released = before.total(), after.total()
     per_attribute = {}
     for position, (name, kind) in enumerate(kinds.items()):
         originals, cells = _count_cells(before, position), _count_cells(after, position)
         cell_loss = _reader(kind, originals, hierarchies.get(name, {}))
-        lost = sum(_column_part(cell, count, originals, cell_loss, kind) for cell, count in cells.items())
-        per_attribute[name] = (lost + n_rows - n_kept) / n_rows
+        total = sum(_column_part(cell, count, originals, cell_loss, kind) for cell, count in cells.items())
+        per_attribute[name] = (total + n_rows - n_released) / n_rows
     return Score(
         loss=sum(per_attribute.values()) / len(per_attribute),
         per_attribute=per_attribute,
-        rows=n_kept,
+        rows=n_released,
         groups=len(after),
         smallest_group=min(after.values(), default=0),
     )
@@ -78,7 +92,7 @@ def _count_cells(rows: Rows, position: int) -> Counter[str]:
 def _column_part(
     cell: str, count: int, before: Mapping[str, int], cell_loss: Callable[[str], float], kind: str
 ) -> float:
-    """Return the loss of all cells with one text; an empty cell counts as untouched as often as the original has it."""
+    """Return the loss of all cells with one text; empty cells count as unchanged up to their number in the original."""
     if cell == "" and kind != "categorical":
         return float(max(0, count - before.get("", 0)))
     try:
@@ -92,18 +106,18 @@ def _reader(kind: str, before: Mapping[str, int], hierarchy: Hierarchy) -> Calla
         return lambda cell: _category_loss(cell, before, hierarchy)
     number, pattern = (_day, DATE) if kind == "date" else (float, NUMBER)
     span = re.compile(rf"[\[({{]?\s*({pattern})\s*(?:\.\.|[-~,:;])\s*({pattern})\s*([\])}}\[]?)")
-    known = [number(cell) for cell in before if cell]
-    low, high = min(known), max(known)
+    values = [number(cell) for cell in before if cell]
+    low, high = min(values), max(values)
 
     def ordered_loss(cell: str) -> float:
         if cell in SUPPRESSED:
             return 1.0
-        found = span.fullmatch(cell)
-        if found is None:
+        bounds = span.fullmatch(cell)
+        if bounds is None:
             number(cell)  # must be a value
             return 0.0
-        last = number(found[2]) - (found[3] in (")", "["))
-        width = min(last, high) - max(number(found[1]), low)
+        last = number(bounds[2]) - (bounds[3] in (")", "["))
+        width = min(last, high) - max(number(bounds[1]), low)
         return max(0.0, width / (high - low)) if high > low else 0.0
 
     return ordered_loss
@@ -130,9 +144,9 @@ def _category_loss(cell: str, domain: Collection[str], hierarchy: Hierarchy) -> 
 
 
 def _count_file(path: Path, names: Sequence[str]) -> Rows:
-    """Count the distinct rows of some columns, one line at a time, so that a large file needs little memory."""
+    """Count the distinct combinations of some columns, line by line, so that a large file needs little memory."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = csv.reader(file)
         header = next(lines)
-        places = [header.index(name) for name in names]
-        return Counter(tuple(line[place] for place in places) for line in lines)
+        positions = [header.index(name) for name in names]
+        return Counter(tuple(line[position] for position in positions) for line in lines)

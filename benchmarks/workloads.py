@@ -1,4 +1,4 @@
-"""The tables that are measured, each a CSV file with the roles and kinds of its columns."""
+"""The tables of the benchmarks, each a CSV file with the roles and kinds of its columns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,15 @@ CONTINUOUS_ROWS = 300_000
 
 @dataclass(frozen=True)
 class Workload:
-    """A table on the disk; kinds: its quasi-identifiers, each numeric, date or categorical."""
+    """A table on disk.
+
+    Attributes:
+        name: The name of the workload.
+        path: The CSV file.
+        kinds: The quasi-identifiers, each "numeric", "date" or "categorical".
+        sensitive: The sensitive columns.
+        dropped: The identifiers.
+    """
 
     name: str
     path: Path
@@ -46,16 +54,16 @@ class Workload:
 
     @property
     def arguments(self) -> list[str]:
-        """What `shoal anonymize` is told about the columns."""
-        told = ["--qi", ",".join(self.kinds), "--sensitive", ",".join(self.sensitive)]
+        """The arguments of `shoal anonymize` about the columns."""
+        words = ["--qi", ",".join(self.kinds), "--sensitive", ",".join(self.sensitive)]
         for kind in ("numeric", "date", "categorical"):
-            names = [name for name, its in self.kinds.items() if its == kind]
-            told += [f"--{kind}", ",".join(names)] if names else []
-        return told + (["--drop", ",".join(self.dropped)] if self.dropped else [])
+            names = [name for name, kind_of_name in self.kinds.items() if kind_of_name == kind]
+            words += [f"--{kind}", ",".join(names)] if names else []
+        return words + (["--drop", ",".join(self.dropped)] if self.dropped else [])
 
     @property
     def schema(self) -> Schema:
-        """The same as a schema."""
+        """The roles and kinds as a schema."""
         with open(self.path, encoding="utf-8", newline="") as file:
             header = next(csv.reader(file))
         roles = {Role.QI: tuple(self.kinds), Role.SENSITIVE: self.sensitive, Role.IDENTIFIER: self.dropped}
@@ -63,19 +71,19 @@ class Workload:
 
 
 class Workloads:
-    """Makes each table in a folder when it is first asked for, and keeps the codes of the last one."""
+    """Writes each table to a folder on first use, and caches the codes of the last one."""
 
     def __init__(self, folder: Path, adult: Mapping[str, Sequence[str]] | None) -> None:
         self._folder = folder
         self._adult = adult
-        self._made: dict[str, Workload] = {}
+        self._workloads: dict[str, Workload] = {}
         self._encoded: tuple[str, Table, Encoded] | None = None
 
     def get(self, name: str) -> Workload:
         """Return a table by name: patients, one of MADE, W3, W8, big-ROWS or continuous-ROWS."""
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        if name not in self._workloads:
+            self._workloads[name] = self._make(name)
+        return self._workloads[name]
 
     def encoded(self, name: str) -> tuple[Table, Encoded]:
         """Return a table as text and as codes."""
@@ -110,15 +118,15 @@ def big_name(n_rows: int, *, continuous: bool = False) -> str:
 
 
 def needs_adult(name: str) -> bool:
-    """Say whether a workload is made from Adult."""
+    """Return whether a workload is drawn from Adult."""
     return name.startswith(("W3", "W8", "big-", "continuous-"))
 
 
 @functools.cache
 def find_adult() -> dict[str, list[str]] | None:
-    """Return the complete rows of Adult's training file by column, or None where the file is not on this machine.
+    """Return the complete rows of Adult's training file by column, or None if the file is not on this machine.
 
-    It is looked for where `shoal.datasets.adult()` does, then in a folder of shared data beside this repository.
+    Searches where `shoal.datasets.adult()` does, then in a folder of shared data beside this repository.
     """
     for folder in (None, ROOT.parent / "shared" / "data"):
         try:

@@ -1,7 +1,7 @@
 """The build backend: setuptools, with the `ziglang` wheel as C++ compiler on a machine that has none.
 
-What a build needs and cannot find ends it with one line that says what is missing and what to do. `setup.py` takes the
-compiler command from here, so that the question "is there a compiler" has one answer.
+If a build requirement is missing, the build stops with one line that says what is missing and what to do. `setup.py`
+imports the compiler command from here, so that both use the same compiler.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ Settings = dict[str, Any] | None
 
 
 def compiler_command() -> list[str]:
-    """Give the C++ compiler to build with: $CXX, else the first known name on PATH, else zig."""
-    chosen = shlex.split(os.environ.get("CXX", ""))
-    if chosen:
-        return chosen
+    """Return the command of the C++ compiler: $CXX, else the first known name on PATH, else zig."""
+    user_command = shlex.split(os.environ.get("CXX", ""))
+    if user_command:
+        return user_command
     for name in COMPILERS:
         if shutil.which(name):
             return [name]
-    # Baseline, because zig otherwise compiles for the processor of the machine it runs on.
+    # Baseline, because zig otherwise compiles for the local processor.
     return [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
 
 
 def needs_zig() -> bool:
-    """Tell whether the machine offers no C++ compiler of its own."""
+    """Return whether the machine has no C++ compiler of its own."""
     return "ziglang" in compiler_command()
 
 
 def missing_headers(folder: str | None = None) -> str | None:
-    """Say what to do where the C headers of Python are not installed; None where they are."""
+    """Return what to do if the C headers of Python are not installed, else None."""
     folder = folder or sysconfig.get_path("include")
     if Path(folder, "Python.h").is_file():
         return None
@@ -56,7 +56,7 @@ def missing_headers(folder: str | None = None) -> str | None:
 
 
 def missing_compiler() -> str | None:
-    """Say what to do where the compiler of this build cannot be run; None where it can."""
+    """Return what to do if the compiler of this build cannot be run, else None."""
     command = compiler_command()
     if needs_zig():
         if importlib.util.find_spec("ziglang"):
@@ -71,26 +71,26 @@ def missing_compiler() -> str | None:
 
 
 def missing_tools() -> str | None:
-    """Say what to do where a build requirement of pyproject.toml is absent or too old; None where all are there."""
+    """Return what to do if a build requirement of pyproject.toml is missing or too old, else None."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        required: list[str] = tomllib.load(file)["build-system"]["requires"]
-    absent = [requirement for requirement in required if not _is_installed(requirement)]
-    if not absent:
+        requirements: list[str] = tomllib.load(file)["build-system"]["requires"]
+    missing = [requirement for requirement in requirements if not _is_installed(requirement)]
+    if not missing:
         return None
     return (
-        f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in this environment. "
-        f"Run pip install {' '.join(map(repr, absent))}, or leave out --no-build-isolation."
+        f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not in this environment. "
+        f"Run pip install {' '.join(map(repr, missing))}, or leave out --no-build-isolation."
     )
 
 
 def _is_installed(requirement: str) -> bool:
-    """Tell whether `name>=major.minor` holds; that form is all that pyproject.toml uses."""
-    name, _, least = requirement.partition(">=")
+    """Return whether `name>=major.minor` is met; pyproject.toml uses no other form."""
+    name, _, minimum = requirement.partition(">=")
     try:
-        found = importlib.metadata.version(name)
+        installed_version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return False
-    return _release(found) >= _release(least)
+    return _release(installed_version) >= _release(minimum)
 
 
 def _release(version: str) -> tuple[int, ...]:
@@ -114,18 +114,18 @@ def _setuptools() -> ModuleType:
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
-    """Ask for zig where there is no compiler, and refuse early what could only fail later."""
+    """Require zig if there is no compiler; stop early if the headers are missing."""
     _stop_at(missing_headers())
     return [ZIG_REQUIREMENT] if needs_zig() else []
 
 
 def get_requires_for_build_editable(config_settings: Settings = None) -> list[str]:
-    """Ask for the same as for a wheel."""
+    """Require the same as for a wheel."""
     return get_requires_for_build_wheel(config_settings)
 
 
 def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
-    """Ask for nothing: a source archive is not compiled."""
+    """Require nothing: a source archive is not compiled."""
     return []
 
 

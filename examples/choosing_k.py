@@ -1,4 +1,4 @@
-"""How large should k be? Loss and risk over k on the patients table, and a recommendation with its reason.
+"""Choose k: loss and risk over k on the patients table, and a recommendation with its reason.
 
 python examples/choosing_k.py
 """
@@ -9,17 +9,17 @@ import shoal
 
 QI = ["birth_date", "sex", "zip"]
 KS = (2, 3, 5, 8, 10, 15, 20, 30)
-# What the people involved can live with, said before anybody looks at figures: the researchers lose at most 4 % of the
-# detail, and the hospital's lawyers accept a chance of one in ten to find a patient.
+# The limits that the people involved accept, agreed before anyone sees figures: the researchers lose at most 4 % of the
+# detail, and the hospital's lawyers accept a chance of one in ten that a patient is found.
 LIMITS = shoal.Limits(max_loss=0.04, max_risk=0.1)
 METHOD = "shoaling:effort=fast"
 
 
 def main() -> None:
-    """Sweep k, print what each costs and gives, and what each rule would choose."""
+    """Run every k, print its loss and risk, and the choice of each rule."""
     patients = shoal.datasets.patients().select(*QI, "disease")
-    alone = shoal.risk(patients, qi=QI)
-    print(f"{patients.height:,} patients; {alone.uniques:,} are alone with their {', '.join(QI)}.\n")
+    risk = shoal.risk(patients, qi=QI)
+    print(f"{patients.height:,} patients; {risk.uniques:,} have a unique combination of {', '.join(QI)}.\n")
 
     advice = shoal.advise(patients, qi=QI, sensitive=["disease"], methods=[METHOD], k=KS, limits=LIMITS)
     assert advice.comparison is not None
@@ -28,7 +28,7 @@ def main() -> None:
         risks = f"{run['prosecutor_max']:14.3f}{run['prosecutor_average']:14.3f}"
         print(f"{run['k']:>3}{run['ncp']:8.1%}{run['groups']:>8,}{risks}")
 
-    print("\nWhat each rule says:")
+    print("\nThe choice of each rule:")
     for opinion in advice.opinions:
         print(f"  {opinion.rule}: k = {opinion.outcome.k}. {opinion.reason}")
     if advice.chosen is None:

@@ -77,9 +77,9 @@ def leaves_of(release: pl.DataFrame, labels: Any, frame: pl.DataFrame) -> dict[s
         return {}
     leaves: dict[str, Leaf] = {}
     for bucket, released, original in zip(tree.buckets, tree.hold(release), tree.hold(frame), strict=True):
-        best = leaves.get(bucket.told)
+        best = leaves.get(bucket.class_name)
         if released.inside and (best is None or released.share > best.released.share):
-            leaves[bucket.told] = Leaf(bucket, released, original)
+            leaves[bucket.class_name] = Leaf(bucket, released, original)
     return leaves
 
 

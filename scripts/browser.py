@@ -1,4 +1,4 @@
-"""Drive Debian's Chromium over a pipe, with the standard library alone: open a page, look, take a picture, print it."""
+"""Control Debian's Chromium over a pipe with the standard library: open, inspect, capture and print a page."""
 
 from __future__ import annotations
 
@@ -27,22 +27,24 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--remote-debugging-pipe",
 )
-SECONDS = 120  # to wait for an answer, on a busy machine
+SECONDS = 120  # timeout for an answer, on a busy machine
 
 
 def find_chromium() -> str | None:
-    """Return the path of the browser, if there is one."""
+    """Return the path of the browser, or None if there is none."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 class Browser:
-    """A browser with one page, scripts off, in a profile of its own; a context manager.
+    """A browser with one page, scripts disabled, in a profile of its own; a context manager.
 
-    requests: every address that the page asked for. complaints: what it wrote on the console.
+    Attributes:
+        requests: Every address that the page requested.
+        complaints: Everything that the page wrote to the console.
     """
 
     def __init__(self, path: str) -> None:
-        """path: of the browser."""
+        """Prepare a browser; `path` is its executable."""
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self._path = path
@@ -54,17 +56,17 @@ class Browser:
     def __enter__(self) -> Self:
         """Start the browser."""
         self._profile = tempfile.mkdtemp()
-        hear, their_write = os.pipe()
-        their_read, say = os.pipe()
+        read_end, browser_write_end = os.pipe()
+        browser_read_end, write_end = os.pipe()
         words = [self._path, *FLAGS, f"--user-data-dir={self._profile}", "about:blank"]
         # The browser reads commands from descriptor 3 and answers on 4.
-        shell = f'exec "$0" "$@" 3<&{their_read} 4>&{their_write}'
+        shell = f'exec "$0" "$@" 3<&{browser_read_end} 4>&{browser_write_end}'
         self._process = subprocess.Popen(
-            ["bash", "-c", shell, *words], pass_fds=(their_read, their_write), stderr=subprocess.DEVNULL
+            ["bash", "-c", shell, *words], pass_fds=(browser_read_end, browser_write_end), stderr=subprocess.DEVNULL
         )
-        os.close(their_read)
-        os.close(their_write)
-        self._hear, self._say = hear, say
+        os.close(browser_read_end)
+        os.close(browser_write_end)
+        self._read_end, self._write_end = read_end, write_end
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
@@ -78,12 +80,12 @@ class Browser:
         """End the browser and remove its profile."""
         self._process.kill()
         self._process.wait()
-        os.close(self._hear)
-        os.close(self._say)
+        os.close(self._read_end)
+        os.close(self._write_end)
         shutil.rmtree(self._profile, ignore_errors=True)
 
     def open(self, page: Path, *, scheme: str = "light", width: int = 860, height: int = 1160) -> None:
-        """Open a file in a window of this size, in a light or dark colour scheme, and wait until it is there."""
+        """Open a file in a window of this size, in a light or dark colour scheme, and wait until it is loaded."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", features=features)
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -94,25 +96,25 @@ class Browser:
             self._note(self._message())
 
     def picture(self) -> bytes:
-        """Return what the window shows, as PNG."""
+        """Return a screenshot of the window as PNG."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def printed(self) -> bytes:
-        """Return the page on paper, as PDF, of the size that it asks for."""
+        """Return the page as PDF, in the paper size that it declares."""
         answer = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
         return base64.b64decode(answer["data"])
 
     def ask(self, expression: str) -> Any:
-        """Return the value of an expression of JavaScript in the page; its own scripts stay off."""
+        """Evaluate a JavaScript expression in the page; its own scripts stay disabled."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Give a command and return its answer."""
+        """Send a command and return its answer."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._say, json.dumps(message).encode() + b"\0")
+        os.write(self._write_end, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._message()
             if answer.get("id") == self._number:
@@ -123,11 +125,11 @@ class Browser:
             self._note(answer)
 
     def _note(self, event: dict[str, Any]) -> None:
-        told = event.get("params", {})
+        parameters = event.get("params", {})
         if event.get("method") == "Network.requestWillBeSent":
-            self.requests.append(told["request"]["url"])
+            self.requests.append(parameters["request"]["url"])
         elif event.get("method") in ("Runtime.consoleAPICalled", "Log.entryAdded", "Runtime.exceptionThrown"):
-            self.complaints.append(json.dumps(told))
+            self.complaints.append(json.dumps(parameters))
         elif event.get("method") == "Page.loadEventFired":
             self._loaded = True
 
@@ -135,8 +137,8 @@ class Browser:
         """Wait for the next message."""
         end = time.monotonic() + SECONDS
         while b"\0" not in self._rest:
-            ready, _, _ = select.select([self._hear], [], [], max(0.0, end - time.monotonic()))
-            block = os.read(self._hear, 1 << 16) if ready else b""
+            readable, _, _ = select.select([self._read_end], [], [], max(0.0, end - time.monotonic()))
+            block = os.read(self._read_end, 1 << 16) if readable else b""
             if not block:
                 raise RuntimeError("the browser does not answer")
             self._rest += block

@@ -1,4 +1,4 @@
-"""Draw the pictures of the clustering methods in docs/concepts: the same bytes on every run.
+"""Draw the pictures of the clustering methods in docs/concepts, with the same bytes on every run.
 
 python scripts/make_method_pictures.py [NAME ...]
 """
@@ -20,7 +20,8 @@ from shoal.models import KAnonymity
 from shoal.rules import Rule
 
 FOLDER = Path(__file__).parents[1] / "docs" / "concepts"
-# What is drawn of each method: its boxes around sixty points, beside those of another method or of other options.
+# The panels of each picture: the boxes of the method around sixty points, beside those of another method or of other
+# options.
 PICTURES: dict[str, list[tuple[str, str, dict[str, object]]]] = {
     "sbca": [
         ("sbca, rest to the last group", "sbca", {}),
@@ -38,12 +39,12 @@ PICTURES: dict[str, list[tuple[str, str, dict[str, object]]]] = {
 }
 K = 7
 RULES = (Rule("x", inflection=(50, 51), importance=20), Rule("y", inflection=(50, 51), importance=20))
-# Methods that see hierarchies alone get one of intervals over each number.
+# Methods that need hierarchies get intervals over each number.
 WITH_INTERVALS = frozenset({"kaca"})
 
 
 def main() -> None:
-    """Write the pictures of all methods, or of those named."""
+    """Write the pictures of the named methods, or of all."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -53,17 +54,17 @@ def main() -> None:
 
 
 def with_intervals(encoded: Encoded) -> Encoded:
-    """Return the points with a hierarchy of intervals over each coordinate."""
-    grown = []
+    """Add a hierarchy of intervals to each coordinate of the points."""
+    attributes = []
     for attribute in encoded.attributes:
         rule = intervals(widths=[5, 10, 20]).over(attribute.texts, column=attribute.name)
         tree = plant(attribute.texts, [rule.rows[text] for text in attribute.texts])
-        grown.append(replace(attribute, tree=tree, hierarchy=rule))
-    return replace(encoded, attributes=tuple(grown))
+        attributes.append(replace(attribute, tree=tree, hierarchy=rule))
+    return replace(encoded, attributes=tuple(attributes))
 
 
 def draw_method(name: str) -> None:
-    """Draw what groups of K show of the points."""
+    """Draw the boxes that groups of K points show."""
     import matplotlib.pyplot as plt
 
     plain = points()
@@ -72,10 +73,10 @@ def draw_method(name: str) -> None:
     figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.6), sharey=True)
     for axis, (title, method, options) in zip(axes, panels, strict=True):
         run = Run(rules=RULES) if "|" in title else Run()
-        made = named(method, **options).partition(encoded, (KAnonymity(K),), run)
-        shown = tight_partition(plain, made.labels)
-        draw_boxes(axis, plain, shown)
-        axis.set_title(f"{title}: loss {loss(plain, shown):.3f}")
+        labels = named(method, **options).partition(encoded, (KAnonymity(K),), run).labels
+        partition = tight_partition(plain, labels)
+        draw_boxes(axis, plain, partition)
+        axis.set_title(f"{title}: loss {loss(plain, partition):.3f}")
         axis.set_aspect("equal")
     save(figure, FOLDER / f"{name}-groups.svg")
 

@@ -1,10 +1,10 @@
-"""Make the built-in patients table: a hospital's register of people who do not exist.
+"""Generate the built-in patients table: the register of a hospital whose patients do not exist.
 
     python scripts/make_patients.py           write src/shoal/datasets/patients.csv
-    python scripts/make_patients.py --check   exit 1 if that file is not what this script makes
+    python scripts/make_patients.py --check   exit 1 if that file differs from the output of this script
 
-Same bytes everywhere: all chance comes from ``Random.random``, the one stream that Python promises to keep, and never
-from its other draws or from numpy. Names, frequencies and costs are of our own making and stand for no real place.
+The bytes are the same everywhere: all randomness comes from ``Random.random``, the only stream that Python guarantees,
+never from its other functions or from numpy. Names, frequencies and costs are invented and describe no real place.
 """
 
 from __future__ import annotations
@@ -45,39 +45,39 @@ T = TypeVar("T")
 
 
 class Draw(Generic[T]):
-    """Things to draw from, each with its weight; the weights are added up once."""
+    """A weighted choice among items; the weights are summed once."""
 
-    def __init__(self, things: Sequence[T], weights: Sequence[float]) -> None:
-        """Take one weight per thing; a weight of 0 is never drawn."""
-        self.things = things
+    def __init__(self, items: Sequence[T], weights: Sequence[float]) -> None:
+        """Set one weight per item; an item with weight 0 is never drawn."""
+        self.items = items
         self.sums = list(accumulate(weights))
-        if len(self.sums) != len(things):
-            raise ValueError(f"{len(things)} things, but {len(self.sums)} weights")
+        if len(self.sums) != len(items):
+            raise ValueError(f"{len(items)} items, but {len(self.sums)} weights")
 
     def __call__(self, random: Random) -> T:
-        """Draw one."""
-        return self.things[bisect(self.sums, random.random() * self.sums[-1], hi=len(self.sums) - 1)]
+        """Draw one item."""
+        return self.items[bisect(self.sums, random.random() * self.sums[-1], hi=len(self.sums) - 1)]
 
 
 def zipf(n: int, exponent: float) -> list[float]:
-    """Weights that fall with the rank, the first one 1."""
+    """Return weights that fall with the rank; the first is 1."""
     return [1.0 / rank**exponent for rank in range(1, n + 1)]
 
 
 def below(random: Random, n: int) -> int:
-    """Draw a whole number from 0 to n - 1."""
+    """Draw an integer from 0 to n - 1."""
     return int(random.random() * n)
 
 
 def normal(random: Random) -> float:
-    """Draw from the standard normal, near enough: twelve uniforms, added one by one as ``sum`` rounds by version."""
+    """Draw roughly from the standard normal: twelve uniforms, added in a loop because ``sum`` varies by version."""
     total = -6.0
     for _ in range(12):
         total += random.random()
     return total
 
 
-# Names, by where a family's names come from: for women, for men, of families. The first ones are the most frequent.
+# Names by origin: for women, for men, of families. The first ones are the most frequent.
 NAMES = {
     "english": (
         "Emily Grace Hannah Ruth Claire Alice Nora Paige Helen Beth Martha Lucy Judith Fern Ada Maeve Tessa Ivy Opal",
@@ -135,7 +135,7 @@ NAMES = {
     ),
 }
 
-# Nationality, its share in 1,000 people, and the names its people bear first. The tail below 1 has a handful of people.
+# Nationality, its share in 1,000 people, and the origin of its names. The tail below 1 has a handful of people.
 NATIONALITIES = (
     ("United States", 790.0, "english"),
     ("Brazil", 34.0, "portuguese"),
@@ -173,11 +173,11 @@ NATIONALITIES = (
     ("Czechia", 0.4, "slavic"),
     ("Kenya", 0.4, "african"),
 )
-# Whose names the people of the first nationality bear.
+# The origins of the names of the first nationality.
 MELTING_POT = Draw(tuple(NAMES), (52, 13, 6, 9, 5, 2, 3, 4, 4, 2))
 
-# Region: first three digits, number of codes, share of the patients, share of foreigners there against the mean,
-# years of schooling there against the mean, and the codes that come first.
+# Region: first three digits, number of codes, share of the patients, share of foreigners relative to the mean, years of
+# schooling relative to the mean, and the most frequent codes.
 REGIONS: tuple[tuple[str, int, float, float, float, tuple[str, ...]], ...] = (
     ("021", 26, 41.0, 1.5, 0.5, ("02139", "02118", "02124")),
     ("024", 14, 16.0, 0.9, 1.4, ("02453",)),
@@ -199,7 +199,7 @@ AGE_DRAW = {
 }
 SEX = Draw(("F", "M", "X"), (52.4, 47.2, 0.4))
 
-YEARS = {  # at school, to complete each level
+YEARS = {  # of school to complete each level
     "No schooling": 0,
     "Primary": 6,
     "Lower secondary": 9,
@@ -213,7 +213,7 @@ YEARS = {  # at school, to complete each level
 
 @dataclass(frozen=True)
 class Disease:
-    """One disease: who has it how often, and what its treatment costs."""
+    """One disease: its frequency by age and sex, and the cost of its treatment."""
 
     name: str
     weights: tuple[float, float, float, float, float]  # under 5, 5 to 17, 18 to 39, 40 to 64, from 65
@@ -225,11 +225,11 @@ class Disease:
     winter: bool = False
 
     def weight(self, age: int, sex: str) -> float:
-        """How often a person like this one has it; nobody outside its ages and sexes does."""
+        """Return the relative frequency for a person of this age and sex; 0 outside its ages and sexes."""
         if not self.ages[0] <= age <= self.ages[1]:
             return 0.0
-        of_sex = {"F": self.female, "M": self.male, "X": math.sqrt(self.female * self.male)}[sex]
-        return of_sex * self.weights[bisect((5, 18, 40, 65), age)]
+        sex_factor = {"F": self.female, "M": self.male, "X": math.sqrt(self.female * self.male)}[sex]
+        return sex_factor * self.weights[bisect((5, 18, 40, 65), age)]
 
 
 DISEASES = (
@@ -279,7 +279,7 @@ DISEASES = (
 
 
 def zip_draws(random: Random) -> list[Draw[str]]:
-    """Choose the codes of each region and their frequencies, which fall with the rank."""
+    """Choose the codes of each region, with frequencies that fall with the rank."""
     draws = []
     for prefix, n_codes, _, _, _, first in REGIONS:
         codes = list(first)
@@ -292,10 +292,10 @@ def zip_draws(random: Random) -> list[Draw[str]]:
 
 
 def draw_name(random: Random, sex: str, origin: str) -> str:
-    """Draw a given name, at times an initial, and a family name."""
+    """Draw a given name, sometimes an initial, and a family name."""
     women, men, families = (names.split() for names in NAMES[origin])
-    given = women if sex == "F" or (sex == "X" and random.random() < 0.5) else men
-    name = Draw(given, zipf(len(given), 0.6))(random)
+    given_names = women if sex == "F" or (sex == "X" and random.random() < 0.5) else men
+    name = Draw(given_names, zipf(len(given_names), 0.6))(random)
     family = Draw(families, zipf(len(families), 0.6))(random)
     if random.random() < 0.35:
         name += f" {chr(ord('A') + below(random, 26))}."
@@ -303,14 +303,14 @@ def draw_name(random: Random, sex: str, origin: str) -> str:
 
 
 def draw_education(random: Random, age: int, bonus: float) -> str:
-    """Draw the highest level completed: older people left school earlier, nobody finished before the age for it."""
+    """Draw the highest level completed: older people left school earlier, and nobody is too young for their level."""
     mean = 14.3 + bonus - 0.045 * max(0, age - 45)
     years = min(mean + 3.0 * normal(random), age - 5.5)
     return list(YEARS)[max(0, bisect(list(YEARS.values()), years) - 1)]
 
 
 def draw_birth(random: Random, visit: date, sex: str, *, foreign: bool) -> tuple[date, int]:
-    """Draw a birth date and the age in whole years at the visit; a foreign date is at times known by its year only."""
+    """Draw a birth date and the age in years at the visit; for some people from abroad, only the year is known."""
     low, high = AGE_DRAW[sex](random)
     birth = visit - timedelta(days=int((low + random.random() * (high - low)) * 365.25))
     if foreign and random.random() < 0.06:
@@ -320,25 +320,25 @@ def draw_birth(random: Random, visit: date, sex: str, *, foreign: bool) -> tuple
 
 
 def draw_visit(random: Random) -> date:
-    """Draw a day of the two years; three of five that fall on a weekend wait for the Monday after."""
+    """Draw a day of the two years; three of five visits on a weekend move to the following Monday."""
     visit = FIRST_VISIT + timedelta(days=below(random, (LAST_VISIT - FIRST_VISIT).days + 1))
     monday = visit + timedelta(days=7 - visit.weekday())
     return monday if visit.weekday() >= 5 and random.random() < 0.6 and monday <= LAST_VISIT else visit
 
 
 def draw_disease(random: Random, age: int, sex: str, visit: date) -> Disease:
-    """Draw what a person of this age and sex comes with at this time of the year."""
+    """Draw the disease of a person of this age and sex at this time of the year."""
     season = 1.9 if visit.month in (11, 12, 1, 2, 3) else 0.4
     return Draw(DISEASES, [d.weight(age, sex) * (season if d.winter else 1.0) for d in DISEASES])(random)
 
 
 def draw_cost(random: Random, disease: Disease, age: int) -> str:
-    """Draw from the log-normal around the disease's median, which rises by a quarter over a century of age."""
+    """Draw a log-normal cost around the median of the disease, which rises by a quarter over a century of age."""
     return f"{disease.cost * (1 + age / 400) * math.exp(disease.spread * normal(random)):.2f}"
 
 
 def make_rows() -> list[dict[str, str]]:
-    """Make the people, ordered by their id, which says nothing about them."""
+    """Generate the people, ordered by their id, which reveals nothing about them."""
     random = Random(SEED)
     zips = zip_draws(random)
     region_draw = Draw(range(len(REGIONS)), [region[2] for region in REGIONS])
@@ -374,7 +374,7 @@ def make_rows() -> list[dict[str, str]]:
 
 
 def render() -> bytes:
-    """Give the table as the bytes of its file."""
+    """Return the bytes of the CSV file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -383,13 +383,13 @@ def render() -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file, or compare it."""
-    parser = argparse.ArgumentParser(description="Make the built-in patients table.")
+    """Write the file, or check it."""
+    parser = argparse.ArgumentParser(description="Generate the built-in patients table.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file differs")
     if not parser.parse_args(arguments).check:
         PATH.write_bytes(render())
     elif not PATH.exists() or PATH.read_bytes() != render():
-        sys.exit(f"{PATH} is not what this script makes. Run python scripts/make_patients.py.")
+        sys.exit(f"{PATH} differs from the output of this script. Run python scripts/make_patients.py.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Make the README's pictures of a report, with Debian's Chromium: the demo's public part, light and dark.
+"""Capture the README's pictures of a report with Debian's Chromium: the public part of the demo, light and dark.
 
 python scripts/make_screenshots.py
 """

@@ -45,6 +45,7 @@ __all__ = [
     "file_path",
     "first_row",
     "for_command_line",
+    "for_document",
     "for_python",
     "join_problems",
     "place_of",
@@ -129,9 +130,21 @@ def for_command_line(text: str) -> str:
     return MENTION.sub(r"\2", text).translate(PLAIN)
 
 
+def for_document(text: str) -> str:
+    """Spell the settings that a text mentions for a document, which readers of both kinds share.
+
+    >>> for_document(f"Limit this with {setting('t')}, such as {setting('t', 0.2)}.")
+    'Limit this with the setting t, such as t=0.2.'
+    """
+    spelled = MENTION.sub(
+        lambda mention: f"the setting {mention[1][:-1]}" if mention[1][-1] == "=" else mention[1], text
+    )
+    return spelled.translate(PLAIN)
+
+
 def _for_public(text: str) -> str:
-    """Spell settings as keywords, remove row numbers and name files without their folders."""
-    return for_python(PATH.sub(lambda mention: PurePath(mention[1]).name, without_rows(text)))
+    """Spell a text for a public document: without row numbers and folders."""
+    return for_document(PATH.sub(lambda mention: PurePath(mention[1]).name, without_rows(text)))
 
 
 class ShoalError(Exception):
@@ -267,7 +280,7 @@ class Note(str):
             k: Given for a public text: see `public`.
         """
         parts = _words(self.about, self.text, "", self._counts(k)), _words("", self.cure, "", self._counts(k))
-        spell = for_python if k is None else _for_public
+        spell = for_document if k is None else _for_public
         noticed, cure = (spell(_sentence(part)) for part in parts)
         return noticed, cure
 

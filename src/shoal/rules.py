@@ -1,7 +1,7 @@
-"""Data constraint rules: which values of a column a group should not mix, and how much that matters.
+"""Data constraint rules: values of a quasi-identifier that no group should mix, and the importance of each rule.
 
-A rule speaks of one quasi-identifier. `compile_rules` checks all rules against a table and turns them into pairs of
-value sets over its codes: a group that holds a value of both sides of a pair breaks the rule that the pair belongs to.
+`compile_rules` checks all rules against a table and turns them into pairs of value sets over its codes. A group with a
+value from both sides of a pair breaks the rule of that pair.
 """
 
 from __future__ import annotations
@@ -29,13 +29,17 @@ Bound = int | float | str | date
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule of a column; exactly one of its forms is given.
+    """One rule about a column, in exactly one of the forms apart, groupings, inflection, range and base.
 
-    apart: two values, or two sets of values, that no group should mix. groupings: sets of values that may be merged;
-    nothing else may. inflection: (a, b), broken by a group with values up to a and values from b on. range: (a, b), the
-    inflections at both ends of the range. base: what the column is worth even when all its rules are broken.
-    importance: what the rule is worth beside the others of its column. ban: no group may break the rule, whatever that
-    costs; a method that cannot promise that refuses the run.
+    Attributes:
+        column: The quasi-identifier.
+        apart: Two values, or two sets of values, that no group should mix.
+        groupings: Sets of values that groups may merge; they should merge nothing else.
+        inflection: (a, b); a group with values up to a and values from b on breaks the rule.
+        range: (a, b); the inflections at both ends of the range.
+        base: The worth of the column when all its rules are broken.
+        importance: The worth of the rule relative to the others of its column.
+        ban: No group may break the rule at any cost; a method that cannot ensure this refuses the run.
 
     >>> Rule("race", apart=("White", "Black"), importance=20).form
     'apart'
@@ -53,31 +57,33 @@ class Rule:
     ban: bool = False
 
     def __post_init__(self) -> None:
-        given = [form for form in FORMS if getattr(self, form) is not None]
-        if len(given) != 1:
+        forms = [form for form in FORMS if getattr(self, form) is not None]
+        if len(forms) != 1:
             raise UsageError(
-                f"rule of column {self.column!r}: {len(given)} forms are given. Give one of {', '.join(FORMS)}."
+                f"rule for column {self.column!r}: {len(forms)} forms instead of one. Use one of {', '.join(FORMS)}."
             )
         for name in ("apart", "inflection", "range"):
             form = getattr(self, name)
             if form is not None and (isinstance(form, str) or len(form) != 2):
-                raise UsageError(f"rule of column {self.column!r}: {name} takes two sides, as in {EXAMPLES[name]}.")
+                raise UsageError(f"rule for column {self.column!r}: {name} needs two sides, such as {EXAMPLES[name]}.")
         for name in ("importance", "base"):
             number = getattr(self, name)
             if number is not None and (isinstance(number, bool) or not _is_amount(number)):
-                raise UsageError(f"rule of column {self.column!r}: {name}={number!r} is not a number from 0 on.")
+                raise UsageError(f"rule for column {self.column!r}: {name}={number!r} is not a number of at least 0.")
         if not isinstance(self.ban, bool):
-            raise UsageError(f"rule of column {self.column!r}: ban={self.ban!r} is neither true nor false.")
+            raise UsageError(f"rule for column {self.column!r}: ban={self.ban!r} is neither true nor false.")
         if self.ban and self.base is not None:
-            raise UsageError(f"rule of column {self.column!r}: a base cannot be broken, so it cannot be a ban.")
+            raise UsageError(
+                f"rule for column {self.column!r}: a base cannot be a ban, because no group can break it. Remove ban."
+            )
 
     @property
     def form(self) -> str:
-        """The form that is given."""
+        """The form of the rule."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
     def describe(self) -> str:
-        """Say in words what the rule is."""
+        """Describe the rule, including the values it names."""
         return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form} {getattr(self, self.form)!r}"
 
 
@@ -89,11 +95,15 @@ def _is_amount(number: Any) -> bool:
 
 
 def rule_from(content: Mapping[str, Any]) -> Rule:
-    """Return the rule that plain values describe, as in shoal.toml."""
-    known = [f.name for f in fields(Rule)]
-    strange = [key for key in content if key not in known]
-    if strange or "column" not in content:
-        fault = f"key {strange[0]!r} is not known" if strange else "its column is not named"
+    """Build a rule from plain values, as in shoal.toml.
+
+    Raises:
+        UsageError: A key is unknown, the column is missing, or the rule is malformed.
+    """
+    names = [f.name for f in fields(Rule)]
+    unknown_keys = [key for key in content if key not in names]
+    if unknown_keys or "column" not in content:
+        fault = f"key {unknown_keys[0]!r} is unknown" if unknown_keys else "the column is missing"
         raise UsageError(f"a rule: {fault}. A rule has a column, an importance or ban, and one of {', '.join(FORMS)}.")
     plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
     return Rule(**plain)
@@ -101,7 +111,7 @@ def rule_from(content: Mapping[str, Any]) -> Rule:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sides that no group should mix: which codes of an attribute stand on each."""
+    """Two sets of codes of an attribute that no group should mix."""
 
     attribute: int
     rule: int
@@ -111,10 +121,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class CompiledRules:
-    """Rules over the codes of a table's attributes.
+    """Rules over the codes of a table's attributes; a range counts as two rules.
 
-    pairs: a rule is kept as long as no group holds codes of both sides of one of its pairs. importances, attributes,
-    bans: of each rule. bases: of each attribute. A range counts as two rules.
+    Attributes:
+        pairs: A rule is kept as long as no group contains codes from both sides of one of its pairs.
+        importances: Importance of each rule.
+        attributes: Attribute of each rule.
+        bases: Base of each attribute.
+        bans: Whether each rule is a ban.
     """
 
     pairs: tuple[Pair, ...]
@@ -127,9 +141,9 @@ class CompiledRules:
         return bool(self.pairs)
 
     def sides(self, tuples: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return bits for each tuple, one for each pair: whether it stands on its one side, and on its other.
+        """Return two bit sets for each tuple, with one bit for each pair: is the tuple on its one side, on its other?
 
-        Bits of a group are those of its tuples together (or); it breaks the pairs whose bits are set on both sides.
+        The bits of a group are the bitwise or of its tuples; the group breaks the pairs whose bits are set in both.
         """
         n_words = max(1, (len(self.pairs) + 63) // 64)
         sides = tuple(np.zeros((len(tuples), n_words), dtype=np.uint64) for _ in range(2))
@@ -140,15 +154,19 @@ class CompiledRules:
         return sides[0], sides[1]
 
     def kept(self, broken: Collection[int], attribute: int) -> Fraction:
-        """Return the share of an attribute's worth that is left when these rules are broken."""
+        """Return the share of an attribute's worth that remains when these rules are broken."""
         own = [(rule, worth) for rule, worth in enumerate(self.importances) if self.attributes[rule] == attribute]
-        whole = self.bases[attribute] + sum((worth for _, worth in own), Fraction(0))
+        total = self.bases[attribute] + sum((worth for _, worth in own), Fraction(0))
         left = self.bases[attribute] + sum((worth for rule, worth in own if rule not in broken), Fraction(0))
-        return left / whole if whole else Fraction(1)
+        return left / total if total else Fraction(1)
 
 
 def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> CompiledRules:
-    """Check rules against the attributes of a table, all problems at once, and return them over its codes."""
+    """Check rules against the attributes of a table and return them over its codes.
+
+    Raises:
+        UsageError: Rules do not fit the table; the message lists all problems.
+    """
     names = [attribute.name for attribute in attributes]
     problems: list[str] = []
     pairs: list[Pair] = []
@@ -159,7 +177,7 @@ def compile_rules(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> Com
     for number, rule in enumerate(rules, 1):
         place = f"rule {number}, {rule.describe()}"
         if rule.column not in names:
-            problems.append(f"{place}: not a quasi-identifier. They are: {', '.join(map(repr, names))}.")
+            problems.append(f"{place}: not a quasi-identifier. The quasi-identifiers: {', '.join(map(repr, names))}.")
             continue
         at = names.index(rule.column)
         if rule.base is not None:
@@ -216,7 +234,14 @@ class RuleVerdict:
 def judge_rules(
     rules: Sequence[Rule], attributes: Sequence[Attribute], codes: NDArray[np.int32], labels: NDArray[np.int32]
 ) -> tuple[RuleVerdict, ...]:
-    """Say of each rule in how many groups and rows it is broken; codes: a row of codes for each label."""
+    """Count the groups and rows that break each rule.
+
+    Args:
+        rules: The rules.
+        attributes: The attributes of the table.
+        codes: Codes of each row.
+        labels: Group of each row; negative for a suppressed row.
+    """
     codes, labels = codes[labels >= 0], labels[labels >= 0]
     rows = np.bincount(labels)
     verdicts = []
@@ -246,50 +271,50 @@ Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 def _parts(rule: Rule, attribute: Attribute) -> list[list[Sides]]:
-    """Return the rules that a rule stands for, each as the pairs of sides that break it."""
+    """Return the elementary rules of a rule, each as the pairs of sides that break it."""
     if rule.apart is not None or rule.groupings is not None:
         if attribute.kind is not Kind.CATEGORICAL:
             raise UsageError(f"the column is {attribute.kind}. Use inflection or range.")
         if rule.apart is not None:
             one, other = (_mask(side, attribute) for side in rule.apart)
             if (one & other).any():
-                raise UsageError("a value stands on both sides.")
+                raise UsageError("a value is on both sides. Remove it from one.")
             return [[(one, other)]]
         return [_between(rule.groupings or (), attribute)]
     if attribute.kind is Kind.CATEGORICAL:
         raise UsageError("the column is categorical. Use apart or groupings.")
     low, high = (_number(bound, attribute.kind) for bound in rule.inflection or rule.range or ())
     if not low < high:
-        raise UsageError("give the lower value first, then a higher one.")
-    known = np.arange(len(attribute.texts)) != attribute.missing
-    numbers = np.zeros(len(known))
+        raise UsageError("the first value is not below the second. Put the lower value first.")
+    present = np.arange(len(attribute.texts)) != attribute.missing
+    numbers = np.zeros(len(present))
     numbers[: len(attribute.values)] = attribute.values
     if rule.inflection is not None:
-        return [[(known & (numbers <= low), known & (numbers >= high))]]
-    below, above = known & (numbers < low), known & (numbers > high)
-    return [[(below, known & ~below)], [(known & ~above, above)]]
+        return [[(present & (numbers <= low), present & (numbers >= high))]]
+    below, above = present & (numbers < low), present & (numbers > high)
+    return [[(below, present & ~below)], [(present & ~above, above)]]
 
 
 def _between(groupings: Sequence[Collection[str]], attribute: Attribute) -> list[Sides]:
-    """Return each grouping against all other values; a value of no grouping stands for itself alone."""
+    """Return each grouping against all other values; a value outside all groupings is a grouping of its own."""
     masks = [_mask(grouping, attribute) for grouping in groupings]
-    together = np.sum(masks, axis=0) if masks else np.zeros(len(attribute.texts))
-    if (together > 1).any():
-        raise UsageError("a value stands in two groupings.")
-    alone = [np.arange(len(attribute.texts)) == code for code in np.flatnonzero(together == 0)]
+    memberships = np.sum(masks, axis=0) if masks else np.zeros(len(attribute.texts))
+    if (memberships > 1).any():
+        raise UsageError("a value is in two groupings. Remove it from one.")
+    alone = [np.arange(len(attribute.texts)) == code for code in np.flatnonzero(memberships == 0)]
     return [(mask, ~mask) for mask in (*masks, *alone)]
 
 
-def _mask(given: Values, attribute: Attribute) -> NDArray[np.bool_]:
-    texts = [given] if isinstance(given, str) else [str(text) for text in given]
+def _mask(side: Values, attribute: Attribute) -> NDArray[np.bool_]:
+    texts = [side] if isinstance(side, str) else [str(text) for text in side]
     absent = [text for text in map(values.normalise, texts) if text not in attribute.texts]
     if absent:
-        raise UsageError(f"{', '.join(map(repr, sorted(absent)))}: not among the values of the column.")
+        raise UsageError(f"{', '.join(map(repr, sorted(absent)))}: not a value of the column. Check the spelling.")
     return np.isin(np.array(attribute.texts, dtype=object), [values.normalise(text) for text in texts])
 
 
 def _number(bound: Bound, kind: Kind) -> float:
-    """Return a bound of a number, or of a date, given as a date or an ISO text, in seconds."""
+    """Return a bound as a number; a date, given as a date or an ISO text, in seconds."""
     if kind is Kind.DATE:
         text = bound.isoformat() if isinstance(bound, date) else str(bound)
         numbers, misfits = values.parse_dates([text], "%Y-%m-%d")

@@ -357,7 +357,7 @@ def test_command_compares_and_writes(
 def test_record_refuses_a_partial_run(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.parse(["--record", "--quick"])
-    assert "--record needs a whole run" in capsys.readouterr().err
+    assert "--record needs a complete run" in capsys.readouterr().err
 
 
 def test_renew_replaces_what_stands_between_the_marks(tmp_path: Path) -> None:

@@ -16,8 +16,12 @@ import pytest
 
 import shoal
 from shoal import Release
-from shoal.methods import Method, named
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import decode
+from shoal.encoding.partition import Partition
+from shoal.methods import Method, Run, named
 from shoal.methods.registry import infos
+from shoal.models import KAnonymity
 from tests.strategies import Sheet
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -122,3 +126,16 @@ def release(sheet: Sheet, k: int, method: Method, **options: Any) -> Release:
 def suppression_limit(method: Method) -> Fraction:
     """Return the share of rows that a method may leave out."""
     return Fraction(method.name in MAY_SUPPRESS)
+
+
+def partition(sheet: Sheet, k: int, method: Method, **run: Any) -> tuple[Encoded, Partition]:
+    encoded = sheet.encoded
+    return encoded, method.partition(encoded, (KAnonymity(k),), Run(suppression_limit=suppression_limit(method), **run))
+
+
+def released_rows(sheet: Sheet, encoded: Encoded, made: Partition) -> list[tuple[str, ...]]:
+    return decode(encoded, made, sheet.schema).table.frame.rows()
+
+
+def smaller_k(sheet: Sheet) -> list[int]:
+    return sorted({k for k in (1, 2, 3, 5, sheet.n_rows // 2, sheet.n_rows) if 1 <= k <= sheet.n_rows})

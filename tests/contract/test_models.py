@@ -177,7 +177,7 @@ def groups_of(rows: list[Row], labels: list[int]) -> Groups:
             np.array([costs.index(row.cost) for row in found], dtype=np.int32),
         ),
     }
-    return Groups.of_entries(
+    return Groups(
         np.array([label for _, label in entries], dtype=np.int32),
         np.array(list(entries.values()), dtype=np.int64),
         columns,

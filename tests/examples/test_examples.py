@@ -42,9 +42,9 @@ def test_every_example_is_tested_and_linked() -> None:
 
 def test_hospital_release_is_written_and_verified(tmp_path: Path) -> None:
     text = printed(run("hospital_release", tmp_path / "out"))
-    assert "Asked: k-anonymity with k = 10 and distinct l-diversity of disease with l = 4." in text
+    assert "Required: k-anonymity with k = 10 and distinct l-diversity of disease with l = 4." in text
     assert re.search(r"Verified: 5,000 rows in \d+ groups, each at least 1\d rows\.", text)
-    assert "Largest chance to find a patient: 1.00 before, 0.10 now." in text
+    assert "Largest chance of finding a patient: 1.00 before, 0.10 now." in text
     assert "verify says no: k=10: 1 of" in text
     released = tmp_path / "out" / "patients-released.csv"
     qi = ["birth_date", "sex", "zip", "nationality", "education"]
@@ -90,9 +90,9 @@ def test_adult_with_rules_keeps_what_is_lost_without(adult_folder: Path | None) 
     text = printed(run("adult_with_rules", *([adult_folder] if adult_folder else [])))
     found = {
         name: tuple(float(cell.strip("%")) for cell in cells.split())
-        for name, cells in re.findall(r"^(nothing said|rules and weight|rules|weight of age 3) +(.*)$", text, re.M)
+        for name, cells in re.findall(r"^(no rule or weight|rules and weight|rules|weight of age 3) +(.*)$", text, re.M)
     }
-    _, age, _, ages, races = found["nothing said"]
+    _, age, _, ages, races = found["no rule or weight"]
     assert ages > 1
     assert races > 0
     for name in ("rules", "rules and weight"):

@@ -85,7 +85,7 @@ def test_buckets_of_the_raw_table_are_those_of_s1(adult: pl.DataFrame) -> None:
     """[S1] Figure 15: 1,330 rows, 98.65 %; 7,162, 97.07 %; 5,691, 50.3 %."""
     tree = buckets.grow_raw(adult)
     assert [bucket.rows for bucket in tree.buckets] == [1330, 7162, 5691]
-    assert [bucket.told for bucket in tree.buckets] == [">50K", "<=50K", ">50K"]
+    assert [bucket.class_name for bucket in tree.buckets] == [">50K", "<=50K", ">50K"]
     assert [round(100 * bucket.share, 1) for bucket in tree.buckets] == [98.6, 97.1, 50.3]
     raw = Table(adult.select(buckets.NAMES))
     assert [(held.inside, held.overlap) for held in tree.hold(raw)] == [(1330, 0), (7162, 0), (5691, 0)]

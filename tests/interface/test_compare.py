@@ -47,7 +47,7 @@ def test_compare_prints_writes_and_keeps(shoal: Shoal, table: Path, tmp_path: Pa
     ended = shoal(*words, "-o", out, "--report", page)
     assert ended.code == 0, ended.err
     assert "mondrian" in ended.out
-    assert "On 150 rows mondrian loses 0." in ended.out
+    assert "On 150 rows, the loss of mondrian is 0." in ended.out
     assert "mnqia:variant=sensitive, k = 2: " in ended.out
     failing = "mnqia:variant=sensitive"
     with out.open(newline="") as file:

@@ -71,9 +71,9 @@ def test_hierarchies_explain_labels(files: tuple[Path, Path], shoal: Shoal, tmp_
     ("words", "told"),
     [
         (("--target", "wage"), "target 'wage' is not in the original"),
-        (("--held-out", "data.csv"), "held-out rows are for learners. Name the column of classes"),
-        (("--queries", "0"), "queries=0: ask two or more"),
-        (("--target", "pay", "--folds", "1"), "folds=1, repeats=1: use 2 folds or more"),
+        (("--held-out", "data.csv"), "held-out rows only serve learners. Name the column of classes: --target."),
+        (("--queries", "0"), "--queries 0 is too few"),
+        (("--target", "pay", "--folds", "1"), "--folds 1 is not valid"),
     ],
 )
 def test_wrong_questions_end_with_2(files: tuple[Path, Path], shoal: Shoal, words: tuple[str, ...], told: str) -> None:

@@ -178,4 +178,4 @@ def test_own_k_cannot_be_verified_without_the_original(shoal: Shoal, folder: Pat
     assert shoal("anonymize", "in.csv", "-o", "out.csv", *WORDS, "--k-column", "own").code == 0
     ended = shoal("verify", "out.csv", *WORDS, "--k-column", "own")
     assert ended.code == 2
-    assert "stands in the original" in ended.err
+    assert "is in the original" in ended.err

@@ -303,7 +303,7 @@ def test_risk_agrees_with_the_command(shoal: Shoal, tmp_path: Path) -> None:
     assert float(public["risk"]["prosecutor"]["max"]) == pytest.approx(found["prosecutor"]["max"], abs=1e-4)
     assert float(public["risk"]["marketer"]) == pytest.approx(found["marketer"], abs=1e-4)
     assert public["attacks"] == []
-    assert "None was tried" in (tmp_path / "r.html").read_text()
+    assert "No attack was tried" in (tmp_path / "r.html").read_text()
 
 
 def test_starred_rows_are_in_no_group(tmp_path: Path) -> None:
@@ -492,9 +492,9 @@ def test_report_of_people_counts_people(shoal: Shoal, tmp_path: Path) -> None:
     assert sum(each["rows"] for each in public["groups"]) == 40
     assert "persons" in public["verdict"]
     assert public["checks"][0]["found"] == "smallest group: 8 persons"
-    assert "rows of at least 8 persons that fit" in public["meaning"][0]
+    assert "the rows of at least 8 persons that match" in public["meaning"][0]
     assert "smallest group has 8 persons" in public["criteria"][0]["words"]
-    assert "No group has fewer than 8 persons" in (tmp_path / "r.html").read_text()
+    assert "The smallest group has 8 persons" in (tmp_path / "r.html").read_text()
     assert "80 rows (100 %)" in public["warnings"][0]["text"]
     assert private["source"]["average_group_before"] == private["source"]["average_group_after"] == 8
 

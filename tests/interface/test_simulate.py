@@ -71,7 +71,7 @@ def test_drawing_has_a_curve_for_each_number_of_attributes(shoal: Shoal, tmp_pat
     assert shoal(*words).code == 0
     drawing = ET.fromstring(path.read_text())
     texts = {"".join(element.itertext()) for element in drawing.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"3 attributes", "7 attributes", "12 attributes", "simulated", "rows", "chance"} <= texts
+    assert {"3 attributes", "7 attributes", "12 attributes", "simulated", "rows", "probability"} <= texts
     assert "12 attributes 83,437 rows" in path.read_text()
     before = path.read_bytes()
     again = shoal(*words)
@@ -95,13 +95,13 @@ def test_drawing_of_a_table_adds_its_columns_one_by_one(shoal: Shoal, table: Pat
         (("-k", 3, "--rows", 5), 2, "say what rows are drawn from"),
         (("-k", 3, "--attributes", 3, "--cardinalities", "2"), 2, "say what rows are drawn from"),
         (("-k", 3, "--attributes", 3, "--joint"), 2, "speak of a table, and none is given"),
-        (("-k", 3, "--attributes", 0, "--rows", 5), 2, "attributes: 0 is not a positive whole number"),
+        (("-k", 3, "--attributes", 0, "--rows", 5), 2, "attributes: 0 is not a positive integer"),
         (("-k", 3, "--cardinalities", "2,x"), 2, "is not a list of whole numbers"),
         (("-k", 0, "--attributes", 3), 2, "k=0 is not a positive whole number"),
         (("-k", 3, "--attributes", 3, "--success", 1.5), 2, "is not between 0 and 1"),
         (("-k", 3, "--attributes", 3, "--plot", "out.png"), 2, "ends in .svg"),
         (("-k", 3, "--attributes", 3, "--plot", "no/where/out.svg"), 6, "no such folder"),
-        (("-k", 3, "--attributes", 40, "--rows", 10**12), 2, "values would have to be drawn"),
+        (("-k", 3, "--attributes", 40, "--rows", 10**12), 2, "random values"),
         (("-k", 3, "absent.csv", "--qi", "a"), 6, "no such file"),
     ],
 )

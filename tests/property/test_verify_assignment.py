@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.schema import Column, Kind, Role, Schema
-from shoal.verification import Verdict, assignment, check, gate
+from shoal.verification import Verdict, assignment, check, flow, gate
 from shoal.verification.cells import Cells
 from tests.naive import assignment as naive
 from tests.naive.cover import covers
@@ -59,7 +59,9 @@ def test_assignment_of_overlapping_boxes_equals_brute_force(data: st.DataObject)
     original = data.draw(st.lists(tight, min_size=3, max_size=4))
     with pytest.MonkeyPatch.context() as patch:  # the ways of large tables on a small one
         patch.setattr(assignment, "FEW_PAIRS", 0)
-        patch.setattr(assignment, "BLOCK", data.draw(st.integers(1, 5)))
+        block = data.draw(st.integers(1, 5))
+        for module in (assignment, flow):
+            patch.setattr(module, "BLOCK", block)
         patch.setattr(assignment, "MOST_KEPT_MASKS", data.draw(st.sampled_from([1, 1000])))
         found = unmatched(released, original)
     assert found == naive.count_unmatched(released, original, KINDS)

@@ -29,8 +29,9 @@ FLOORS = (
 METHODS = ("clustering", "mondrian", "shoaling", "full_domain", "research_value")
 VERIFICATION = (
     ("verdict", "cells", "reading"),
-    ("assignment", "model_judges", "population"),
+    ("flow", "assignment", "model_judges", "population"),
     ("models",),
+    ("recount",),
     ("verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.

@@ -54,7 +54,7 @@ def test_script_makes_the_committed_file() -> None:
 
 def test_script_check_exits_1_when_the_file_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make_patients, "PATH", tmp_path / "patients.csv")
-    with pytest.raises(SystemExit, match="is not what this script makes"):
+    with pytest.raises(SystemExit, match="differs from the output of this script"):
         make_patients.main(["--check"])
     make_patients.main([])
     make_patients.main(["--check"])
@@ -277,7 +277,7 @@ def test_adult_without_a_home_folder_says_so(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", homeless)
-    with pytest.raises(FileError, match=r"no home folder to keep the adult table in\. Set XDG_CACHE_HOME"):
+    with pytest.raises(FileError, match=r"no home folder to store the adult table in\. Set XDG_CACHE_HOME"):
         datasets.adult()
     monkeypatch.setenv("SHOAL_DATA", str(put(tmp_path / "env")))
     assert datasets.adult().height == 2
@@ -291,26 +291,26 @@ def test_adult_when_absent_says_where_it_looked_and_the_three_cures(
     with pytest.raises(FileError, match=r"not found: no adult\.data and adult\.test in ") as error:
         datasets.adult(part="both")
     text = str(error.value)
-    for part in (str(tmp_path / "env"), str(cache), "Pass folder=", "SHOAL_DATA", "download=True"):
+    for part in (str(tmp_path / "env"), str(cache), "folder=, or set", "SHOAL_DATA", "download=True"):
         assert part in text
     assert error.value.exit_code == 6
 
 
 def test_adult_refuses_an_unknown_part(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"part='all' is not known\. Use 'train', 'test', 'both'"):
+    with pytest.raises(UsageError, match=r"part='all' is unknown\. Use 'train', 'test', 'both'"):
         datasets.adult(tmp_path, part="all")  # type: ignore[arg-type]
 
 
 def test_adult_damaged_file_is_told_by_line_without_its_cells(tmp_path: Path) -> None:
     put(tmp_path, train=TRAIN + "25, Private, Secret\n")
-    with pytest.raises(InputError, match=r"adult\.data, line 4: 3 cells were found, 15 are allowed") as error:
+    with pytest.raises(InputError, match=r"adult\.data, line 4: 3 cells instead of 15") as error:
         datasets.adult(tmp_path)
     assert "Secret" not in str(error.value)
 
 
 def test_adult_unreadable_file_is_a_file_error(tmp_path: Path) -> None:
     (tmp_path / "adult.data").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(FileError, match=r"adult\.data could not be read"):
+    with pytest.raises(FileError, match=r"adult\.data cannot be read"):
         datasets.adult(tmp_path)
 
 
@@ -333,9 +333,7 @@ def test_download_serves_a_given_folder_that_lacks_the_files(served: Path, tmp_p
 
 def test_download_refuses_a_file_with_the_wrong_checksum(served: Path, cache: Path) -> None:
     put(served, test=TEST.replace("25,", "26,"))
-    with pytest.raises(
-        FileError, match=r"adult\.test is not the file that was expected: its sha256 is [0-9a-f]{64}, not"
-    ):
+    with pytest.raises(FileError, match=r"adult\.test is not the expected file: its SHA-256 is [0-9a-f]{64}, not"):
         datasets.adult(download=True)
     assert list(cache.iterdir()) == []
 
@@ -345,23 +343,23 @@ def test_download_stops_at_more_bytes_than_the_file_can_have(
 ) -> None:
     put(served)
     monkeypatch.setattr(datasets, "MOST_BYTES", len(TRAIN) - 1)
-    with pytest.raises(FileError, match="is not the file that was expected"):
+    with pytest.raises(FileError, match="is not the expected file"):
         datasets.adult(download=True)
     assert list(cache.iterdir()) == []
 
 
 def test_download_failure_gives_the_reason(served: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FileError, match=r"adult\.data could not be fetched: HTTP Error 404.*Nothing was kept"):
+    with pytest.raises(FileError, match=r"adult\.data cannot be downloaded: HTTP Error 404.*Nothing was saved"):
         datasets.adult(download=True)
     monkeypatch.setattr(datasets, "ADULT_URL", "http://127.0.0.1:9/")
-    with pytest.raises(FileError, match=r"could not be fetched: .*refused.*pass folder= or set SHOAL_DATA"):
+    with pytest.raises(FileError, match=r"cannot be downloaded: .*refused.*pass folder= or set SHOAL_DATA"):
         datasets.adult(download=True)
     assert list(cache.iterdir()) == []
 
 
 def test_download_into_a_cache_that_cannot_be_made_gives_the_reason(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(FileError, match=r"could not be kept in .*cache"):
+    with pytest.raises(FileError, match=r"cannot be stored in .*cache"):
         datasets.adult(download=True)
 
 

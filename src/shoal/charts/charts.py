@@ -1,9 +1,9 @@
-"""The charts of reports as SVG text: one look, light and dark, each with its figures as a table and in words.
+"""Charts of reports as SVG text, each with its figures as a table and a summary in words.
 
-`lines` over k, `bars` by name, `pairs` of before and after, `histogram` of sizes, `scatter` for maps. Drawings hold
-classes alone. Their colours are those of Okabe and Ito, which no common colour blindness confuses; they stand in
-`templates/charts.css`, for light and dark, and every series has a mark and a dash of its own. The same figures give the
-same bytes.
+`lines` draws curves over k, `bars` one bar for each name, `pairs` bars before and after, `histogram` group sizes and
+`scatter` a map. Drawings contain classes only; `templates/charts.css` has the colours for light and dark pages, those
+of Okabe and Ito, which remain distinct under common colour blindness. Every series also has its own mark and
+dash. The same figures give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shoal.charts.svg import LETTER, WIDTH, Scale, decimals, element, marker, pl
 __all__ = ["Bar", "Chart", "Pair", "Point", "Series", "bars", "histogram", "lines", "pairs", "scatter", "stylesheet"]
 
 HEIGHT = 300  # of charts with two axes
-LEFT, RIGHT, FOOT = 62, 16, 46  # room for numbers and the name of the axis, and beside the last mark
+LEFT, RIGHT, FOOT = 62, 16, 46  # margins: numbers and name of the upright axis, last mark, names below
 ROW, PAIR_ROW = 26, 34  # heights of rows of bars
 MOST_TICKS = 9
 
@@ -35,7 +35,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bar:
-    """A named length; words: what stands beside it."""
+    """A named length; `words` is the text beside it."""
 
     name: str
     value: float
@@ -53,7 +53,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Point:
-    """A named place on a map; points of one series look alike."""
+    """A named point of a map; points of one series share mark and colour."""
 
     name: str
     x: float
@@ -63,7 +63,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its drawing, what it shows in a sentence, and its figures as a table (a head and rows of texts)."""
+    """A chart.
+
+    Attributes:
+        title: Title of the chart.
+        summary: What it shows, in a sentence.
+        svg: The drawing.
+        head: Head of the table of figures.
+        rows: Rows of the table of figures.
+    """
 
     title: str
     summary: str
@@ -72,14 +80,14 @@ class Chart:
     rows: tuple[tuple[str, ...], ...]
 
     def standalone(self) -> str:
-        """Return the drawing as a file of its own, with its colours."""
+        """Return the drawing as a separate SVG file with its style sheet."""
         style = element("style", stylesheet())
         return self.svg.replace("><title", f">{style}<title", 1) + "\n"
 
 
 @cache
 def stylesheet() -> str:
-    """Return the colours and letters of charts, for a page that holds some."""
+    """Return the style sheet of charts, for a page that contains some."""
     return files("shoal.charts").joinpath("templates/charts.css").read_text(encoding="utf-8")
 
 
@@ -95,7 +103,14 @@ def lines(
 ) -> Chart:
     """Draw curves over a common axis, such as the loss of several methods over k.
 
-    x, y: names of the axes. log_x: equal steps for equal ratios, for k. zero: the upright axis begins at 0.
+    Args:
+        title: Title of the chart.
+        summary: What it shows, in a sentence.
+        series: The curves.
+        x: Name of the level axis.
+        y: Name of the upright axis.
+        log_x: Use a logarithmic level axis.
+        zero: Begin the upright axis at 0.
     """
     places = sorted({place for one in series for place, _ in one.points})
     heights = [height for one in series for _, height in one.points]
@@ -107,15 +122,17 @@ def lines(
         path = " ".join(f"{decimals(across(a))},{decimals(up(b))}" for a, b in one.points)
         curves.append(element("polyline", points=path, class_=f"curve line-{i % 6 + 1}"))
         curves += [marker(i, across(a), up(b)) for a, b in one.points]
-    found = [dict(one.points) for one in series]
-    rows = tuple((spoken(place), *(spoken(one[place]) if place in one else "" for one in found)) for place in places)
+    curve_points = [dict(one.points) for one in series]
+    rows = tuple(
+        (spoken(place), *(spoken(one[place]) if place in one else "" for one in curve_points)) for place in places
+    )
     return _chart(title, summary, HEIGHT + top, [legend, axes, *curves], (x, *names), rows)
 
 
 def scatter(
     title: str, summary: str, points: Sequence[Point], *, x: str, y: str, log_x: bool = False, zero: bool = True
 ) -> Chart:
-    """Draw a map of named points, such as risk against loss; points of one series share mark and colour."""
+    """Draw a map of named points, such as risk against utility; see `lines` for the arguments."""
     names = list(dict.fromkeys(point.series for point in points))
     legend, top = _legend([name for name in names if name])
     across, up, axes = _axes(
@@ -135,7 +152,7 @@ def scatter(
 def bars(
     title: str, summary: str, rows: Sequence[Bar], *, head: tuple[str, str] = ("", ""), longest: float | None = None
 ) -> Chart:
-    """Draw one bar a name, level, in the order given; longest: what the whole width stands for."""
+    """Draw one level bar for each name, in the given order; `longest` is the value of a bar of full width."""
     side = widest([row.name for row in rows], 200) + 6
     reach = WIDTH - side - 110
     most = longest if longest is not None else max((row.value for row in rows), default=0)
@@ -157,7 +174,7 @@ def pairs(
     *,
     head: tuple[str, str, str] = ("", "before", "after"),
 ) -> Chart:
-    """Draw two bars a name, before and after, in the order given."""
+    """Draw two bars for each name, before and after, in the given order."""
     legend, top = _legend(list(head[1:]), squares=True)
     side = widest([row.name for row in rows], 200) + 6
     reach = WIDTH - side - 80
@@ -176,7 +193,7 @@ def pairs(
 
 
 def histogram(title: str, summary: str, columns: Sequence[Bar], *, x: str, y: str, marked: str | None = None) -> Chart:
-    """Draw upright bars side by side, such as the rows in groups of each size; marked: what the first edge means."""
+    """Draw upright bars, such as the rows in groups of each size; `marked` labels the left edge."""
     ticks = spread(0, max((column.value for column in columns), default=1) or 1, 5)
     top, floor = 22, HEIGHT - FOOT
     up = Scale(0, ticks[-1], floor, top)
@@ -207,14 +224,14 @@ def _chart(
     head: tuple[str, ...],
     rows: tuple[tuple[str, ...], ...],
 ) -> Chart:
-    """Put a drawing together; its names for screen readers come from what it shows, so no two charts share them."""
+    """Assemble a drawing; its ids come from its content, so that different charts on a page have different ids."""
     body = "".join(drawn)
     key = hashlib.sha256(f"{title}\0{summary}\0{body}".encode()).hexdigest()[:10]
-    told = element("title", html.escape(plain(title)), id=f"t{key}")
-    told += element("desc", html.escape(plain(summary)), id=f"d{key}")
+    labels = element("title", html.escape(plain(title)), id=f"t{key}")
+    labels += element("desc", html.escape(plain(summary)), id=f"d{key}")
     svg = element(
         "svg",
-        told + body,
+        labels + body,
         xmlns="http://www.w3.org/2000/svg",
         class_="chart",
         viewBox=f"0 0 {WIDTH} {decimals(height)}",
@@ -225,7 +242,7 @@ def _chart(
 
 
 def _legend(names: Sequence[str], *, squares: bool = False) -> tuple[str, int]:
-    """Return the legend of series, in as many lines as it takes, and the height below it."""
+    """Return the legend of the series, in as many lines as it needs, and its height."""
     if not names or (len(names) == 1 and not squares):
         return "", 16
     drawn, x, y = [], 6.0 if squares else float(LEFT), 12
@@ -246,7 +263,7 @@ def _legend(names: Sequence[str], *, squares: bool = False) -> tuple[str, int]:
 def _axes(
     places: Sequence[float], heights: Sequence[float], top: int, x: str, y: str, *, log_x: bool, zero: bool
 ) -> tuple[Scale, Scale, str]:
-    """Return the scales of a chart with two axes, and their drawing; top: where it begins."""
+    """Return the two scales of a chart and the drawing of its axes, which begins at `top`."""
     floor = HEIGHT + top - FOOT
     steps = spread(min([0.0, *heights] if zero else heights, default=0), max(heights, default=1), 5)
     up = Scale(steps[0], steps[-1], floor, top + 8)
@@ -267,7 +284,7 @@ def _axes(
 
 
 def _upright(ticks: Sequence[float], up: Scale, name: str) -> str:
-    """Return the grid of an upright axis with its numbers and its name."""
+    """Return the grid, the numbers and the name of an upright axis."""
     drawn = []
     for tick in ticks:
         y = decimals(up(tick))

@@ -1,4 +1,4 @@
-"""A self-contained page of charts and tables: readable without script, in light and dark, and on paper."""
+"""Self-contained pages of charts and tables, without scripts, for light and dark screens and for paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Grid", "Section", "chart_page", "render"]
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts; caption: what it shows."""
+    """A table of texts with a caption."""
 
     caption: str
     head: tuple[str, ...]
@@ -27,7 +27,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: a heading, paragraphs, charts, each with its figures below it, and tables."""
+    """A section of a page: heading, paragraphs, charts with their figures below them, and tables."""
 
     title: str
     words: tuple[str, ...] = ()
@@ -36,7 +36,14 @@ class Section:
 
 
 def chart_page(title: str, verdict: str, sections: Sequence[Section], *, good: bool = True) -> str:
-    """Return the page as HTML; every text in it is escaped, nothing is fetched. good: whether the verdict is a yes."""
+    """Return a page as HTML; every text in it is escaped, and it loads nothing.
+
+    Args:
+        title: Title of the page.
+        verdict: The result in a sentence.
+        sections: Sections of the page.
+        good: Whether the verdict is positive.
+    """
     return render("charts.html", title=title, verdict=verdict, sections=sections, good=good)
 
 
@@ -45,11 +52,11 @@ def render(template: str, *, package: str = "shoal.charts", **values: Any) -> st
 
     Args:
         template: File name of the template.
-        package: Package whose `templates` folder holds it; the base page and the style sheets are found from anywhere.
-        **values: What the template refers to.
+        package: Package whose `templates` folder contains it; the base page and the style sheets are always found.
+        **values: Variables of the template.
 
     Returns:
-        The HTML of the page, with the style sheet of its charts.
+        The HTML of the page, including the style sheet of charts.
     """
     return _environment(package).get_template(template).render(chart_style=stylesheet(), **values)
 
@@ -70,7 +77,7 @@ def _environment(package: str) -> jinja2.Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Show all that a text holds, whatever its letters would do to the page; what is markup already stays as it is."""
+    """Make control characters of a text visible; markup stays unchanged."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return plain(value)
     return value

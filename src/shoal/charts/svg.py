@@ -1,4 +1,4 @@
-"""What the charts are drawn with: escaped text, elements of SVG, scales and their ticks."""
+"""Building blocks of charts: escaped text, SVG elements, scales and ticks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = [
     "widest",
 ]
 
-WIDTH = 640  # of every chart, in its own units; the page scales it
-LETTER = 7.0  # width of a letter of the charts' text, on average
+WIDTH = 640  # of every chart, in user units; the page scales it
+LETTER = 7.0  # mean width of a letter
 
 
 def plain(words: str) -> str:
-    """Return a text that shows all it holds: control and direction marks are replaced by their numbers."""
+    """Make control and direction characters of a text visible as their code points."""
     if words.isascii() and words.isprintable():
         return words
     return "".join(
@@ -40,7 +40,7 @@ def plain(words: str) -> str:
 
 
 def fitted(words: str, room: float) -> str:
-    """Return a text that fits into a width, cut with an ellipsis where it is longer."""
+    """Shorten a text with an ellipsis to fit a width."""
     words, most = plain(words), max(3, int(room / LETTER))
     return words if len(words) <= most else words[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
@@ -56,7 +56,7 @@ def decimals(number: float) -> str:
 
 
 def spoken(number: float) -> str:
-    """Return a number as it stands at an axis.
+    """Return a number as an axis shows it.
 
     >>> spoken(0.30000000000000004), spoken(20000), spoken(5)
     ('0.3', '20,000', '5')
@@ -65,13 +65,15 @@ def spoken(number: float) -> str:
 
 
 def element(name: str, content: str | None = None, /, **attributes: object) -> str:
-    """Return an element of SVG; numbers are rounded, attribute class_ is class, x_y is x-y; None leaves one out."""
-    told = "".join(
+    """Return an SVG element; numbers are rounded, class_ becomes class, x_y becomes x-y, and None is left out."""
+    attributes_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_attribute(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{told}/>" if content is None else f"<{name}{told}>{content}</{name}>"
+    if content is None:
+        return f"<{name}{attributes_text}/>"
+    return f"<{name}{attributes_text}>{content}</{name}>"
 
 
 def _attribute(value: object) -> str:
@@ -81,15 +83,15 @@ def _attribute(value: object) -> str:
 def text(
     words: str, x: float, y: float, look: str = "", *, room: float | None = None, anchor: str | None = None
 ) -> str:
-    """Return a text; one that must be cut to fit its room keeps its whole in a tooltip."""
+    """Return a text element; a text shortened to fit its room shows in full in a tooltip."""
     shown = plain(words) if room is None else fitted(words, room)
-    whole = "" if shown == plain(words) else element("title", html.escape(plain(words)))
+    tooltip = "" if shown == plain(words) else element("title", html.escape(plain(words)))
     anchor = None if anchor in (None, "start") else anchor
-    return element("text", html.escape(shown) + whole, x=x, y=y, class_=look or None, text_anchor=anchor)
+    return element("text", html.escape(shown) + tooltip, x=x, y=y, class_=look or None, text_anchor=anchor)
 
 
 def marker(series: int, x: float, y: float) -> str:
-    """Return the mark of a series: a shape of its own, so that none depends on its colour alone."""
+    """Return the mark of a series; its shape distinguishes it without its colour."""
     look = f"fill-{series % 6 + 1}"
     shape = series % 6
     if shape == 0:
@@ -108,7 +110,13 @@ def marker(series: int, x: float, y: float) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """Where numbers stand on an axis: from low to high, drawn from start to end; log: by their logarithm."""
+    """Maps numbers to places on an axis.
+
+    Attributes:
+        low, high: Smallest and largest number.
+        start, end: Their places.
+        log: Whether the axis is logarithmic.
+    """
 
     low: float
     high: float
@@ -126,7 +134,7 @@ class Scale:
 
 
 def spread(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers that span a stretch, a step of 1, 2 or 5 times a power of ten apart.
+    """Return round numbers that span an interval, with a step of 1, 2 or 5 times a power of ten.
 
     >>> spread(0, 0.43)
     [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
@@ -145,5 +153,5 @@ def spread(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def widest(names: Sequence[str], most: float) -> float:
-    """Return the room that names need at the side of a chart, at most as much as is given."""
+    """Return the width that names need at the side of a chart, at most `most`."""
     return min(most, max((len(plain(name)) for name in names), default=0) * LETTER + 4)

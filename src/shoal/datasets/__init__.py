@@ -1,4 +1,4 @@
-"""Tables to try things on: the built-in patients, and a finder for the public Adult census table."""
+"""Example tables: the built-in patients table, and access to the public Adult census table."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["adult", "patients", "patients_path"]
 
 ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
-# Of the files as the archive serves them. A file in the user's own folder is not held to these: copies go round without
-# the comment that opens adult.test or without the empty last line, and their rows are the same.
+# Hashes of the files as the archive serves them. A file in the user's own folder need not match: copies without the
+# first comment of adult.test or without the empty last line are common, and their rows are the same.
 ADULT_SHA256 = {
     "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
@@ -40,17 +40,17 @@ ADULT_COLUMNS = (
     "salary",
 )
 UNKNOWN = "?"
-# The larger file has 4 MB; a server that sends more than this sends something else.
+# The larger file has 4 MB; a response above this limit is not one of the files.
 MOST_BYTES = 16_000_000
 TIMEOUT_SECONDS = 60.0
 DOWNLOAD_CURE = (
-    "Nothing was kept. Try again later, or fetch adult.data and adult.test by other means and pass folder= or set "
+    "Nothing was saved. Try again later, or get adult.data and adult.test another way and pass folder= or set "
     "SHOAL_DATA."
 )
 
 
 def patients_path() -> Path:
-    """Return where the CSV file of the built-in patients table lies.
+    """Return the path of the CSV file of the built-in patients table.
 
     >>> patients_path().name
     'patients.csv'
@@ -59,9 +59,9 @@ def patients_path() -> Path:
 
 
 def patients() -> pl.DataFrame:
-    """Return the built-in patients table: 5,000 people of a hospital's register, none of them real.
+    """Return the built-in patients table: 5,000 invented people of a hospital register.
 
-    Every column is text as in the file, an empty cell is null.
+    Every column is text as in the file; an empty cell is null.
 
     >>> patients().columns[:5]
     ['name', 'patient_id', 'birth_date', 'sex', 'zip']
@@ -80,15 +80,24 @@ def adult(
 ) -> pl.DataFrame:
     """Return the Adult census table (Becker and Kohavi 1996, CC BY 4.0), every column as trimmed text.
 
-    The files are not part of shoal. They are looked for in `folder` or in its subfolder `adult`; without `folder`, in
-    the folder that the environment variable SHOAL_DATA names, then in the cache (`$XDG_CACHE_HOME/shoal`, else
-    `~/.cache/shoal`). Nothing is ever fetched unless `download` is true.
+    The files are not part of shoal. This function looks for them in `folder` and in its subfolder `adult`; without
+    `folder`, in the folder named by the environment variable SHOAL_DATA and then in the cache (`$XDG_CACHE_HOME/shoal`
+    or `~/.cache/shoal`). It downloads nothing unless `download` is true.
 
     Args:
-        folder: where adult.data and adult.test lie.
-        part: "train" is adult.data (32,561 rows), "test" adult.test (16,281 rows), "both" the one after the other.
-        complete: leave out the rows with an unknown value, "?" (30,162 rows stay of "train", 45,222 of "both").
-        download: if the files are in none of these places, fetch them from the UCI archive into the cache, 6 MB.
+        folder: Folder of adult.data and adult.test.
+        part: "train" is adult.data (32,561 rows), "test" is adult.test (16,281 rows), "both" is the first followed by
+            the second.
+        complete: Leave out rows with an unknown value, "?" (30,162 rows remain of "train", 45,222 of "both").
+        download: If the files are not found, download them (6 MB) from the UCI archive into the cache.
+
+    Returns:
+        The table as a polars frame.
+
+    Raises:
+        UsageError: `part` is unknown.
+        FileError: The files are not found, or cannot be read or downloaded.
+        InputError: A file is damaged.
 
     >>> adult("census", part="both", complete=True).height  # doctest: +SKIP
     45222
@@ -96,7 +105,7 @@ def adult(
     import polars as pl
 
     if part not in ADULT_PARTS:
-        raise UsageError(f"part={part!r} is not known. Use {', '.join(map(repr, ADULT_PARTS))}.")
+        raise UsageError(f"part={part!r} is unknown. Use {', '.join(map(repr, ADULT_PARTS))}.")
     rows: list[list[str]] = []
     for path in _find_adult(None if folder is None else Path(folder), ADULT_PARTS[part], download=download):
         rows += _read_adult(path)
@@ -106,24 +115,24 @@ def adult(
 
 
 def _find_adult(folder: Path | None, names: tuple[str, ...], *, download: bool) -> list[Path]:
-    looked = []
+    folders = []
     for place in _places(folder, download=download):
         paths = [place / name for name in names]
         if all(map(os.path.isfile, paths)):
             return paths
-        looked.append(str(place))
+        folders.append(str(place))
     if not download:
         raise FileError(
-            f"the adult table was not found: no {' and '.join(names)} in {', '.join(looked)}. Pass folder= with the "
-            "folder that holds the files, or set the environment variable SHOAL_DATA to it, or pass download=True to "
-            "fetch them (6 MB) from the UCI archive."
+            f"the adult table was not found: no {' and '.join(names)} in {', '.join(folders)}. Pass their "
+            "folder as folder=, or set the environment variable SHOAL_DATA to it, or pass download=True to download "
+            "them (6 MB) from the UCI archive."
         )
     _download_adult(_cache())
     return [_cache() / name for name in names]
 
 
 def _places(folder: Path | None, *, download: bool) -> Iterator[Path]:
-    """Give the folders to look in, one at a time: without a home folder the cache is an error, so it comes last."""
+    """Yield the folders to search; the cache comes last, because it raises an error without a home folder."""
     named = folder or (Path(text) if (text := os.environ.get("SHOAL_DATA")) else None)
     if named is not None:
         yield named.expanduser() / "adult"
@@ -137,15 +146,19 @@ def _cache() -> Path:
         return cache_folder() / "adult"
     except RuntimeError as error:
         raise FileError(
-            "there is no home folder to keep the adult table in. Set XDG_CACHE_HOME, or pass folder= or set "
-            "SHOAL_DATA to a folder that holds adult.data and adult.test."
+            "there is no home folder to store the adult table in. Set XDG_CACHE_HOME, or pass folder= or set "
+            "SHOAL_DATA to a folder that contains adult.data and adult.test."
         ) from error
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be had again; without a home folder there is none, and a RuntimeError."""
+    """Return the cache folder of the user.
+
+    Raises:
+        RuntimeError: There is no home folder.
+    """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if not base.is_absolute():  # the XDG rules: a relative one is ignored
+    if not base.is_absolute():  # the XDG specification ignores a relative path
         base = Path.home() / ".cache"
     return base / "shoal"
 
@@ -154,26 +167,25 @@ def _read_adult(path: Path) -> list[list[str]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path} could not be read: {error}.") from error
+        raise FileError(f"{path} cannot be read: {error}.") from error
     rows = []
     for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith(
-            "|"
-        ):  # adult.test opens with a comment, both files end with a blank line
+        # adult.test begins with a comment, and both files end with a blank line.
+        if not line.strip() or line.startswith("|"):
             continue
         row = [cell.strip() for cell in line.split(",")]
         if len(row) != len(ADULT_COLUMNS):
             raise InputError(
-                f"{path}, line {number}: {len(row)} cells were found, {len(ADULT_COLUMNS)} are allowed. The file is "
-                "damaged or not the adult table; remove it and fetch it again."
+                f"{path}, line {number}: {len(row)} cells instead of {len(ADULT_COLUMNS)}. The file is damaged or is "
+                "not the adult table. Remove it and download it again."
             )
-        row[-1] = row[-1].removesuffix(".")  # adult.test alone writes a dot after the class
+        row[-1] = row[-1].removesuffix(".")  # only adult.test has a dot after the class
         rows.append(row)
     return rows
 
 
 def _download_adult(target: Path) -> None:
-    """Fetch both files beside their places, and move them there once both are known to be right."""
+    """Download both files to a temporary folder, and move them to the target after both passed their check."""
     import tempfile
 
     try:
@@ -184,7 +196,7 @@ def _download_adult(target: Path) -> None:
             for name in ADULT_SHA256:
                 os.replace(Path(folder) / name, target / name)
     except OSError as error:
-        raise FileError(f"the adult table could not be kept in {target}: {error}. {DOWNLOAD_CURE}") from error
+        raise FileError(f"the adult table cannot be stored in {target}: {error}. {DOWNLOAD_CURE}") from error
 
 
 def _fetch(name: str, path: Path) -> None:
@@ -197,10 +209,10 @@ def _fetch(name: str, path: Path) -> None:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
             content = answer.read(MOST_BYTES)
     except (OSError, http.client.HTTPException) as error:
-        raise FileError(f"{url} could not be fetched: {error}. {DOWNLOAD_CURE}") from error
-    found = hashlib.sha256(content).hexdigest()
-    if found != ADULT_SHA256[name]:
+        raise FileError(f"{url} cannot be downloaded: {error}. {DOWNLOAD_CURE}") from error
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != ADULT_SHA256[name]:
         raise FileError(
-            f"{url} is not the file that was expected: its sha256 is {found}, not {ADULT_SHA256[name]}. {DOWNLOAD_CURE}"
+            f"{url} is not the expected file: its SHA-256 is {digest}, not {ADULT_SHA256[name]}. {DOWNLOAD_CURE}"
         )
     path.write_bytes(content)

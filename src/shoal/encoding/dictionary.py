@@ -26,21 +26,28 @@ __all__ = ["Dictionary", "Distinct"]
 Meaning = TypeVar("Meaning")
 
 
-@dataclass(frozen=True)
-class _FirstRow:
-    """The first row of each distinct cell; a value that can be pickled, computed when an error needs it."""
+@dataclass(frozen=True, eq=False)
+class FirstRow:
+    """The number (from 1) of the first row that contains a distinct cell; can be pickled, unlike a closure.
 
-    ranks: NDArray[np.int32]
+    Attributes:
+        ranks: For each row, the index of its cell among the distinct cells.
+        n_texts: Number of distinct cells.
+    """
+
+    ranks: NDArray[np.integer[Any]]
     n_texts: int
 
     @cached_property
-    def _rows(self) -> NDArray[np.int64]:
+    def rows(self) -> NDArray[np.int64]:
+        """The first row of each distinct cell."""
         rows = np.empty(self.n_texts, dtype=np.int64)
         rows[self.ranks[::-1]] = np.arange(len(self.ranks), 0, -1)  # the last assignment to a place wins
         return rows
 
     def __call__(self, index: int) -> int:
-        return int(self._rows[index])
+        """Return the first row of a cell, given its index."""
+        return int(self.rows[index])
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Distinct:
     def of(cls, table: Table, name: str) -> Distinct:
         """Return the distinct cells of a column of a table."""
         ranks, texts = table.factor(name)
-        return cls(texts, table.counts(name), _FirstRow(ranks, len(texts)))
+        return cls(texts, table.counts(name), FirstRow(ranks, len(texts)))
 
     @cached_property
     def normalised(self) -> list[str]:

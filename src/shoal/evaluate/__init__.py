@@ -1,11 +1,14 @@
-"""Is a release still worth having? What learners, trees, range queries and plain statistics make of it.
+"""How useful a release still is: learners, decision trees, range queries and summary statistics.
 
-`utility` asks all of it of an original and its release. `learn` measures accuracy with rows held out before anything is
-anonymised, `accuracy` that of one training and one test table; `ReleaseEncoder` is the encoding as a transformer of
-scikit-learn. `grow` is recursive partitioning, `ask_queries` range queries, `compare_moments` marginals, means,
-variances and associations.
+`utility` runs all of them on an original and its release:
 
-Learners and trees need scikit-learn: pip install 'shoal[evaluate]'.
+- `learn`, `learn_from_release`, `learn_from_files`, `accuracy`: classification accuracy before and after.
+- `grow`: recursive partitioning, and which of its buckets the release preserves.
+- `ask_queries`: relative errors of random range queries.
+- `compare_moments`: marginals, means, variances and associations.
+- `ReleaseEncoder`: the encoding of released cells as a scikit-learn transformer.
+
+Learners and trees need the extra: pip install 'shoal[evaluate]'.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ __all__ = [
     "utility",
 ]
 
-_PLACES = {
+_MODULES = {
     "LEARNERS": "classify",
     "Accuracy": "classify",
     "Moments": "moments",
@@ -59,8 +62,8 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(importlib.import_module(f"shoal.evaluate.{_PLACES[name]}"), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"shoal.evaluate.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'shoal.evaluate' has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""All that there is to ask of a release at once: queries, plain statistics, learners and the buckets of a tree."""
+"""Every evaluation of a release in one call: queries, summary statistics, learners and the buckets of a tree."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from shoal.errors import UsageError
-from shoal.evaluate.classify import LEARNERS, Accuracy, check_target, learn_from_files, refuse_constant
+from shoal.errors import UsageError, setting
+from shoal.evaluate.classify import LEARNERS, Accuracy, learn_from_files
+from shoal.evaluate.extra import extra_module
 from shoal.evaluate.moments import Moments, compare_moments
 from shoal.evaluate.queries import N_QUERIES, QueryErrors, ask_queries
-from shoal.evaluate.sklearn import sklearn_module
+from shoal.evaluate.task import check_target, refuse_constant
 from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import check_rows
@@ -23,9 +24,14 @@ STAGES = ("reading", "asking queries", "comparing statistics", "learning", "grow
 
 @dataclass(frozen=True)
 class Utility:
-    """What a release is still good for; accuracies and buckets are empty where no target is named.
+    """How useful a release still is.
 
-    buckets: those of the original's tree, each with what the release shows of it.
+    Attributes:
+        queries: Errors of range queries.
+        moments: Summary statistics before and after.
+        target: The column of classes, if one was named; without it `accuracies` and `buckets` are empty.
+        accuracies: Accuracy of each learner, for each combination of training and test table.
+        buckets: The buckets of the original's tree, each with what the release preserves of it.
     """
 
     queries: QueryErrors
@@ -35,20 +41,32 @@ class Utility:
     buckets: tuple[tuple[Bucket, Held], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything by name, without the single queries and folds."""
+        """Return all figures except those of single queries and folds, as plain values for JSON."""
         queries = asdict(self.queries)
         del queries["errors"]
-        accuracies = [asdict(each) for each in self.accuracies]
-        for each in accuracies:
-            del each["scores"]
-        buckets = [
-            {"bucket": bucket.describe(), "class": bucket.told, "rows": bucket.rows, "share": bucket.share}
-            | {"inside": held.inside, "overlap": held.overlap, "share_after": held.share}
-            | {"survives": held.survives(bucket)}
-            for bucket, held in self.buckets
-        ]
-        told = {"target": self.target, "accuracy": accuracies, "buckets": buckets}
-        return {"queries": queries, "moments": self.moments.as_dict(), **told}
+        accuracies = [asdict(accuracy) for accuracy in self.accuracies]
+        for accuracy in accuracies:
+            del accuracy["scores"]
+        return {
+            "queries": queries,
+            "moments": self.moments.as_dict(),
+            "target": self.target,
+            "accuracy": accuracies,
+            "buckets": [_bucket_figures(bucket, held) for bucket, held in self.buckets],
+        }
+
+
+def _bucket_figures(bucket: Bucket, held: Held) -> dict[str, Any]:
+    return {
+        "bucket": bucket.describe(),
+        "class": bucket.class_name,
+        "rows": bucket.rows,
+        "share": bucket.share,
+        "inside": held.inside,
+        "overlap": held.overlap,
+        "share_after": held.share,
+        "survives": held.survives(bucket),
+    }
 
 
 def utility(
@@ -73,11 +91,36 @@ def utility(
     stage: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Utility:
-    """Ask any tool's release what it is still good for: frames, tables or paths of files.
+    """Measure how useful a release still is, whichever tool made it.
 
-    target: a column of classes, for learners and trees (they need scikit-learn). held_out: originals that were not
-    released, to test learners on; learn_from_files says what is done without them. queries: how many are asked. stage
-    and progress are told what begins and the share of it that is done.
+    Args:
+        original: The original: a frame, a table or the path of a file.
+        released: The release, in any of these forms.
+        qi: The quasi-identifiers.
+        target: A column of classes, for learners and trees; they need the `evaluate` extra.
+        held_out: Original rows that were not released, to test learners on. Without them, training and test rows
+            overlap; see `learn_from_files`.
+        queries: Number of range queries.
+        learners: Names of learners, of `LEARNERS`.
+        folds: Folds of the cross-validation.
+        repeats: Repetitions of the cross-validation.
+        seed: Seed of queries and folds.
+        numeric: Columns of numbers; other kinds are detected.
+        categorical: Columns of categories.
+        dates: Columns of dates, each with its format.
+        missing: Texts that mean a missing value.
+        hierarchies: Hierarchies of columns, for releases with labels.
+        decimal: The decimal mark of numbers.
+        thousands: The thousands separator of numbers.
+        stage: Called with the name of each stage as it begins, one of `STAGES`.
+        progress: Called with the completed share of the stage.
+
+    Returns:
+        The figures of all evaluations.
+
+    Raises:
+        UsageError: A column, a learner or a number is not valid.
+        InputError: The tables do not belong together, or cannot be read.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -107,9 +150,9 @@ def utility(
     answers = ask_queries(*tables, schema, n_queries=queries, seed=seed, labels=labels, progress=progress)
     stage(STAGES[2])
     columns = [*(c.name for c in schema.qi), *([target] if target is not None else [])]
-    found = Utility(answers, compare_moments(*tables, schema, columns=columns, labels=labels))
+    figures = Utility(answers, compare_moments(*tables, schema, columns=columns, labels=labels))
     if target is None:
-        return found
+        return figures
     stage(STAGES[3])
     accuracies = learn_from_files(
         *tables,
@@ -126,16 +169,16 @@ def utility(
     stage(STAGES[4])
     tree = grow(pair.original, schema, target, labels=labels)
     buckets = tuple(zip(tree.buckets, tree.hold(pair.released), strict=True))
-    return replace(found, target=target, accuracies=accuracies, buckets=buckets)
+    return replace(figures, target=target, accuracies=accuracies, buckets=buckets)
 
 
 def _check_target(pair: Pair, target: str | None, held_out: Any) -> None:
-    """Refuse at once what would be refused after the queries."""
+    """Check the target before the queries run, not after."""
     if target is None:
         if held_out is not None:
-            raise UsageError("held-out rows are for learners. Name the column of classes with target (--target).")
+            raise UsageError(f"held-out rows only serve learners. Name the column of classes: {setting('target')}.")
         return
-    sklearn_module("base")
+    extra_module("sklearn.base")
     check_target(pair.original, target)
     check_target(pair.released, target, "release")
     refuse_constant(pair.original, target)

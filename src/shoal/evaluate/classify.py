@@ -1,26 +1,31 @@
-"""Classification accuracy: what learners make of a release, against what they make of the original.
+"""Classification accuracy of learners on a release, compared with their accuracy on the original.
 
-Three ways through the same rows. original to original: the baseline. release to original: a model is made from the
-release and used on people as they are. original to release: a model of one's own is used on released rows. The features
-are the quasi-identifiers, unless others are named; shoal.metrics.features says how their cells become numbers. A
-released class that is not one value (where the target is recoded too) teaches nothing and is never told right.
+Each learner is trained and tested three times on the same rows:
+
+- original to original: the baseline.
+- release to original: a model is trained on the release and applied to people as they are.
+- original to release: an existing model is applied to released rows.
+
+The features are the quasi-identifiers, unless others are named; `shoal.metrics.features` defines how their cells become
+numbers. Where the target is recoded too, a released class that is not a single value is left out of the training and
+counts as an error in the test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import UsageError, setting
 from shoal.evaluate import confidence
-from shoal.evaluate.learners import LEARNERS, check_learners, fit_learner
-from shoal.metrics.features import Labels, fill_kinds, fit_encoding
-from shoal.metrics.released_cells import SUPPRESSED
-from shoal.schema import Kind, Role, Schema
+from shoal.evaluate.learners import LEARNERS
+from shoal.evaluate.task import Task, check_other, make_task
+from shoal.metrics.features import Labels
+from shoal.schema import Schema
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -33,15 +38,11 @@ __all__ = [
     "LEARNERS",
     "Accuracy",
     "accuracy",
-    "check_target",
     "learn",
     "learn_from_files",
     "learn_from_release",
-    "make_task",
-    "refuse_constant",
 ]
 
-MOST_CLASSES = 100
 WAYS = (("original", "original"), ("release", "original"), ("original", "release"))
 Rows = NDArray[np.int64]
 Progress = Callable[[float], None]
@@ -49,10 +50,17 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of test rows whose class a learner tells right, in [0, 1], more is better.
+    """The share of test rows whose class a learner predicts correctly, in [0, 1]; higher is better.
 
-    mean: over the scores of all folds. low, high: the 95 % interval of it. held_out: whether no test row was among
-    those that the training rows were released with.
+    Attributes:
+        learner: Name of the learner.
+        trained_on: "original" or "release".
+        tested_on: "original" or "release".
+        mean: Mean over the scores of all folds.
+        low: Lower end of its 95 % confidence interval.
+        high: Upper end of its 95 % confidence interval.
+        scores: Accuracy in each fold.
+        held_out: True if no test row was anonymised together with the training rows.
     """
 
     learner: str
@@ -66,64 +74,13 @@ class Accuracy:
 
 
 class Trial(NamedTuple):
-    """One split: training and test rows, as they were and as they are released."""
+    """One split: training and test rows, original and released, and the labels of the hierarchies."""
 
     train: Table
     train_released: Table
     test: Table
     test_released: Table
     labels: Labels
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is learned: the class of the target from the features; labels: of the hierarchies of the release."""
-
-    schema: Schema
-    target: str
-    features: tuple[str, ...]
-    learners: tuple[str, ...]
-    seed: int
-
-    def fit(self, table: Table, labels: Labels) -> Callable[[Table], dict[str, float]]:
-        """Learn from a table; return what tells, for another table, the accuracy of each learner."""
-        taught = self.taught(table, labels)
-        encoding = fit_encoding(taught, self.schema, self.features, labels)
-        features, classes = encoding.matrix(taught), self.classes(taught)
-        fitted = {name: fit_learner(name, features, classes, self.seed) for name in self.learners}
-
-        def judge(other: Table) -> dict[str, float]:
-            if other.frame.height == 0:  # all test rows were left out of the release: none is told right
-                return dict.fromkeys(fitted, 0.0)
-            matrix, truth = encoding.matrix(other), self.classes(other)
-            return {name: float(np.mean(model.predict(matrix) == truth)) for name, model in fitted.items()}
-
-        return judge
-
-    def taught(self, table: Table, labels: Labels) -> Table:
-        """Return the rows that show one class."""
-        known = np.flatnonzero(self._told(table, labels))
-        if len(known) == 0:
-            raise InputError(f"target {self.target!r}: no row of the training table shows one class. Recode it less.")
-        return _part(table, known) if len(known) < table.frame.height else table
-
-    def classes(self, table: Table) -> NDArray[np.object_]:
-        """Return the class of each row."""
-        return np.array(table.frame[self.target].to_list(), dtype=object)
-
-    def _told(self, table: Table, labels: Labels) -> NDArray[np.bool_]:
-        """Say which rows show one class: all of them unless the target is recoded."""
-        ranks, texts = table.factor(self.target)
-        if self.target not in self.schema.names(Role.QI):
-            return np.ones(len(ranks), dtype=bool)
-        below: Mapping[str, frozenset[str]] = labels.get(self.target, {})
-        kind = next(column.kind for column in self.schema.qi if column.name == self.target)
-        ranges = {"{}"} if kind is Kind.CATEGORICAL else {"{}", "[]", "[)"}
-        one = [
-            text not in SUPPRESSED - {""} and text[:1] + text[-1:] not in ranges and len(below.get(text, (text,))) == 1
-            for text in texts.to_list()
-        ]
-        return np.array(one)[ranks]
 
 
 def accuracy(
@@ -137,15 +94,24 @@ def accuracy(
     features: Sequence[str] | None = None,
     labels: Labels | None = None,
 ) -> dict[str, float]:
-    """Return the accuracy of each learner that is fitted on one table and tested on another, released or original.
+    """Train learners on one table and return their accuracy on another; either may be released or original.
 
-    train, test: tables or frames; no row of the test should be among those of the training. schema: of the original.
-    features: the columns to learn from, else the quasi-identifiers. labels: by column, the values below each label of
-    its hierarchy (release.labels), for releases with labels.
+    Args:
+        train: Training rows: a table or a frame.
+        test: Test rows, which should not be among the training rows.
+        schema: Schema of the original.
+        target: The column of classes.
+        learners: Names of learners, of `LEARNERS`.
+        seed: Seed of learners that use random numbers.
+        features: Columns to learn from; the quasi-identifiers by default.
+        labels: For each column with a hierarchy, the values under each label (`release.labels`).
+
+    Returns:
+        The accuracy of each learner, by name.
     """
     tables = [as_table(train), as_table(test)]
     task = make_task(tables[1], schema, target, learners, seed, features)
-    _check_other(task, tables[0], "training table")
+    check_other(task, tables[0], "training table")
     return task.fit(tables[0], labels or {})(tables[1])
 
 
@@ -162,11 +128,26 @@ def learn(
     features: Sequence[str] | None = None,
     progress: Progress = lambda share: None,
 ) -> tuple[Accuracy, ...]:
-    """Measure accuracy with rows held out first: each fold's other rows are anonymised without it, and so is the fold.
+    """Measure accuracy with rows held out before anonymising: training and test rows are released separately.
 
-    anonymize: makes a release of a frame of texts, as lambda part: shoal.anonymize(part, qi=..., k=5, ...). Repeated
-    stratified cross-validation on the rows in sorted order, so that the order of the table does not matter; the
-    intervals are those of intervals.of_folds.
+    This is repeated stratified cross-validation on sorted rows, so that the order of the input rows does not matter.
+    Intervals: `confidence.of_folds`.
+
+    Args:
+        original: The original: a frame, a table or the path of a file.
+        anonymize: Makes a release of a frame of texts, such as
+            `lambda part: shoal.anonymize(part, qi=["age"], k=5)`; it is called twice for each fold.
+        schema: Schema of the original.
+        target: The column of classes.
+        learners: Names of learners, of `LEARNERS`.
+        folds: Folds of the cross-validation.
+        repeats: Repetitions of the cross-validation.
+        seed: Seed of the folds and of learners that use random numbers.
+        features: Columns to learn from; the quasi-identifiers by default.
+        progress: Called with the completed share of the folds.
+
+    Returns:
+        The accuracy of each learner, for each combination of training and test table.
     """
     table = _sorted(as_table(original))
     task = make_task(table, schema, target, learners, seed, features)
@@ -185,10 +166,23 @@ def learn_from_release(
     features: Sequence[str] | None = None,
     progress: Progress = lambda share: None,
 ) -> tuple[Accuracy, ...]:
-    """Measure the accuracy of a release that is made already, with rows held out by their source.
+    """Measure accuracy on an existing release, with test rows held out by their source row.
 
-    A model never sees the test rows, nor their classes; but the ranges of the release were made with them, which
-    `learn` avoids at the price of one more release for each fold.
+    A model sees neither the test rows nor their classes. However, the test rows took part in the recoding; `learn`
+    avoids this at the cost of two more releases for each fold.
+
+    Args:
+        release: The release.
+        target: The column of classes.
+        learners: Names of learners, of `LEARNERS`.
+        folds: Folds of the cross-validation.
+        repeats: Repetitions of the cross-validation.
+        seed: Seed of the folds and of learners that use random numbers.
+        features: Columns to learn from; the quasi-identifiers by default.
+        progress: Called with the completed share of the folds.
+
+    Returns:
+        The accuracy of each learner, for each combination of training and test table.
     """
     original = release.original
     task = make_task(original, release.schema, target, learners, seed, features)
@@ -211,20 +205,37 @@ def learn_from_files(
     labels: Labels | None = None,
     progress: Progress = lambda share: None,
 ) -> tuple[Accuracy, ...]:
-    """Measure the accuracy of a release of whatever tool, of which nobody knows which row came from where.
+    """Measure accuracy on the release of any tool, whose source rows are unknown.
 
-    held_out: original rows that were not released. With them, models of the whole original and of the whole release are
-    tested on them, and a model of them on the release; the intervals are Wilson's. Without them all tables are cut
-    into folds that know nothing of each other: most test rows are among the training rows, for original and release
-    alike, so the accuracies are too high by as much as a learner learns rows by heart, the baseline's the most.
+    With held-out rows, models of the original and of the release are tested on them, and a model of them on the
+    release; intervals are Wilson's. Without held-out rows, original and release are split into folds independently:
+    most test rows are also training rows. Accuracies are then too high by as much as a learner memorises rows, the
+    baseline's most of all.
+
+    Args:
+        original: The original: a frame, a table or the path of a file.
+        released: The release, in any of these forms.
+        schema: Schema of the original.
+        target: The column of classes.
+        learners: Names of learners, of `LEARNERS`.
+        held_out: Original rows that were not released.
+        folds: Folds of the cross-validation.
+        repeats: Repetitions of the cross-validation.
+        seed: Seed of the folds and of learners that use random numbers.
+        features: Columns to learn from; the quasi-identifiers by default.
+        labels: For each column with a hierarchy, the values under each label.
+        progress: Called with the completed share of the work.
+
+    Returns:
+        The accuracy of each learner, for each combination of training and test table.
     """
-    tables = [_sorted(as_table(x)) for x in (original, released)]
+    tables = [_sorted(as_table(source)) for source in (original, released)]
     task = make_task(tables[0], schema, target, learners, seed, features)
-    _check_other(task, tables[1], "release")
+    check_other(task, tables[1], "release")
     if held_out is not None:
-        kept = as_table(held_out)
-        _check_other(task, kept, "table of held-out rows")
-        return _run_once(task, tables[0], tables[1], kept, labels or {}, progress)
+        test = as_table(held_out)
+        check_other(task, test, "table of held-out rows")
+        return _run_once(task, tables[0], tables[1], test, labels or {}, progress)
     splits = [
         _splits(table, target, folds, repeats, [seed, i]) for i, table in enumerate((tables[0], tables[0], tables[1]))
     ]
@@ -246,21 +257,21 @@ def _held_out_trials(
 ) -> Iterator[Trial]:
     for train, test in splits:
         parts = _part(table, train), _part(table, test)
-        made = [anonymize(part.frame) for part in parts]
-        labels = {**made[1].labels, **made[0].labels}
-        yield Trial(parts[0], Table(made[0].text), parts[1], Table(made[1].text), labels)
+        releases = [anonymize(part.frame) for part in parts]
+        labels = {**releases[1].labels, **releases[0].labels}
+        yield Trial(parts[0], Table(releases[0].text), parts[1], Table(releases[1].text), labels)
 
 
 def _source_trials(release: Release, order: Rows, splits: Iterable[tuple[Rows, Rows]]) -> Iterator[Trial]:
-    """Give the trials of a release; order: the row of the original at each sorted place."""
+    """Yield the trials of a release; `order` contains the original's rows in sorted order."""
     released = Table(release.text)
     for train, test in splits:
-        tested = np.isin(release.source_rows, order[test])
+        is_test = np.isin(release.source_rows, order[test])
         yield Trial(
             _part(release.original, order[train]),
-            _part(released, np.flatnonzero(~tested)),
+            _part(released, np.flatnonzero(~is_test)),
             _part(release.original, order[test]),
-            _part(released, np.flatnonzero(tested)),
+            _part(released, np.flatnonzero(is_test)),
             release.labels,
         )
 
@@ -268,20 +279,20 @@ def _source_trials(release: Release, order: Rows, splits: Iterable[tuple[Rows, R
 def _splits(
     table: Table, target: str, folds: int, repeats: int, seed: int | Sequence[int]
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Give the training and test rows of each fold; all folds have as many rows of each class, give or take one."""
-    if not 2 <= folds <= table.frame.height or repeats < 1:
-        raise UsageError(
-            f"folds={folds}, repeats={repeats}: use 2 folds or more, at most one for each of the "
-            f"{table.frame.height} rows, and 1 repeat or more."
-        )
+    """Yield the training and test rows of each fold; classes are spread over the folds evenly."""
+    n_rows = table.frame.height
+    if not 2 <= folds <= n_rows:
+        raise UsageError(f"{setting('folds', folds)} is not valid: the table has {n_rows:,} rows. Use 2 to {n_rows:,}.")
+    if repeats < 1:
+        raise UsageError(f"{setting('repeats', repeats)} is not valid. Use 1 or more.")
     generator = np.random.default_rng(seed)
     classes = table.factor(target).ranks
     for _ in range(repeats):
-        mixed = generator.permutation(len(classes))
-        dealt = np.empty(len(classes), dtype=np.int64)
-        dealt[mixed[np.argsort(classes[mixed], kind="stable")]] = np.arange(len(classes)) % folds
+        order = generator.permutation(len(classes))
+        fold_of = np.empty(len(classes), dtype=np.int64)
+        fold_of[order[np.argsort(classes[order], kind="stable")]] = np.arange(len(classes)) % folds
         for fold in range(folds):
-            yield np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
+            yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
 
 def _run(
@@ -290,8 +301,8 @@ def _run(
     scores: dict[tuple[str, str, str], list[float]] = {(name, *way): [] for name in task.learners for way in WAYS}
     for done, trial in enumerate(trials, 1):
         judge, judge_released = (task.fit(table, trial.labels) for table in (trial.train, trial.train_released))
-        found = (judge(trial.test), judge_released(trial.test), judge(trial.test_released))
-        for way, by_learner in zip(WAYS, found, strict=True):
+        accuracies = (judge(trial.test), judge_released(trial.test), judge(trial.test_released))
+        for way, by_learner in zip(WAYS, accuracies, strict=True):
             for name, score in by_learner.items():
                 scores[name, *way].append(score)
         progress(done / (folds * repeats))
@@ -302,57 +313,15 @@ def _run(
 
 
 def _run_once(
-    task: Task, original: Table, released: Table, kept: Table, labels: Labels, progress: Progress
+    task: Task, original: Table, released: Table, held_out: Table, labels: Labels, progress: Progress
 ) -> tuple[Accuracy, ...]:
-    found = []
-    plan = ((original, kept), (released, kept), (kept, released))
+    accuracies = []
+    plan = ((original, held_out), (released, held_out), (held_out, released))
     for done, (way, (train, test)) in enumerate(zip(WAYS, plan, strict=True), 1):
         for name, score in task.fit(train, labels)(test).items():
-            found.append(Accuracy(name, *way, score, *confidence.of_share(score, test.frame.height), (score,)))
+            accuracies.append(Accuracy(name, *way, score, *confidence.of_share(score, test.frame.height), (score,)))
         progress(done / len(WAYS))
-    return tuple(sorted(found, key=lambda each: task.learners.index(each.learner)))
-
-
-def make_task(
-    original: Table,
-    schema: Schema,
-    target: str,
-    learners: Sequence[str] = LEARNERS,
-    seed: int = 0,
-    features: Sequence[str] | None = None,
-) -> Task:
-    """Check what is to be learned, and fill in the kinds of the columns that it is learned from."""
-    check_target(original, target)
-    chosen = [c.name for c in schema.qi if c.name != target] if features is None else list(features)
-    if target in chosen or not chosen:
-        raise UsageError(f"features of target {target!r}: name one column or more, and not the target itself.")
-    schema = fill_kinds(original, schema, chosen)
-    return Task(schema, target, tuple(chosen), check_learners(learners), seed)
-
-
-def check_target(table: Table, target: str, which: str = "original") -> None:
-    """Refuse a target that is not there, or no column of classes."""
-    if target not in table.names:
-        raise UsageError(f"target {target!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
-    n_classes = len(table.factor(target).texts)
-    if n_classes > MOST_CLASSES:
-        raise UsageError(
-            f"target {target!r} has {n_classes:,} distinct values. Name a column of at most {MOST_CLASSES} classes."
-        )
-
-
-def refuse_constant(table: Table, target: str) -> None:
-    """Refuse a target of one class: every learner would be right, and nothing said of the release."""
-    if len(table.factor(target).texts) < 2:
-        raise UsageError(f"target {target!r} has one value in all rows: nothing to learn. Name a column of classes.")
-
-
-def _check_other(task: Task, table: Table, which: str) -> None:
-    """Refuse a table that lacks the target or a feature of the original."""
-    check_target(table, task.target, which)
-    absent = [name for name in task.features if name not in table.names]
-    if absent:
-        raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
+    return tuple(sorted(accuracies, key=lambda each: task.learners.index(each.learner)))
 
 
 def _sorted(table: Table) -> Table:
@@ -360,7 +329,7 @@ def _sorted(table: Table) -> Table:
 
 
 def _sorted_rows(table: Table) -> Rows:
-    """Return the row of a table that stands at each place of it when it is sorted."""
+    """Return the row numbers of a table in sorted order."""
     rows = table.frame.with_row_index("row of the table").sort(table.names, maintain_order=True)["row of the table"]
     return rows.to_numpy().astype(np.int64)
 

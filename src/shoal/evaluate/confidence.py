@@ -1,4 +1,4 @@
-"""Confidence intervals: what they assume stands with each."""
+"""Confidence intervals; each docstring states what the interval assumes."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal.evaluate.extra import extra_module
+
 __all__ = ["CONFIDENCE", "of_folds", "of_mean", "of_share"]
 
 CONFIDENCE = 0.95
-NORMAL = 1.959964  # standard deviations of a normal variable that hold this share
+NORMAL = 1.959964  # the quantile of the normal distribution for this confidence
 
 
 def of_folds(scores: Sequence[float], n_folds: int) -> tuple[float, float]:
     """Return the interval of a mean accuracy over the folds of repeated cross-validation.
 
     Student's t with the corrected variance of Nadeau and Bengio (2003): folds share training rows, so the variance of
-    the mean is (1/scores + test rows/training rows) times that of the scores, and not 1/scores of it.
+    the mean is (1/scores + test rows/training rows) times that of the scores, instead of 1/scores times.
     """
     if len(scores) < 2:
         return 0.0, 1.0
-    from scipy.stats import t
-
+    quantile = float(extra_module("scipy.stats").t.ppf(0.5 + CONFIDENCE / 2, len(scores) - 1))
     mean, variance = float(np.mean(scores)), float(np.var(scores, ddof=1))
-    half = float(t.ppf(0.5 + CONFIDENCE / 2, len(scores) - 1)) * math.sqrt(
-        (1 / len(scores) + 1 / (n_folds - 1)) * variance
-    )
+    half = quantile * math.sqrt((1 / len(scores) + 1 / (n_folds - 1)) * variance)
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
 def of_share(share: float, n_rows: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share of independent rows."""
+    """Return Wilson's interval of a share among independent rows."""
     if n_rows == 0:
         return 0.0, 1.0
     square = NORMAL**2 / n_rows
@@ -41,7 +40,7 @@ def of_share(share: float, n_rows: int) -> tuple[float, float]:
 
 
 def of_mean(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return the normal interval of the mean of many independent numbers, two or more and none of them below 0."""
+    """Return the normal interval of the mean of at least two independent, non-negative numbers."""
     mean = float(np.mean(numbers))
     half = NORMAL * float(np.std(numbers, ddof=1)) / math.sqrt(len(numbers))
     return max(0.0, mean - half), mean + half

@@ -1,10 +1,11 @@
-"""Plain statistics before and after: marginals, means, variances, and how columns go together.
+"""Summary statistics before and after: marginals, means, variances and pairwise associations.
 
-Every cell is read as in shoal.metrics.features, so a range counts in each bin with its share, and a set for each of its
-members. The mean is that of the middles. The variance is that of the middles plus what lies inside the ranges, as if
-their values were spread evenly. Rows that lack a number are left out of both, and have a bin of their own in the
-marginal. Association is |Pearson's r| of the middles of two columns of numbers, Cramer's V (corrected for bias) of two
-columns of categories, and the correlation ratio eta of one of each: all in [0, 1].
+Cells are read as `shoal.metrics.features` defines: a range counts in each bin with its share, a set with each of its
+members. The mean is that of the midpoints. The variance is that of the midpoints plus the variance inside the ranges,
+assuming that values are uniform within a range. Both ignore rows without a number; the marginal counts these in a bin
+of their own. The measure of association depends on the kinds of the two columns: |Pearson's r| of the midpoints for two
+numeric columns, bias-corrected Cramer's V for two categorical columns, and the correlation ratio eta for one of each.
+All lie in [0, 1].
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Column = Numbers | Categories
 
 @dataclass(frozen=True)
 class Bin:
-    """A value of a category, or a stretch of numbers, with its share of the rows before and after."""
+    """A category or an interval of numbers, with its share of the rows before and after."""
 
     name: str
     before: float
@@ -44,8 +45,15 @@ class Bin:
 class ColumnMoments:
     """A column before and after.
 
-    distance: total variation between the marginals, half the sum of the differences of their bins, in [0, 1], lower is
-    better. Means and variances are those of numbers and dates (in days); None of categories.
+    Attributes:
+        name: The column.
+        distance: Total variation distance of the marginals (half the sum of the differences of their bins), in
+            [0, 1]; lower is better.
+        marginal: The bins.
+        mean_before: Mean of the original; dates count in days. None for categories, as are the next three.
+        mean_after: Mean of the release.
+        variance_before: Variance of the original.
+        variance_after: Variance of the release.
     """
 
     name: str
@@ -59,7 +67,7 @@ class ColumnMoments:
 
 @dataclass(frozen=True)
 class Association:
-    """How two columns go together, in [0, 1]; measure: pearson, cramer or eta."""
+    """The association of two columns before and after, in [0, 1]; `measure` is pearson, cramer or eta."""
 
     one: str
     other: str
@@ -70,10 +78,13 @@ class Association:
 
 @dataclass(frozen=True)
 class Moments:
-    """Columns, and pairs of them, before and after.
+    """Columns and pairs of columns before and after.
 
-    distance: the mean of the columns' distances. association_error: the mean of |after - before| over the pairs, 0
-    where there is none. Both in [0, 1], lower is better.
+    Attributes:
+        columns: The statistics of each column.
+        associations: The association of each pair of columns.
+        distance: Mean distance of the columns, in [0, 1]; lower is better.
+        association_error: Mean of |after - before| over the pairs, in [0, 1]; lower is better. 0 without pairs.
     """
 
     columns: tuple[ColumnMoments, ...]
@@ -82,7 +93,7 @@ class Moments:
     association_error: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything by name."""
+        """Return all figures as plain values for JSON."""
         return asdict(self)
 
 
@@ -94,30 +105,37 @@ def compare_moments(
     columns: Sequence[str] | None = None,
     labels: Labels | None = None,
 ) -> Moments:
-    """Compare the statistics of a release with those of its original: tables, frames or paths.
+    """Compare the summary statistics of a release with those of its original.
 
-    columns: those to look at, else the quasi-identifiers. labels: by column, the values below each label of its
-    hierarchy.
+    Args:
+        original: The original: a table, a frame or the path of a file.
+        released: The release, in any of these forms.
+        schema: Schema of the original.
+        columns: Columns to compare; the quasi-identifiers by default.
+        labels: For each column with a hierarchy, the values under each label.
+
+    Returns:
+        The statistics of each column and each pair of columns.
     """
     names = [column.name for column in schema.qi] if columns is None else list(dict.fromkeys(columns))
-    # Sums of floats in one order, so that the last digit never varies.
-    before, after = (Table(as_table(given).frame.select(names).sort(names)) for given in (original, released))
+    # Sorted, so that floats are always added in the same order.
+    before, after = (Table(as_table(source).frame.select(names).sort(names)) for source in (original, released))
     schema = fill_kinds(before, schema, names)
     by_name = {column.name: column for column in schema.columns}
-    read: dict[str, tuple[Column, Column]] = {}
+    cells: dict[str, tuple[Column, Column]] = {}
     for name in names:
         scale = fit_scale(before, by_name[name], schema.missing, (labels or {}).get(name))
-        read[name] = (scale.read(before), scale.read(after))
-    told = tuple(_column(*pair) for pair in read.values())
+        cells[name] = (scale.read(before), scale.read(after))
+    moments = tuple(_column(*pair) for pair in cells.values())
     pairs = []
     for one, other in combinations(names, 2):
-        (measure, first), (_, second) = (associate(read[one][i], read[other][i]) for i in (0, 1))
+        (measure, first), (_, second) = (associate(cells[one][i], cells[other][i]) for i in (0, 1))
         pairs.append(Association(one, other, measure, first, second))
     errors = [abs(pair.after - pair.before) for pair in pairs]
     return Moments(
-        told,
+        moments,
         tuple(pairs),
-        float(np.mean([column.distance for column in told])),
+        float(np.mean([column.distance for column in moments])),
         float(np.mean(errors)) if errors else 0.0,
     )
 
@@ -132,17 +150,17 @@ def _column(before: Column, after: Column) -> ColumnMoments:
 
 
 def _bins(before: Column, after: Column) -> Iterator[Bin]:
-    """Give the marginal: by value, or by stretches of about a tenth of the original's rows each."""
+    """Yield the marginal: one bin per value, or intervals with about a tenth of the original's rows each."""
     if isinstance(before, Categories) and isinstance(after, Categories):
         shares = [np.bincount(c.ranks, minlength=len(c.shares)) @ c.shares / len(c.ranks) for c in (before, after)]
         yield from (Bin(*each) for each in zip(before.values, *(s.tolist() for s in shares), strict=True))
         return
     assert isinstance(before, Numbers)
     assert isinstance(after, Numbers)
-    stretches = _stretches(before.low[~before.missing])
-    for i, (low, high) in enumerate(stretches):
-        # What lies between two stretches belongs to the lower one; a release may reach beyond the original's ends.
-        beyond = stretches[i + 1][0] if i + 1 < len(stretches) else math.inf
+    intervals = _intervals(before.low[~before.missing])
+    for i, (low, high) in enumerate(intervals):
+        # The gap after an interval belongs to it; the last one is open, as a release may exceed the original's range.
+        beyond = intervals[i + 1][0] if i + 1 < len(intervals) else math.inf
         last = beyond - before.step if before.step else math.nextafter(beyond, -math.inf)
         ends = (low if i else -math.inf, last)
         yield Bin(f"{low:g} to {high:g}", *(float(c.inside(*ends).mean()) for c in (before, after)))
@@ -150,27 +168,27 @@ def _bins(before: Column, after: Column) -> Iterator[Bin]:
         yield Bin("missing", float(before.missing.mean()), float(after.missing.mean()))
 
 
-def _stretches(numbers: Floats) -> list[tuple[float, float]]:
-    """Return the ends of stretches with a tenth of the rows or more each; beside a frequent number they have fewer."""
+def _intervals(numbers: Floats) -> list[tuple[float, float]]:
+    """Return the ends of intervals with at least a tenth of the rows each; one before a frequent number has fewer."""
     least = len(numbers) / N_BINS
-    found: list[tuple[float, float]] = []
-    first = before = math.nan
-    held = 0
+    intervals: list[tuple[float, float]] = []
+    first = last = math.nan
+    n_rows = 0
     distinct, counts = np.unique(numbers, return_counts=True)
     for number, count in zip(distinct.tolist(), counts.tolist(), strict=True):
-        if held and count >= least:  # a number that fills a stretch has it to itself
-            found.append((first, before))
-            held = 0
-        first = number if not held else first
-        before, held = number, held + count
-        if held >= least:
-            found.append((first, number))
-            held = 0
-    return [*found, (first, before)] if held else found
+        if n_rows and count >= least:  # a number that fills an interval is alone in it
+            intervals.append((first, last))
+            n_rows = 0
+        first = number if not n_rows else first
+        last, n_rows = number, n_rows + count
+        if n_rows >= least:
+            intervals.append((first, number))
+            n_rows = 0
+    return [*intervals, (first, last)] if n_rows else intervals
 
 
 def _moments(column: Numbers) -> tuple[float | None, float | None]:
-    """Return mean and variance, of a range as if its values were spread evenly; None where there is no number."""
+    """Return mean and variance, with uniform values inside a range; None if there is no number."""
     known = ~column.missing
     if not known.any():
         return None, None
@@ -180,7 +198,7 @@ def _moments(column: Numbers) -> tuple[float | None, float | None]:
 
 
 def associate(one: Column, other: Column) -> tuple[str, float]:
-    """Return the measure that fits two columns of the same rows, and how they go together by it."""
+    """Return the measure that fits the kinds of two columns, and their association by it."""
     if isinstance(one, Numbers) and isinstance(other, Numbers):
         return "pearson", _pearson(one, other)
     if isinstance(one, Categories) and isinstance(other, Categories):
@@ -197,7 +215,7 @@ def _pearson(one: Numbers, other: Numbers) -> float:
 
 
 def _cramer(one: Categories, other: Categories) -> float:
-    """Return Cramer's V of shares: a row counts for each pair of values with the product of theirs."""
+    """Return Cramer's V; a row counts for each pair of values with the product of their shares."""
     pairs, counts = np.unique(one.ranks.astype(np.int64) * len(other.shares) + other.ranks, return_counts=True)
     first, second = one.shares[pairs // len(other.shares)], other.shares[pairs % len(other.shares)]
     table = (first * counts[:, None]).T @ second
@@ -206,10 +224,10 @@ def _cramer(one: Categories, other: Categories) -> float:
 
 
 def _eta(numbers: Numbers, categories: Categories) -> float:
-    """Return the correlation ratio of shares: a row counts for each of its categories with its share."""
+    """Return the correlation ratio; a row counts for each of its categories with its share."""
     known = ~numbers.missing
-    alike = np.column_stack([categories.ranks[known], numbers.middle[known]])
-    pairs, counts = np.unique(alike, axis=0, return_counts=True)
+    cells = np.column_stack([categories.ranks[known], numbers.middle[known]])
+    pairs, counts = np.unique(cells, axis=0, return_counts=True)
     shares = categories.shares[pairs[:, 0].astype(np.int64)] * counts[:, None]
     places, members = np.nonzero(shares)
     return correlation_ratio(members, pairs[places, 1], shares[places, members]) if len(places) else 0.0

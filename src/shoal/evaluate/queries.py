@@ -1,11 +1,11 @@
-"""Random range queries: how many rows does a release say there are, and how many were there?
+"""Random range queries: counts on the release compared with counts on the original.
 
-A query names some of the quasi-identifiers, one or more. Of numbers and dates it takes a range between the values of
-two rows of the original drawn at random, of categories each value with chance 1/2 (at least one). The answer of the
-original is a count. That of the release is a sum of shares: a released row counts with the share of its cells that lies
-inside, as if every value that a cell stands for were as likely as another (shoal.metrics.features) and columns were
-independent inside a row. The relative error is |release - original| / max(original, 0.1 % of the rows): without that
-floor a query which meets one row would outweigh all others.
+A query selects rows by one or more quasi-identifiers. For numbers and dates it draws two rows of the original and takes
+the range between their values; for categories it includes each value with probability 1/2, and at least one. The
+original answers with a count. The release answers with an expected count: each released row counts with the probability
+that it matches, assuming that all values covered by a cell are equally likely (see `shoal.metrics.features`) and that
+columns are independent within a row. The relative error is |release - original| / max(original, 0.1 % of the rows);
+without this floor, a query that matches a single row would outweigh all others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.evaluate import confidence
 from shoal.metrics.features import Categories, CategoryScale, Labels, Numbers, Scale, fill_kinds, fit_scale
 from shoal.schema import Schema
@@ -27,22 +27,27 @@ from shoal.tables.table import Table
 __all__ = ["FLOOR", "Queries", "QueryErrors", "ask_queries", "draw_queries"]
 
 N_QUERIES = 1000
-FLOOR = 0.001  # share of the rows below which an answer counts as this share
+FLOOR = 0.001  # smallest denominator of a relative error, as a share of the rows
 
 Floats = NDArray[np.float64]
-# By column, the least and greatest number of a range, or the chosen ones among the values of a category.
+# For each column, the ends of a range, or which of the categories are included.
 Query = dict[str, tuple[float, float] | NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Queries, and the scales of the original's columns that they are written in."""
+    """Range queries on the scales of the original's columns."""
 
     scales: tuple[Scale, ...]
     queries: tuple[Query, ...]
 
     def answer(self, table: Table, progress: Callable[[float], None] = lambda share: None) -> Floats:
-        """Return the answer of a table, original or released, to each query."""
+        """Return the answer of a table, original or released, to each query.
+
+        Args:
+            table: The table.
+            progress: Called with the completed share of the queries.
+        """
         columns = _Rows.of(table, self.scales)
         answers = np.empty(len(self.queries))
         for i, query in enumerate(self.queries):
@@ -54,9 +59,16 @@ class Queries:
 
 @dataclass(frozen=True)
 class QueryErrors:
-    """Relative errors of the answers of a release, 0 or more, lower is better.
+    """Relative errors of the answers of a release; at least 0, lower is better.
 
-    mean with its 95 % interval (low, high: normal, over the queries), median, and p90, below which 9 of 10 queries lie.
+    Attributes:
+        queries: Number of queries.
+        mean: Mean error.
+        low: Lower end of the 95 % confidence interval of the mean (normal, over the queries).
+        high: Upper end of the interval.
+        median: Median error.
+        p90: 90th percentile.
+        errors: The error of each query.
     """
 
     queries: int
@@ -70,7 +82,7 @@ class QueryErrors:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a table as what they stand for, those that are alike taken together."""
+    """The distinct rows of a table, read on the scales, with their counts."""
 
     columns: dict[str, Numbers | Categories]
     counts: NDArray[np.int64]
@@ -80,53 +92,53 @@ class _Rows:
         import polars as pl
 
         names = [scale.column.name for scale in scales]
-        alike = table.frame.select(names).group_by(names).agg(pl.len().alias("rows of the table")).sort(names)
-        distinct = Table(alike.select(names))
-        counts = alike["rows of the table"].to_numpy().astype(np.int64)
+        groups = table.frame.select(names).group_by(names).agg(pl.len().alias("rows of the table")).sort(names)
+        distinct = Table(groups.select(names))
+        counts = groups["rows of the table"].to_numpy().astype(np.int64)
         return cls({scale.column.name: scale.read(distinct) for scale in scales}, counts)
 
     def count(self, query: Query) -> float:
-        share = self.counts.astype(np.float64)
-        for name, wanted in query.items():
+        matches = self.counts.astype(np.float64)
+        for name, condition in query.items():
             column = self.columns[name]
             if isinstance(column, Numbers):
-                low, high = wanted
-                share *= column.inside(low, high)
+                low, high = condition
+                matches *= column.inside(low, high)
             else:
-                share *= column.inside(np.asarray(wanted))
-        return float(share.sum())
+                matches *= column.inside(np.asarray(condition))
+        return float(matches.sum())
 
 
 def draw_queries(original: Table, schema: Schema, n_queries: int, seed: int, labels: Labels | None = None) -> Queries:
-    """Draw queries over the quasi-identifiers of a table; the order of its rows does not matter."""
+    """Draw random queries over the quasi-identifiers of a table; the order of its rows does not matter."""
     if n_queries < 2:
-        raise UsageError(f"queries={n_queries}: ask two or more; 1,000 give narrow intervals.")
+        raise UsageError(f"{setting('queries', n_queries)} is too few. Use at least 2; 1,000 give narrow intervals.")
     schema = fill_kinds(original, schema, [column.name for column in schema.qi])
     scales = tuple(fit_scale(original, c, schema.missing, (labels or {}).get(c.name)) for c in schema.qi)
     generator = np.random.default_rng(seed)
-    known = {scale.column.name: _known(scale, original) for scale in scales}
-    return Queries(scales, tuple(_draw(scales, known, generator) for _ in range(n_queries)))
+    numbers = {scale.column.name: _sorted_numbers(scale, original) for scale in scales}
+    return Queries(scales, tuple(_draw(scales, numbers, generator) for _ in range(n_queries)))
 
 
-def _known(scale: Scale, original: Table) -> Floats:
-    """Return the numbers of a column in order, of each row one."""
-    read = scale.read(original)
-    return np.sort(read.low[~read.missing]) if isinstance(read, Numbers) else np.empty(0)
+def _sorted_numbers(scale: Scale, original: Table) -> Floats:
+    """Return the numbers of a column, one for each row that has one, in ascending order."""
+    column = scale.read(original)
+    return np.sort(column.low[~column.missing]) if isinstance(column, Numbers) else np.empty(0)
 
 
-def _draw(scales: Sequence[Scale], known: dict[str, Floats], generator: np.random.Generator) -> Query:
+def _draw(scales: Sequence[Scale], numbers: dict[str, Floats], generator: np.random.Generator) -> Query:
     n_columns = int(generator.integers(1, len(scales) + 1))
     query: Query = {}
     for at in sorted(generator.permutation(len(scales))[:n_columns].tolist()):
         scale = scales[at]
         if isinstance(scale, CategoryScale):
-            chosen = generator.random(len(scale.values)) < 0.5
-            chosen[generator.integers(len(scale.values))] = True
-            query[scale.column.name] = chosen
+            included = generator.random(len(scale.values)) < 0.5
+            included[generator.integers(len(scale.values))] = True
+            query[scale.column.name] = included
             continue
-        numbers = known[scale.column.name]
-        two = numbers[generator.integers(0, len(numbers), 2)] if len(numbers) else np.zeros(2)
-        query[scale.column.name] = (float(two.min()), float(two.max()))
+        choices = numbers[scale.column.name]
+        ends = choices[generator.integers(0, len(choices), 2)] if len(choices) else np.zeros(2)
+        query[scale.column.name] = (float(ends.min()), float(ends.max()))
     return query
 
 
@@ -140,14 +152,24 @@ def ask_queries(
     labels: Labels | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> QueryErrors:
-    """Ask a release what the original knows, and tell by how much its answers are wrong.
+    """Answer random range queries from a release, and measure the errors of the answers.
 
-    original, released: tables, frames or paths. labels: by column, the values below each label of its hierarchy.
+    Args:
+        original: The original: a table, a frame or the path of a file.
+        released: The release, in any of these forms.
+        schema: Schema of the original.
+        n_queries: Number of queries.
+        seed: Seed of the queries.
+        labels: For each column with a hierarchy, the values under each label.
+        progress: Called with the completed share of the work.
+
+    Returns:
+        The relative errors.
     """
     before, after = as_table(original), as_table(released)
-    asked = draw_queries(before, schema, n_queries, seed, labels)
-    truth = asked.answer(before, lambda share: progress(share / 2))
-    answers = asked.answer(after, lambda share: progress(0.5 + share / 2))
+    queries = draw_queries(before, schema, n_queries, seed, labels)
+    truth = queries.answer(before, lambda share: progress(share / 2))
+    answers = queries.answer(after, lambda share: progress(0.5 + share / 2))
     errors = np.abs(answers - truth) / np.maximum(truth, FLOOR * before.n_rows)
     low, high = confidence.of_mean(errors.tolist())
     return QueryErrors(

@@ -1,4 +1,4 @@
-"""The encoding of released cells as a transformer of scikit-learn."""
+"""The encoding of released cells as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.evaluate.sklearn import sklearn_module
+from shoal.evaluate.extra import extra_module
 from shoal.metrics.features import Labels, NumericEncoding, fill_kinds, fit_encoding
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import Table, from_frame
@@ -16,17 +16,22 @@ from shoal.tables.typed_text import cell_text
 
 __all__ = ["ReleaseEncoder"]
 
-_base = sklearn_module("base")
+_base = extra_module("sklearn.base")
 
 
 class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc, name-defined]
-    """Turns a frame of cells, released or original, into numbers: shoal.metrics.features says how.
+    """Encodes a frame of cells, released or original, as numbers; `shoal.metrics.features` defines the encoding.
 
-    fit takes the values and kinds of the columns from a frame (pandas, polars, pyarrow, or an array whose columns are
-    called x0, x1 ...); transform gives an array of the same features for any frame with these columns. numeric,
-    categorical, dates: kinds that should not be told from the cells. missing: texts that stand for a missing value
-    beside the empty one. labels: by column, the values below each label of its hierarchy, as in release.labels; without
-    them a label of categories is a value like others.
+    `fit` learns the values and kinds of the columns from a frame (pandas, polars, pyarrow) or an array, whose columns
+    are named x0, x1 and so on. `transform` returns the same features for any frame with these columns.
+
+    Args:
+        numeric: Columns of numbers; kinds that are not given are detected.
+        categorical: Columns of categories.
+        dates: Columns of dates, each with its format.
+        missing: Texts that mean a missing value, in addition to the empty text.
+        labels: For each column with a hierarchy, the values under each label (`release.labels`). Without it, a label
+            is encoded as one more category.
 
     >>> import polars as pl
     >>> encoder = ReleaseEncoder().fit(pl.DataFrame({"age": ["[20, 30]", "40"], "sex": ["{F, M}", "M"]}))
@@ -52,7 +57,7 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
         self.labels = labels
 
     def fit(self, X: Any, y: Any = None) -> ReleaseEncoder:  # noqa: N803 (the name that scikit-learn gives it)
-        """Take the columns of a frame as they are; y is not looked at."""
+        """Learn the columns of a frame; `y` is ignored."""
         table = self._table(X, reset=True)
         kinds = dict.fromkeys(self.numeric, Kind.NUMERIC) | dict.fromkeys(self.categorical, Kind.CATEGORICAL)
         roles = {Role.QI: table.names}
@@ -63,12 +68,12 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the features of the rows of a frame."""
-        sklearn_module("utils.validation").check_is_fitted(self)
+        extra_module("sklearn.utils.validation").check_is_fitted(self)
         return self.encoding_.matrix(self._table(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features."""
-        sklearn_module("utils.validation").check_is_fitted(self)
+        extra_module("sklearn.utils.validation").check_is_fitted(self)
         return np.asarray(self.encoding_.features, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -84,10 +89,10 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
             if reset:
                 self.n_features_in_, self.feature_names_in_ = len(names), np.asarray(names, dtype=object)
             return table
-        checked = sklearn_module("utils.validation").validate_data(
+        array = extra_module("sklearn.utils.validation").validate_data(
             self, cells, reset=reset, dtype=None, ensure_all_finite="allow-nan"
         )
         import polars as pl
 
-        columns = {f"x{i}": list(map(cell_text, checked[:, i].tolist())) for i in range(checked.shape[1])}
+        columns = {f"x{i}": list(map(cell_text, array[:, i].tolist())) for i in range(array.shape[1])}
         return Table(pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)))

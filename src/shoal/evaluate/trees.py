@@ -1,8 +1,8 @@
-"""Recursive partitioning: the buckets of a tree, and what of them a release still shows.
+"""Recursive partitioning: the buckets of a decision tree, and how much of each bucket a release preserves.
 
-A tree grown on a table cuts it into buckets: ranges of numbers and values of categories in which one class is frequent.
-In a release a bucket holds the rows whose cells lie wholly inside it. A row whose cells straddle its border is overlap:
-it may belong to the bucket or not, so it is counted apart and left out (Morton's rule).
+A tree divides a table into buckets: ranges of numbers and values of categories in which one class is frequent. A
+released row is inside a bucket if its cells lie entirely inside. A row whose cells straddle the border may or may not
+belong to the bucket; it is counted as overlap and left out (Morton's rule, [S1]).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.evaluate.classify import make_task
-from shoal.evaluate.sklearn import sklearn_module
+from shoal.evaluate.extra import extra_module
+from shoal.evaluate.task import make_task
 from shoal.metrics.features import Labels, NumericEncoding, fit_encoding
 from shoal.schema import Schema
 from shoal.tables.formats import as_table
@@ -24,8 +24,8 @@ from shoal.tables.formats import as_table
 __all__ = ["Bucket", "Held", "Tree", "grow"]
 
 N_BUCKETS = 4
-WORTH_HALF = 0.5  # share of a bucket's rows that must be left wholly inside for it to survive
-SLACK = 0.05  # by which the share of its class may be lower
+LEAST_INSIDE = 0.5  # share of a bucket's rows that must stay inside for it to survive
+SLACK = 0.05  # by which the share of its class may fall
 
 Floats = NDArray[np.float64]
 
@@ -34,17 +34,20 @@ Floats = NDArray[np.float64]
 class Bucket:
     """A leaf of a tree.
 
-    bounds: by feature, the least number inside and the first beyond. told: the class that sets it apart, the one whose
-    share exceeds that in the whole table most. rows: of the table that the tree was grown on; share: that of told.
+    Attributes:
+        bounds: For each feature, the smallest number inside and the first number beyond.
+        class_name: The class that characterises the bucket: its share exceeds its share of the table the most.
+        rows: Number of rows, of the table on which the tree was grown.
+        share: Share of these rows that have the class.
     """
 
     bounds: Mapping[str, tuple[float, float]]
-    told: str
+    class_name: str
     rows: int
     share: float
 
     def describe(self) -> str:
-        """Say in words what is inside: ``capital-gain < 7298, age >= 28``."""
+        """Return the conditions as text, such as "capital-gain < 7298, age >= 28"."""
         words = []
         for feature, (low, high) in self.bounds.items():
             column, equals, value = feature.partition("=")
@@ -58,31 +61,40 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Held:
-    """What a table shows of a bucket: rows wholly inside, rows of overlap, the share of its class among the first."""
+    """What a table preserves of a bucket.
+
+    Attributes:
+        inside: Rows entirely inside the bucket.
+        overlap: Rows that straddle its border.
+        share: Share of the bucket's class among the rows inside.
+    """
 
     inside: int
     overlap: int
     share: float
 
     def survives(self, bucket: Bucket) -> bool:
-        """Say whether half of the rows are left, and its class is as frequent, or almost, as it was."""
-        return self.inside >= WORTH_HALF * bucket.rows and self.share >= bucket.share - SLACK
+        """Return whether at least half of the rows stay inside, and the share of the class falls by at most 0.05."""
+        return self.inside >= LEAST_INSIDE * bucket.rows and self.share >= bucket.share - SLACK
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The buckets of a tree, and how the cells of a table are read to sort them in."""
+    """The buckets of a tree, and the encoding that assigns rows to them."""
 
     encoding: NumericEncoding
     target: str
     buckets: tuple[Bucket, ...]
 
     def hold(self, table: Any) -> tuple[Held, ...]:
-        """Return what a table, original or released, shows of each bucket; a class that is not one value is wrong."""
+        """Return what a table, original or released, preserves of each bucket.
+
+        A row whose class is not a single value does not count for the share of the class.
+        """
         table = as_table(table)
         low, high = self.encoding.bounds(table)
         classes = np.array(table.frame[self.target].to_list(), dtype=object)
-        found = []
+        results = []
         for bucket in self.buckets:
             inside, touched = np.ones(len(low), dtype=bool), np.ones(len(low), dtype=bool)
             for feature, (least, beyond) in bucket.bounds.items():
@@ -90,9 +102,9 @@ class Tree:
                 inside &= (low[:, at] >= least) & (high[:, at] < beyond)
                 touched &= (high[:, at] >= least) & (low[:, at] < beyond)
             n_inside = int(inside.sum())
-            share = float(np.mean(classes[inside] == bucket.told)) if n_inside else 0.0
-            found.append(Held(n_inside, int(touched.sum()) - n_inside, share))
-        return tuple(found)
+            share = float(np.mean(classes[inside] == bucket.class_name)) if n_inside else 0.0
+            results.append(Held(n_inside, int(touched.sum()) - n_inside, share))
+        return tuple(results)
 
 
 def grow(
@@ -104,23 +116,31 @@ def grow(
     features: Sequence[str] | None = None,
     labels: Labels | None = None,
 ) -> Tree:
-    """Grow a tree by entropy, the best cut first, until it has so many buckets.
+    """Grow a decision tree by entropy, best split first.
 
-    table: original or released; of a released one the middles of the cells are cut, and rows that do not show one class
-    are left out. features: the columns to cut, else the quasi-identifiers. labels: by column, the values below each
-    label of its hierarchy.
+    Args:
+        table: The original or a release: a table, a frame or the path of a file. In a release, the midpoints of cells
+            are split, and rows whose class is not a single value are left out.
+        schema: Schema of the original.
+        target: The column of classes.
+        buckets: Number of leaves at which the tree stops growing.
+        features: Columns to split on; the quasi-identifiers by default.
+        labels: For each column with a hierarchy, the values under each label.
+
+    Returns:
+        The tree.
     """
     table = as_table(table)
     task = make_task(table, schema, target, features=features)
-    taught = task.taught(table, labels or {})
-    encoding = fit_encoding(taught, task.schema, task.features, labels)
-    matrix, classes = encoding.matrix(taught), task.classes(taught)
-    model = sklearn_module("tree").DecisionTreeClassifier(
+    rows = task.training_rows(table, labels or {})
+    encoding = fit_encoding(rows, task.schema, task.features, labels)
+    matrix, classes = encoding.matrix(rows), task.classes(rows)
+    model = extra_module("sklearn.tree").DecisionTreeClassifier(
         criterion="entropy", max_leaf_nodes=max(buckets, 2), random_state=0
     )
-    fitted = model.fit(matrix, classes).tree_
-    found = list(_leaves(fitted, 0, np.arange(len(classes)), matrix, {}, encoding.features))
-    return Tree(encoding, target, tuple(_bucket(bounds, classes[rows], classes) for bounds, rows in found))
+    nodes = model.fit(matrix, classes).tree_
+    leaves = list(_leaves(nodes, 0, np.arange(len(classes)), matrix, {}, encoding.features))
+    return Tree(encoding, target, tuple(_bucket(bounds, classes[members], classes) for bounds, members in leaves))
 
 
 Bounds = dict[str, tuple[float, float]]
@@ -129,13 +149,13 @@ Bounds = dict[str, tuple[float, float]]
 def _leaves(
     tree: Any, node: int, rows: NDArray[np.int64], matrix: Floats, bounds: Bounds, features: Sequence[str]
 ) -> Any:
-    """Give the bounds and rows of each leaf below a node, the side of the greater numbers first."""
+    """Yield the bounds and rows of each leaf below a node; the side with the greater numbers comes first."""
     if tree.children_left[node] < 0:
         yield bounds, rows
         return
     at = int(tree.feature[node])
     above = matrix[rows, at] > tree.threshold[node]
-    first = float(matrix[rows[above], at].min())  # the cut as a number that is there, not halfway between two
+    first = float(matrix[rows[above], at].min())  # split at a number of the table, not halfway between two
     low, high = bounds.get(features[at], (-math.inf, math.inf))
     for child, side, span in (
         (tree.children_right[node], above, (first, high)),
@@ -144,7 +164,7 @@ def _leaves(
         yield from _leaves(tree, int(child), rows[side], matrix, bounds | {features[at]: span}, features)
 
 
-def _bucket(bounds: Bounds, inside: NDArray[np.object_], whole: NDArray[np.object_]) -> Bucket:
-    gains = {name: float(np.mean(inside == name) - np.mean(whole == name)) for name in sorted(set(whole.tolist()))}
-    told = max(gains, key=lambda name: gains[name])
-    return Bucket(bounds, told, len(inside), float(np.mean(inside == told)))
+def _bucket(bounds: Bounds, inside: NDArray[np.object_], classes: NDArray[np.object_]) -> Bucket:
+    gains = {name: float(np.mean(inside == name) - np.mean(classes == name)) for name in sorted(set(classes.tolist()))}
+    class_name = max(gains, key=lambda name: gains[name])
+    return Bucket(bounds, class_name, len(inside), float(np.mean(inside == class_name)))

@@ -75,11 +75,6 @@ class Groups:
     whole: Groups | None = None
 
     @classmethod
-    def from_labels(cls, labels: NDArray[np.int32]) -> Groups:
-        """Return groups of rows of which nothing else is known."""
-        return cls(labels, np.ones(len(labels), dtype=np.int64))
-
-    @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
         """Return groups of a table; labels: one for each canonical row."""
         from shoal.encoding.population import covered_rows
@@ -92,24 +87,6 @@ class Groups:
             encoded.people,
             None if encoded.population is None else lambda: covered_rows(encoded, labels),
         )
-
-    @classmethod
-    def of_entries(
-        cls,
-        labels: NDArray[np.int32],
-        counts: NDArray[np.int64],
-        columns: Mapping[str, Sensitive],
-        *,
-        personal_k: NDArray[np.int64] | None = None,
-        population: NDArray[np.int64] | None = None,
-        whole: Groups | None = None,
-    ) -> Groups:
-        """Return groups of entries, such as those of a frequency set.
-
-        columns: with a code for each entry. population: the rows of the population in each group, where it is counted.
-        """
-        matches = None if population is None else lambda: population
-        return cls(labels, counts, columns, personal_k, None, matches, whole)
 
     @cached_property
     def n_groups(self) -> int:

@@ -1,4 +1,4 @@
-"""Get to know a table: facts of its columns, a proposed role for each, and what singles people out."""
+"""Profile of a table: facts about its columns, a proposed role for each, and what singles people out."""
 
 from shoal.profile.survey import Profile, ProfiledColumn, Warned, profile_table
 

@@ -1,4 +1,4 @@
-"""Check digits of numbers that are given to people, cards and vehicles: true if the text is well formed."""
+"""Check digits of numbers that identify people, cards and vehicles; each test is true for a well-formed text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DIGIT_GROUPS = re.compile(r"[\s./-]")
 
 
 def digits_of(text: str, length: int) -> list[int] | None:
-    """Return the digits of a number written with or without separators, or None if it is not of this length."""
+    """Return the digits of a number with or without separators; None if it has another length."""
     plain = DIGIT_GROUPS.sub("", text)
     return [int(sign) for sign in plain] if len(plain) == length and plain.isascii() and plain.isdigit() else None
 
@@ -23,13 +23,13 @@ def weighted(digits: Sequence[int], weights: Sequence[int]) -> int:
 
 
 def passes_luhn(digits: Sequence[int]) -> bool:
-    """Tell whether the last digit is the one of Luhn's rule."""
+    """Tell whether the last digit is the check digit of Luhn's algorithm."""
     doubled = [2 * digit - 9 * (digit > 4) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and any(digits)
 
 
 def is_day(year: int, month: int, day: int) -> bool:
-    """Tell whether there is such a day."""
+    """Tell whether this date exists."""
     try:
         date(year, month, day)
     except ValueError:
@@ -38,19 +38,19 @@ def is_day(year: int, month: int, day: int) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """Tell a payment card: 13 to 19 digits, first 3 to 6, Luhn."""
+    """Recognise a payment card: 13 to 19 digits, first 3 to 6, Luhn."""
     plain = re.sub(r"[ -]", "", text)
     return re.fullmatch(r"[3-6][0-9]{12,18}", plain) is not None and passes_luhn([int(sign) for sign in plain])
 
 
 def is_imei(text: str) -> bool:
-    """Tell the number of a mobile device: 15 digits, Luhn."""
+    """Recognise the number of a mobile device: 15 digits, Luhn."""
     digits = digits_of(text, 15)
     return digits is not None and passes_luhn(digits)
 
 
 def is_iban(text: str) -> bool:
-    """Tell a bank account by ISO 13616: country, two check digits, modulo 97."""
+    """Recognise a bank account by ISO 13616: country, two check digits, modulo 97."""
     plain = text.replace(" ", "").upper()
     if re.fullmatch(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", plain) is None:
         return False
@@ -58,7 +58,7 @@ def is_iban(text: str) -> bool:
 
 
 def is_vehicle(text: str) -> bool:
-    """Tell a vehicle by ISO 3779: 17 signs; the ninth is the check digit of North America."""
+    """Recognise a vehicle by ISO 3779: 17 characters; the ninth is the check digit of North America."""
     plain = text.upper()
     if re.fullmatch(r"[A-HJ-NPR-Z0-9]{17}", plain) is None or plain.isdigit() or plain.isalpha():
         return False
@@ -71,7 +71,7 @@ def is_vehicle(text: str) -> bool:
 
 
 def is_us_ssn(text: str) -> bool:
-    """Social security number with its dashes; without them nine digits say nothing."""
+    """Social security number with its dashes; nine digits without dashes are too unspecific."""
     return re.fullmatch(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}", text) is not None
 
 
@@ -150,26 +150,26 @@ def is_danish_cpr(text: str) -> bool:
 
 
 def is_finnish_hetu(text: str) -> bool:
-    """Personal identity code: date of birth, century sign, three digits and a check sign modulo 31."""
+    """Personal identity code: date of birth, century character, three digits and a check character modulo 31."""
     if re.fullmatch(r"[0-9]{6}[-+A-FU-Y][0-9]{3}[0-9A-Y]", text) is None:
         return False
     return text[-1] == "0123456789ABCDEFHJKLMNPRSTUVWXY"[int(text[:6] + text[7:10]) % 31]
 
 
 def is_french_nir(text: str) -> bool:
-    """NIR: 13 digits and a key, 97 minus the rest modulo 97."""
+    """NIR: 13 digits and a key, 97 minus the remainder modulo 97."""
     plain = re.sub(r"\s", "", text).replace("2A", "19").replace("2B", "18")
     return re.fullmatch(r"[1-478][0-9]{14}", plain) is not None and 97 - int(plain[:13]) % 97 == int(plain[13:])
 
 
 def is_dutch_bsn(text: str) -> bool:
-    """BSN: nine digits, the test of eleven."""
+    """BSN: nine digits, weighted sum divisible by 11."""
     digits = digits_of(text, 9)
     return digits is not None and any(digits) and weighted(digits, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0
 
 
 def is_belgian_number(text: str) -> bool:
-    """National number: 11 digits, 97 minus the rest modulo 97."""
+    """National number: 11 digits, 97 minus the remainder modulo 97."""
     digits = digits_of(text, 11)
     if digits is None:
         return False
@@ -178,7 +178,7 @@ def is_belgian_number(text: str) -> bool:
 
 
 def is_italian_code(text: str) -> bool:
-    """Codice fiscale: 16 signs, the last one a check letter."""
+    """Codice fiscale: 16 characters, the last one a check letter."""
     plain = text.upper()
     if re.fullmatch(r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]", plain) is None:
         return False
@@ -219,7 +219,7 @@ def is_canadian_sin(text: str) -> bool:
     return digits is not None and passes_luhn(digits)
 
 
-# Name, test, and whether letters or fixed signs make the form so narrow that a few values tell it.
+# Name, test, and whether letters or fixed characters make the form so specific that a few values suffice.
 NATIONAL_NUMBERS: tuple[tuple[str, Callable[[str], bool], bool], ...] = (
     ("US social security numbers", is_us_ssn, True),
     ("Swiss AHV numbers", is_swiss_ahv, True),

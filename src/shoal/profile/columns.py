@@ -1,6 +1,6 @@
-"""The facts of a column: how many values, how many rows stand alone, its kind, the shape of its distribution.
+"""Facts about a column: number of values, unique rows, kind, and shape of its distribution.
 
-Facts are counts and shares. The cells themselves stay in `texts`, which no output shows.
+Facts are counts and shares. Only `texts` and `sample` contain cells, and no output shows them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMMA_PATTERN = r"^[+-]?(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+),[0-9]+$"
 
 
 class Coded(NamedTuple):
-    """A column as whole numbers, one for each distinct cell; the order means nothing."""
+    """A column as integer codes, one for each distinct cell, in no particular order."""
 
     codes: NDArray[np.int64]
     n_values: int
@@ -40,10 +40,16 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct cells of a column, trimmed and composed, and the rows of each.
+    """The distinct cells of a column, trimmed and in Unicode composition form C.
 
-    coded: the cell of every row. merged: how many spellings fell together by trimming and composing. blank: rows with
-    blanks alone in the cell.
+    Attributes:
+        name: Name of the column.
+        n_rows: Rows of the table.
+        texts: The distinct cells.
+        counts: Rows of each distinct cell.
+        coded: Code of the cell of every row.
+        merged: Spellings that became equal by trimming and composition.
+        blank: Rows whose cell contains only blanks.
     """
 
     name: str
@@ -55,16 +61,34 @@ class Distinct:
     blank: int = 0
 
     def rows_with(self, text: str) -> int:
-        """Return how many rows have this text."""
+        """Count the rows with this text."""
         return int(self.counts[(self.texts == text).to_numpy()].sum())
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known about one column; missing cells are left out of all counts but `missing`.
+    """Facts about one column; only `missing` counts missing cells.
 
-    unique: rows whose value no other row has. slips: distinct values that keep it from being `slips_kind`.
-    other_format: a second format that all dates fit. emails: rows with an at sign.
+    Attributes:
+        name: Name of the column.
+        n_rows: Rows of the table.
+        distinct: Distinct values.
+        missing: Rows without a value.
+        unique: Rows whose value no other row has.
+        top_shares: Shares of the three most frequent values.
+        shortest, longest: Length of the shortest and of the longest value.
+        words: Mean number of words of a value.
+        kind: Kind of the column.
+        date_format: Format of its dates.
+        other_format: A second format that all dates fit.
+        slips: Distinct values that keep the column from being `slips_kind`.
+        slips_kind: What the column would be without them, in words.
+        whole: Whether all values are integers.
+        padded: Whether a value has leading zeros.
+        sparkline: Its distribution as a line of block characters.
+        emails: Rows with an at sign.
+        sample: Some distinct values.
+        texts: All distinct values.
     """
 
     name: str
@@ -95,7 +119,7 @@ class ColumnFacts:
 
     @property
     def unique_share(self) -> float:
-        """Share of the rows with a value that no other row has."""
+        """Share of the rows with a value whose value no other row has."""
         return self.unique / self.n_known if self.n_known else 0.0
 
     @property
@@ -110,10 +134,10 @@ class ColumnFacts:
 
 
 def distinct_values(series: pl.Series) -> Distinct:
-    """Return the distinct cells of a column in their one form (see values.normalise) with their counts.
+    """Return the distinct cells of a column in normal form (see `values.normalise`) with their counts.
 
-    Cells are told apart by a hash of 64 bits, several times quicker than by their text. Two that share one, less likely
-    than one in ten million in a million cells, would be counted as one; nothing that is released depends on it.
+    Cells are compared by a 64-bit hash, which is several times faster than by text. Two cells with the same hash count
+    as one; in a million cells the probability is below one in ten million, and no release depends on it.
     """
     import numpy as np
     import polars as pl
@@ -130,14 +154,14 @@ def distinct_values(series: pl.Series) -> Distinct:
     pairs = pl.DataFrame({"text": texts, "rows": counts})
     if not (texts == raw).all():
         pairs = pairs.group_by("text").agg(pl.col("rows").sum())
-    if len(pairs) <= MOST_SORTED or len(pairs) < len(raw):  # else the order of the hashes: the same in every run
+    if len(pairs) <= MOST_SORTED or len(pairs) < len(raw):  # otherwise in hash order, which is the same in every run
         pairs = pairs.sort("text")
     merged = len(raw) - len(pairs)
     return Distinct(series.name, len(series), pairs["text"], pairs["rows"].to_numpy(), coded, merged, blank)
 
 
 def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFacts:
-    """Return the facts of a column; markers: the texts that stand for a missing value beside the empty one."""
+    """Return the facts about a column; `markers` are the texts, besides the empty one, that mark a missing value."""
     import numpy as np
     import polars as pl
 
@@ -174,7 +198,7 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
 
 
 def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
-    """Return kind, date format, second date format, and what keeps a column from being numbers or dates."""
+    """Return the kind, the date format, a second one, and what keeps a column from being numbers or dates."""
     import polars as pl
 
     if not len(texts):
@@ -198,7 +222,7 @@ def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
 
 
 def _sparkline(texts: pl.Series, counts: NDArray[np.int64], kind: Kind, date_format: str | None) -> str:
-    """Draw the distribution: bins of equal width of numbers and dates, the most frequent categories first."""
+    """Draw the distribution: numbers and dates in bins of equal width, categories by descending frequency."""
     import numpy as np
     import polars as pl
 
@@ -230,5 +254,5 @@ def _moments(texts: pl.Series, form: str) -> pl.Series:
 
 
 def is_constant(facts: ColumnFacts) -> bool:
-    """Tell whether all rows have the same cell, or none has any."""
+    """Tell whether all rows have the same cell, or none has a value."""
     return facts.distinct == 0 or (facts.distinct == 1 and facts.missing == 0)

@@ -1,4 +1,4 @@
-"""Tell the format of a column of dates, ISO or not."""
+"""Detect the format of a column of dates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DateFormat", "find_date_format"]
 
-# What a format looks like. Where two fit, the first is taken and the second told: 03/04/2024 may be April or March.
+# Formats and their patterns. If two fit, the first is used and the second reported: 03/04/2024 may be April or March.
 FORMATS = (
     ("%Y-%m-%d", r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
     ("%d.%m.%Y", r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}"),
@@ -44,12 +44,12 @@ FORMATS = (
     ("%m/%Y", r"[0-9]{1,2}/[0-9]{4}"),
 )
 SWAPPED = {"%d/%m": "%m/%d", "%d-%m": "%m-%d"}
-PARSED_EXACTLY = 20_000  # more distinct values than this are parsed by polars, which is quicker
+PARSED_EXACTLY = 20_000  # polars parses more distinct values than this, which is faster
 SAMPLED = 200
 
 
 class DateFormat(NamedTuple):
-    """A strptime format, the other one that fits as well, and how many distinct values are no such date."""
+    """A strptime format, another one that fits too, and the number of distinct values that do not fit."""
 
     form: str
     other: str | None
@@ -57,7 +57,7 @@ class DateFormat(NamedTuple):
 
 
 def find_date_format(texts: pl.Series) -> DateFormat | None:
-    """Return the format that all distinct values have, or nine in ten; the latter with the number of misfits."""
+    """Return the format that at least nine in ten distinct values have, with the number of misfits."""
     if not len(texts):
         return None
     sample = texts.gather_every(max(1, len(texts) // SAMPLED))
@@ -77,8 +77,8 @@ def find_date_format(texts: pl.Series) -> DateFormat | None:
 
 def _misfits(texts: pl.Series, form: str, pattern: str) -> int:
     fits = texts.str.contains(f"^(?:{pattern})$")
-    given = texts.filter(fits)
-    outside = len(texts) - len(given)
-    if len(given) <= PARSED_EXACTLY:
-        return outside + len(parse_dates(given.to_list(), form)[1])
-    return outside + given.str.to_datetime(form, strict=False).null_count()
+    candidates = texts.filter(fits)
+    outside = len(texts) - len(candidates)
+    if len(candidates) <= PARSED_EXACTLY:
+        return outside + len(parse_dates(candidates.to_list(), form)[1])
+    return outside + candidates.str.to_datetime(form, strict=False).null_count()

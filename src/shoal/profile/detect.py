@@ -1,6 +1,6 @@
-"""Propose a role and a kind for a column, with the reason: by what its values look like, then by its name.
+"""Proposal of a role and a kind for a column, with the reason: from the shape of its values, then from its name.
 
-In doubt the careful side is taken: what may name a person is not released, what others may know is recoded.
+In doubt the proposal is cautious: a column that may identify people is dropped, one that others may know is recoded.
 """
 
 from __future__ import annotations
@@ -42,7 +42,14 @@ OF_PEOPLE = frozenset(
 
 @dataclass(frozen=True)
 class Proposal:
-    """A role, a kind and why. personal: each person has one value, so that a repeated one means a repeated person."""
+    """A proposal for a column.
+
+    Attributes:
+        role: The role.
+        kind: The kind.
+        reason: Why, in words.
+        personal: Whether each person has one value, so that a repeated value means a repeated person.
+    """
 
     role: Role
     kind: Kind
@@ -69,29 +76,30 @@ def _by_shape(facts: ColumnFacts) -> Proposal | None:
     shape = identifying_shape(facts.sample, facts.distinct_share)
     if shape is None:
         return None
-    fax = concept_of(facts.name, Role.IDENTIFIER)
-    label = fax.label if fax is not None and fax.key in ("fax", "phone") and "phone" in shape.label else shape.label
+    named = concept_of(facts.name, Role.IDENTIFIER)
+    is_line = named is not None and named.key in ("fax", "phone") and "phone" in shape.label
+    label = named.label if named is not None and is_line else shape.label
     return _identifier(facts, f"the values are {label}", personal=shape.personal)
 
 
 def _by_weight(facts: ColumnFacts) -> Proposal | None:
-    """Sampling weights are nearly one per person; the weight of a body is not."""
+    """Recognise sampling weights, which are nearly unique for each person, unlike body weights."""
     words = set(words_of(facts.name))
     named = words & SAMPLING_WORDS or (words & WEIGHT_WORDS and (facts.unique_share > 0.25 or words & SURVEY_WORDS))
     if facts.kind is not Kind.NUMERIC or not named or facts.distinct < 20:
         return None
     return _identifier(
         facts,
-        f"a sampling weight: {facts.unique_share:.0%} of the rows have one of their own, so it can tell people apart",
+        f"a sampling weight: {facts.unique_share:.0%} of the rows have a unique one, so it can identify people",
     )
 
 
 def _by_text(facts: ColumnFacts) -> Proposal | None:
-    """Free text may hold anything, names included; it cannot be recoded."""
+    """Recognise free text, which may contain names and cannot be recoded."""
     if facts.kind is not Kind.CATEGORICAL or facts.distinct_share < 0.3:
         return None
     if facts.words >= MANY_WORDS or (facts.longest >= LONG_TEXT and facts.words >= 3 and facts.unique_share > 0.5):
-        return _identifier(facts, f"free text of {facts.words:.0f} words on average, which may name people")
+        return _identifier(facts, f"free text of {facts.words:.0f} words on average, which may contain names")
     return None
 
 
@@ -106,7 +114,7 @@ def _by_identifying_name(facts: ColumnFacts) -> Proposal | None:
         return None  # an answer such as yes and no
     if facts.kind is Kind.DATE and concept.key != "name":
         return None
-    return _identifier(facts, f"the name points to {concept.label}", personal=concept.personal)
+    return _identifier(facts, f"the column name suggests {concept.label}", personal=concept.personal)
 
 
 def _by_date(facts: ColumnFacts) -> Proposal | None:
@@ -121,7 +129,7 @@ def _constant(facts: ColumnFacts) -> Proposal | None:
     if not is_constant(facts):
         return None
     reason = (
-        "every cell is missing" if facts.distinct == 0 else "every row has the same value, which tells nobody apart"
+        "every cell is missing" if facts.distinct == 0 else "every row has the same value, so it distinguishes nobody"
     )
     return Proposal(Role.INSENSITIVE, facts.kind, reason)
 
@@ -130,18 +138,18 @@ def _by_name(facts: ColumnFacts) -> Proposal | None:
     concept = concept_of(facts.name, Role.SENSITIVE)
     if concept is not None:
         return Proposal(
-            Role.SENSITIVE, facts.kind, f"the name points to {concept.label}, not to be learned about anyone"
+            Role.SENSITIVE, facts.kind, f"the column name suggests {concept.label}, which nobody should learn"
         )
     concept = concept_of(facts.name, Role.QI)
     if concept is None:
         return None
     if _is_one_by_one(facts) and concept.key not in ("zip", "birth"):
-        return _identifier(facts, f"{facts.unique_share:.0%} of the rows have a text of their own ({concept.label})")
-    return Proposal(Role.QI, _kind(facts, concept), f"the name points to {concept.label}, which others may know")
+        return _identifier(facts, f"{facts.unique_share:.0%} of the rows have a unique text ({concept.label})")
+    return Proposal(Role.QI, _kind(facts, concept), f"the column name suggests {concept.label}, which others may know")
 
 
 def _is_one_by_one(facts: ColumnFacts) -> bool:
-    """Tell texts that are different in nearly every row."""
+    """Tell whether nearly every row has a different text."""
     return facts.kind is Kind.CATEGORICAL and facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20
 
 
@@ -150,11 +158,11 @@ def _kind(facts: ColumnFacts, concept: Concept) -> Kind:
 
 
 def _by_code(facts: ColumnFacts) -> Proposal | None:
-    """Numbers and codes that are given out one by one; names of people; postal codes."""
+    """Recognise numbers and keys assigned to each person, names of people, and postal codes."""
     words = set(words_of(facts.name))
     named = bool(words & ID_WORDS) and (facts.distinct_share > 0.5 or bool(words & OF_PEOPLE))
     if named and (facts.whole or facts.kind is Kind.CATEGORICAL):
-        return _identifier(facts, "name and values are those of a number or key given to each", personal=True)
+        return _identifier(facts, "name and values look like a number or key assigned to each person", personal=True)
     if facts.kind is Kind.CATEGORICAL and looks_like_names(facts.sample):
         return _identifier(facts, "the values look like names of people")
     if is_postal(facts.sample) and facts.unique_share <= NEARLY_UNIQUE:
@@ -163,15 +171,13 @@ def _by_code(facts: ColumnFacts) -> Proposal | None:
 
 
 def _by_counts(facts: ColumnFacts) -> Proposal:
-    alone = f"{facts.unique_share:.0%} of the rows have a value of their own"
+    alone = f"{facts.unique_share:.0%} of the rows have a unique value"
     if facts.kind is Kind.CATEGORICAL or facts.whole:
-        what = "text" if facts.kind is Kind.CATEGORICAL else "whole number"
+        what = "a text" if facts.kind is Kind.CATEGORICAL else "an integer"
         if facts.unique_share > NEARLY_UNIQUE:
-            return _identifier(facts, f"{alone}: a {what} that may be looked up elsewhere", personal=True)
+            return _identifier(facts, f"{alone}: {what} that may be found in other sources", personal=True)
     if facts.kind is Kind.CATEGORICAL and facts.distinct_share > 0.5 and facts.distinct > 20:
-        return _identifier(facts, f"mostly different texts ({alone}), which cannot be recoded with use")
+        return _identifier(facts, f"mostly different texts ({alone}), which recoding cannot keep useful")
     if facts.distinct <= 100:
-        return Proposal(
-            Role.QI, facts.kind, f"{facts.distinct} values; taken as known to others, to be on the safe side"
-        )
-    return Proposal(Role.QI, facts.kind, "many values; taken as known to others, to be on the safe side")
+        return Proposal(Role.QI, facts.kind, f"{facts.distinct} values; others may know them, to be on the safe side")
+    return Proposal(Role.QI, facts.kind, "many values; others may know them, to be on the safe side")

@@ -1,4 +1,4 @@
-"""Texts that seem to stand for a missing value, and texts that only look alike."""
+"""Texts that probably mark a missing value, and values that look alike."""
 
 from __future__ import annotations
 
@@ -47,14 +47,17 @@ WORDS = frozenset(
 )
 SPELLINGS = frozenset(form for word in WORDS for form in (word, word.upper(), word.title(), word.capitalize()))
 SENTINELS = re.compile(r"-?9{2,6}|-[1-9]|-88+|-77+")
-FREQUENT = 0.01  # share of the rows from which a number such as 999 is suspected
+FREQUENT = 0.01  # share of the rows from which a number such as 999 may be a marker
 
 
 @dataclass(frozen=True)
 class Markers:
-    """declared: what may be taken as missing in every column. by_column: rows with each suspect, per column.
+    """Texts that may mark a missing value.
 
-    doubtful: (column, text) pairs that look like a marker in one column and like a value in another.
+    Attributes:
+        declared: Texts that may count as missing in every column.
+        by_column: Rows of each suspect, for each column.
+        doubtful: (column, text) pairs that look like a marker in one column and like a value in another.
     """
 
     declared: tuple[str, ...]
@@ -63,26 +66,26 @@ class Markers:
 
 
 def find_markers(columns: Sequence[Distinct]) -> Markers:
-    """Return the suspects of all columns; what is a true value somewhere is not declared, for that holds everywhere."""
+    """Find the suspects of all columns; a text that is a real value in one of them is not declared for any."""
     by_column: dict[str, dict[str, int]] = {}
     refused: dict[str, list[str]] = {}
     for values in columns:
         suspects = _suspects(values)
-        true = {text for text in suspects if _is_true_value(text, values)}
-        for text in true:
+        real_values = {text for text in suspects if _is_real_value(text, values)}
+        for text in real_values:
             refused.setdefault(text, []).append(values.name)
-        by_column[values.name] = {text: rows for text, rows in suspects.items() if text not in true}
-    found = {text for suspects in by_column.values() for text in suspects}
+        by_column[values.name] = {text: rows for text, rows in suspects.items() if text not in real_values}
+    all_suspects = {text for suspects in by_column.values() for text in suspects}
     number_clashes = {
         text
-        for text in found
+        for text in all_suspects
         if SENTINELS.fullmatch(text)
         for values in columns
         if text not in by_column[values.name] and values.rows_with(text)
     }
     doubtful = [(name, text) for text, names in refused.items() for name in names]
     doubtful += [(name, text) for name, suspects in by_column.items() for text in suspects if text in number_clashes]
-    declared = found - set(refused) - number_clashes
+    declared = all_suspects - set(refused) - number_clashes
     return Markers(tuple(sorted(declared)), by_column, tuple(sorted(doubtful)))
 
 
@@ -93,7 +96,7 @@ def _suspects(values: Distinct) -> dict[str, int]:
 
 
 def _sentinels(values: Distinct) -> Iterable[str]:
-    """Give the numbers that lie far from all others of the column, such as 999 among ages, and are frequent."""
+    """Yield frequent numbers far from all others of the column, such as 999 among ages."""
     import polars as pl
 
     candidates = values.texts.filter(values.texts.str.contains(f"^(?:{SENTINELS.pattern})$")).to_list()
@@ -113,8 +116,8 @@ def _sentinels(values: Distinct) -> Iterable[str]:
             yield text
 
 
-def _is_true_value(text: str, values: Distinct) -> bool:
-    """Tell a value that happens to look like a marker: minus beside plus, NA (Namibia) among two-letter codes."""
+def _is_real_value(text: str, values: Distinct) -> bool:
+    """Tell whether a suspect is a real value: minus beside plus, NA (Namibia) among two-letter codes."""
     if text == "-":
         return bool((values.texts == "+").any())
     if text == "NA":
@@ -122,7 +125,7 @@ def _is_true_value(text: str, values: Distinct) -> bool:
     return False
 
 
-# After lower case and compatibility composition. Each sign on the left is read as the one below it.
+# After lower-casing and compatibility composition, each character of the first line reads as the one below it.
 HOMOGLYPHS = dict(
     zip(
         "аеорсухіјѕкмтвнԁοαρνυικτχıӏ‐‑‒–—−’‘ʼ`",
@@ -134,7 +137,7 @@ INVISIBLE = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 
 
 def count_look_alikes(texts: pl.Series) -> int:
-    """Count the distinct values that differ from another one in case, blanks, unseen signs or homoglyphs alone."""
+    """Count the distinct values that differ from another only in case, blanks, invisible characters or homoglyphs."""
     import polars as pl
 
     if not len(texts):

@@ -1,4 +1,4 @@
-"""What the values of a column look like: e-mail addresses, phone numbers, identity numbers, file names, free text."""
+"""Recognition of identifying values: e-mail addresses, phone numbers, identity numbers, file names, names of people."""
 
 from __future__ import annotations
 
@@ -34,22 +34,24 @@ POSTAL = re.compile(
 )
 WORDS_OF_NAME = re.compile(r"[^\W\d_][\w.'’-]*(,? [^\W\d_][\w.'’-]*){0,3}")
 
-ENOUGH_VALUES = 8  # a check digit holds for one text in ten by chance: fewer values prove nothing
+ENOUGH_VALUES = 8  # a check digit fits one text in ten by chance, so fewer values prove nothing
 MOSTLY = 0.8
 NEARLY_ALL = 0.95
 
 
 class Shape(NamedTuple):
-    """What identifying values are called, and whether one person has one of them for good."""
+    """The name of a kind of identifying value, and whether a person has one of them permanently."""
 
     label: str
     personal: bool = True
 
 
 def identifying_shape(sample: Sequence[str], distinct_share: float) -> Shape | None:
-    """Return what the values are if they name a person or a thing of a person, else None.
+    """Return what the values are if they identify a person or a person's belongings; None otherwise.
 
-    sample: distinct values. distinct_share: distinct values per row; what is shared by many needs a narrow form.
+    Args:
+        sample: Distinct values.
+        distinct_share: Distinct values per row; values shared by many rows must have a specific form.
     """
     if not sample:
         return None
@@ -71,18 +73,18 @@ def identifying_shape(sample: Sequence[str], distinct_share: float) -> Shape | N
 
 
 def is_postal(sample: Sequence[str]) -> bool:
-    """Tell postal codes from other codes: digits alone must have a leading zero somewhere, or they are numbers."""
+    """Tell whether values are postal codes; codes of digits only need a leading zero somewhere, or they are numbers."""
     if not sample or _share(sample, _matches(POSTAL)) < NEARLY_ALL:
         return False
     return any(text[0] == "0" or not text.isdigit() for text in sample)
 
 
 def looks_like_names(sample: Sequence[str]) -> bool:
-    """Tell names of people: words with capitals, and a good part begins or ends with a common first name."""
+    """Tell whether values are names of people: capitalised words, many of them with a common first name."""
     if len(sample) < ENOUGH_VALUES or _share(sample, _is_capitalised) < MOSTLY:
         return False
-    known = sum(bool(FIRST_NAMES & {word.strip(",.").casefold() for word in text.split()}) for text in sample)
-    return known / len(sample) >= (0.2 if sum(" " in text for text in sample) > len(sample) / 2 else 0.4)
+    n_named = sum(bool(FIRST_NAMES & {word.strip(",.").casefold() for word in text.split()}) for text in sample)
+    return n_named / len(sample) >= (0.2 if sum(" " in text for text in sample) > len(sample) / 2 else 0.4)
 
 
 def _share(sample: Sequence[str], fits: Callable[[str], bool]) -> float:
@@ -107,7 +109,7 @@ def _is_phone(text: str) -> bool:
     digits = sum(sign.isdigit() for sign in text)
     if not 7 <= digits <= 16 or PHONE.fullmatch(text) is None:
         return False
-    if NOT_PHONE.fullmatch(text):  # a run of digits alone: only with the leading zero of a trunk call
+    if NOT_PHONE.fullmatch(text):  # digits only: a phone number needs the leading zero of a trunk prefix
         return text.isdigit() and text[0] == "0" and digits >= 9
     return text[0] != "-"
 

@@ -1,4 +1,4 @@
-"""Which columns single people out together, which give another one away, and which person may have several rows."""
+"""Combinations of columns that single people out, and columns that determine another column."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["Combination", "Dependency", "Singling", "find_dependencies", "find_singling"]
 
 MOST_COMBINATIONS = 500
-MOST_CELLS = 40_000_000  # rows times combinations looked at
+MOST_CELLS = 40_000_000  # rows times combinations to examine
 MOST_SHOWN = 10
-WORTH_MORE = 0.01  # a further column is told only if it singles out so many more of the rows
+WORTH_MORE = 0.01  # share of rows that a further column must single out in addition to be shown
 DETERMINED = 0.05
 MOST_BINS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Combination:
-    """Columns, and the share of the rows that are the only one with their values there."""
+    """Columns, and the share of the rows with a unique combination of their values."""
 
     columns: tuple[str, ...]
     share: float
@@ -34,7 +34,7 @@ class Combination:
 
 @dataclass(frozen=True)
 class Singling:
-    """The combinations that single out the most rows, and how many of all were looked at."""
+    """The combinations that single out the most rows, and how many of the possible ones were examined."""
 
     combinations: tuple[Combination, ...]
     examined: int
@@ -43,7 +43,14 @@ class Singling:
 
 @dataclass(frozen=True)
 class Dependency:
-    """Knowing `column`, one knows `target`; share: what is left of its entropy. mutual: the other way round too."""
+    """A column that determines another one.
+
+    Attributes:
+        column: The column that is known.
+        target: The column that it determines.
+        share: Share of the target's entropy that remains.
+        mutual: Whether the target determines the column too.
+    """
 
     column: str
     target: str
@@ -54,8 +61,8 @@ class Dependency:
 def find_singling(columns: Mapping[str, Coded]) -> Singling:
     """Rank the combinations of up to three columns by the rows that they single out.
 
-    The work is bounded: where there are too many combinations, those with the most entropy are looked at, single
-    columns always. A combination is left out of the answer if a part of it does nearly the same.
+    The work is bounded: of too many combinations, only single columns and those with the most entropy are examined. A
+    combination is not reported if a part of it singles out nearly as many rows.
     """
     ordered = sorted(columns)
     n_rows = max((len(column.codes) for column in columns.values()), default=1)
@@ -67,9 +74,9 @@ def find_singling(columns: Mapping[str, Coded]) -> Singling:
     shares: dict[tuple[str, ...], float] = {}
     for chosen in [*singles, *larger[:budget]]:
         shares[chosen] = float((_counts([columns[name] for name in chosen]) == 1).sum()) / n_rows
-    told = [chosen for chosen in shares if shares[chosen] > 0 and _adds(chosen, shares)]
-    told.sort(key=lambda chosen: (-shares[chosen], len(chosen), chosen))
-    best = tuple(Combination(chosen, shares[chosen]) for chosen in told[:MOST_SHOWN])
+    reported = [chosen for chosen in shares if shares[chosen] > 0 and _adds(chosen, shares)]
+    reported.sort(key=lambda chosen: (-shares[chosen], len(chosen), chosen))
+    best = tuple(Combination(chosen, shares[chosen]) for chosen in reported[:MOST_SHOWN])
     return Singling(best, len(shares), len(singles) + len(larger))
 
 
@@ -79,17 +86,21 @@ def _adds(chosen: tuple[str, ...], shares: dict[tuple[str, ...], float]) -> bool
 
 
 def find_dependencies(
-    columns: Mapping[str, Coded], targets: Sequence[str], asked: Sequence[str] | None = None
+    columns: Mapping[str, Coded], targets: Sequence[str], candidates: Sequence[str] | None = None
 ) -> list[Dependency]:
-    """Return the columns (of those asked about) that give a target away: H(target | column) / H(target) < 0.05.
+    """Return the columns that determine a target: H(target | column) / H(target) < 0.05.
 
-    Values of the column that stand in one row alone determine everything and prove nothing: such rows are left out. Two
-    rows that share a value by chance leave one bit, which is enough to tell.
+    Values of a column that occur in only one row determine everything and prove nothing, so those rows are left out.
+
+    Args:
+        columns: The columns by name.
+        targets: The columns that may be determined.
+        candidates: The columns that may determine them; all by default.
     """
     import numpy as np
 
     found: dict[tuple[str, str], float] = {}
-    for name in columns if asked is None else asked:
+    for name in columns if candidates is None else candidates:
         codes, n_values = columns[name]
         repeated = np.bincount(codes, minlength=n_values)[codes] > 1
         if repeated.sum() < max(20, 0.01 * len(codes)):
@@ -112,7 +123,7 @@ def find_dependencies(
 
 
 def _left(given: Coded, wanted: Coded, known: float) -> float:
-    """Return what is left of the wanted column's entropy, whose given one has the entropy `known`."""
+    """Return the share of a column's entropy that remains when another one, of entropy `known`, is given."""
     whole = _entropy(_count(*wanted))
     return max(0.0, _entropy(_counts([given, wanted])) - known) / whole if whole > 0 else 1.0
 
@@ -132,7 +143,7 @@ def _counts(columns: Sequence[Coded]) -> NDArray[np.int64]:
 
 
 def _count(key: NDArray[np.int64], n_keys: int) -> NDArray[np.int64]:
-    """Count the rows of each key; by table where the keys are few, else by sorting."""
+    """Count the rows of each key, with a table if there are few keys and by sorting otherwise."""
     import numpy as np
 
     if n_keys <= MOST_BINS:

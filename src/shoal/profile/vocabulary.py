@@ -1,6 +1,6 @@
-"""What the name of a column says, in several languages; and first names, to tell names of people by.
+"""Words of column names in several languages and what they suggest, and first names to recognise names of people.
 
-A word stands alone in the name (`age`, not `agency`); a stem may stand anywhere in it (`Geburtsdatum`).
+A word matches a whole word of the name (`age`, not `agency`); a stem may occur anywhere in it (`Geburtsdatum`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,16 @@ __all__ = ["CONCEPTS", "FIRST_NAMES", "NOT_AN_IDENTIFIER", "Concept", "concept_o
 
 
 class Concept(NamedTuple):
-    """What a column holds: the role that this calls for, and the words that tell it.
+    """What a column contains, as suggested by its name.
 
-    coded: digits in such a column are codes, not quantities. personal: each person has one value of it.
+    Attributes:
+        key: Short name of the concept.
+        label: The concept in words.
+        role: The role that it calls for.
+        words: Words of a column name that suggest it.
+        stems: Parts of a column name that suggest it.
+        coded: Whether numbers in such a column are codes rather than quantities.
+        personal: Whether each person has one value.
     """
 
     key: str
@@ -293,12 +300,12 @@ QIS = (
 )
 CONCEPTS = (*IDENTIFIERS, *SENSITIVES, *QIS)
 
-# Beside one of these, a word such as account or vehicle names a property that many share.
+# Next to one of these words, a word such as account or vehicle names a property that many people share.
 NOT_AN_IDENTIFIER = _words(
     "type types class category status kind flag count model brand opt typ art gruppe group level color colour make "
     "anzahl has is preferred manufacturer language size quality"
 )
-# A name of one of these is not the name of a person.
+# The name of one of these things is not the name of a person.
 THINGS = _words(
     "file product company hospital drug item project shop store school event column host domain brand model class type "
     "clinic ward course street city country county state firm medication disease"
@@ -334,7 +341,7 @@ FIRST_NAMES = _words(
 
 
 def words_of(name: str) -> list[str]:
-    """Split the name of a column into plain lower-case words: `PatientID_nr` gives patient, id, nr."""
+    """Split a column name into lower-case words without accents: `PatientID_nr` gives patient, id, nr."""
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", name) if not unicodedata.combining(sign))
     plain = plain.replace("ß", "ss")
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
@@ -342,7 +349,7 @@ def words_of(name: str) -> list[str]:
 
 
 def concept_of(name: str, role: Role) -> Concept | None:
-    """Return the first concept with this role that the name of a column tells."""
+    """Return the first concept with this role that a column name suggests."""
     words = words_of(name)
     joined, present = "".join(words), set(words)
     for concept in CONCEPTS:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["CellCounts", "as_markdown", "count_cells", "describe_columns"]
 
 MEANINGS = {
-    Role.QI: "quasi-identifier: recoded until each combination stands in at least k rows",
-    Role.SENSITIVE: "sensitive: as in the original",
-    Role.INSENSITIVE: "insensitive: as in the original",
+    Role.QI: "quasi-identifier: recoded so that each combination occurs in at least k rows",
+    Role.SENSITIVE: "sensitive: unchanged from the original",
+    Role.INSENSITIVE: "insensitive: unchanged from the original",
 }
 
 
@@ -59,7 +59,7 @@ def count_cells(release: Release, plain: Path) -> dict[str, CellCounts]:
 def describe_columns(
     cells: Mapping[str, CellCounts], schema: Schema, k: int, labelled: Collection[str], loss: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Return what may be published about each column: its role, the forms of its cells, and counts of at least k.
+    """Return what may be published about each released column: role, forms of its cells, and counts of at least k.
 
     Args:
         cells: The counts of each released column.
@@ -93,17 +93,17 @@ def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
 
 
 def as_markdown(name: str, content: dict[str, Any]) -> str:
-    """Return the dictionary as a page."""
+    """Return the dictionary as a Markdown page."""
     lines = [
         f"# {name}: data dictionary",
         "",
-        f"{content['rows']:,} rows. Each combination of quasi-identifier cells stands in at least {content['k']} rows.",
+        f"{content['rows']:,} rows. Each combination of quasi-identifier cells occurs in at least {content['k']} rows.",
         "",
         "| column | role | kind | cells | missing |",
         "|---|---|---|---|---|",
     ]
     for column in content["columns"]:
-        cells = ", ".join(column.get("cells", ["as in the original"]))
+        cells = ", ".join(column.get("cells", ["unchanged from the original"]))
         kind = column.get("kind", "")
         lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
     lines += ["", *(f"- {role}: {meaning.partition(': ')[2]}" for role, meaning in MEANINGS.items())]

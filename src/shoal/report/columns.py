@@ -1,4 +1,4 @@
-"""What became of each quasi-identifier: how wide its cells are, what it takes of the loss, and why, in words."""
+"""What happened to each quasi-identifier: the width of its cells, its share of the loss, and the reasons."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ STAR = "*"
 
 @dataclass(frozen=True)
 class CellForms:
-    """What the released cells of a column look like, in shares of the released rows.
+    """What the released cells of a column look like.
 
-    exact: they show one value. starred: they show nothing. mean, median: of the widths of all other cells: of numbers
-    and dates (in seconds) from the least to the greatest value, of categories the number of values they stand for.
+    Attributes:
+        exact: Share of the released rows whose cell shows one value.
+        starred: Share of the released rows whose cell shows "*".
+        mean, median: Width of all other cells: for numbers and dates (in seconds) the distance from the smallest to the
+            largest value behind a cell, for categories the number of values behind it.
     """
 
     exact: float
@@ -34,9 +37,19 @@ class CellForms:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """A quasi-identifier: its kind, its share of the loss and its own loss, over the released rows.
+    """A quasi-identifier and its loss over the released rows.
 
-    distinct: values in the original. level, height: of a full-domain release, its level and the highest one.
+    Attributes:
+        name: Name of the column.
+        kind: Kind of the column.
+        share: Its share of the loss of all columns.
+        loss: Its own loss.
+        distinct: Distinct values in the original.
+        cells: What its released cells look like.
+        weight: Its weight in the search.
+        rules: Number of data constraint rules about it.
+        labelled: Whether a hierarchy labels its cells.
+        level: Its level in a full-domain release.
     """
 
     name: str
@@ -59,9 +72,15 @@ def look_at_cells(
     under: Mapping[str, frozenset[str]],
     missing: Sequence[str],
 ) -> CellForms:
-    """Measure the released cells of a column, each as often as it stands in the release.
+    """Measure the released cells of a column, weighted by their rows.
 
-    ends: of numbers and dates, the least and the greatest value behind each cell. under: the values below each label.
+    Args:
+        column: The column.
+        released: The released rows.
+        original: The original rows.
+        ends: For numbers and dates, the smallest and the largest value behind each cell.
+        under: The values below each label of the hierarchy.
+        missing: Markers of missing values.
     """
     texts = released.factor(column.name).texts.to_list()
     rows = released.counts(column.name)
@@ -73,34 +92,34 @@ def look_at_cells(
         widths = np.array([1.0 if t in domain or t == STAR or not t else len(reader.members(t)) for t in texts])
         exact = (widths == 1) & ~starred
     else:
-        known = [text for text, star in zip(texts, starred.tolist(), strict=True) if not star and text not in missing]
-        pairs = [_ends(text, ends, under, column) for text in known]
+        cells = [text for text, star in zip(texts, starred.tolist(), strict=True) if not star and text not in missing]
+        pairs = [_ends(text, ends, under, column) for text in cells]
         lows, highs = (numbers_of(column, list(side))[0] for side in zip(*pairs, strict=True)) if pairs else ([], [])
-        wide = {t: float(high) - float(low) for t, low, high in zip(known, lows, highs, strict=True)}
-        widths = np.array([wide.get(text, 0.0) for text in texts])
+        width_of = {t: float(high) - float(low) for t, low, high in zip(cells, lows, highs, strict=True)}
+        widths = np.array([width_of.get(text, 0.0) for text in texts])
         exact = (widths == 0) & ~starred
-    total, shown = int(rows.sum()), rows * ~(starred | exact)
+    total, coarse = int(rows.sum()), rows * ~(starred | exact)
     return CellForms(
         exact=int(rows[exact].sum()) / total,
         starred=int(rows[starred].sum()) / total,
-        mean=float((widths * shown).sum() / shown.sum()) if shown.any() else 0.0,
-        median=_median(widths, shown),
+        mean=float((widths * coarse).sum() / coarse.sum()) if coarse.any() else 0.0,
+        median=_median(widths, coarse),
     )
 
 
 def _ends(
     text: str, ends: Mapping[str, tuple[str, str]], under: Mapping[str, frozenset[str]], column: Column
 ) -> tuple[str, str]:
-    """Return the least and the greatest value behind a cell; of a label, those of the original below it."""
+    """Return the smallest and the largest value behind a cell; for a label, among the original values below it."""
     if text not in under or ends.get(text, (text, text)) != (text, text):
         return ends.get(text, (text, text))
     below = sorted(under[text])
     numbers, misfits = numbers_of(column, below)
-    known = [number for i, number in enumerate(numbers) if i not in set(misfits)]
+    readable = [number for i, number in enumerate(numbers) if i not in set(misfits)]
     texts = [value for i, value in enumerate(below) if i not in set(misfits)]
-    if not known:
+    if not readable:
         return text, text
-    order = sorted(range(len(known)), key=known.__getitem__)
+    order = sorted(range(len(readable)), key=readable.__getitem__)
     return texts[order[0]], texts[order[-1]]
 
 
@@ -113,47 +132,57 @@ def _median(widths: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
 
 
 def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool) -> str:
-    """Say why a column became as coarse as it is; source: figures of the original may be named."""
+    """Explain why a column is as coarse as it is.
+
+    Args:
+        facts: The column.
+        others: All quasi-identifiers.
+        source: Whether figures of the original may be mentioned.
+    """
     cells = facts.cells
     if facts.loss == 0 and cells.starred == 0:
-        return "It takes none of the loss: every released row shows its exact value."
-    said = [f"It takes {percent(facts.share)} of the loss."]
+        return "No loss: every released row shows its exact value."
+    sentences = [f"It causes {percent(facts.share)} of the loss."]
     if source:
-        said.append(f"It has {facts.distinct:,} distinct values.")
+        sentences.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
-    shown = f"{share[0].upper()}{share[1:]} of the rows show a single value"
-    said.append(shown if cells.exact else "No row shows a single value")
+    exact = f"{share[0].upper()}{share[1:]} of the rows show a single value"
+    sentences.append(exact if cells.exact else "No row shows a single value")
     if cells.exact + cells.starred < 1:
-        said[-1] += f"; {_shown_words(facts)}"
+        sentences[-1] += f"; {_coarse_words(facts)}"
     if cells.starred:
-        said[-1] += f"; {percent(cells.starred)} show '*'"
-    said[-1] += "."
-    said.extend(_reasons(facts, others, source=source))
-    return " ".join(said)
+        sentences[-1] += f"; {percent(cells.starred)} show '*'"
+    sentences[-1] += "."
+    sentences.extend(_reasons(facts, others, source=source))
+    return " ".join(sentences)
 
 
-def _shown_words(facts: ColumnFacts) -> str:
-    """Say what cells look like that show more than one value."""
+def _coarse_words(facts: ColumnFacts) -> str:
+    """Describe the cells that show more than one value."""
     cells = facts.cells
     if facts.kind is Kind.CATEGORICAL:
         form = "labels of its hierarchy" if facts.labelled else "sets"
-        return f"the others show {form} that stand for {cells.mean:.2g} values on average (median {cells.median:.2g})"
+        return f"the others show {form} of {cells.mean:.2g} values on average (median {cells.median:.2g})"
     form = "intervals of its hierarchy" if facts.labelled else "ranges"
     mean, median = (width_words(width, dates=facts.kind is Kind.DATE) for width in (cells.mean, cells.median))
     return f"the others show {form} that span {mean} on average (median {median})"
 
 
 def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool) -> list[str]:
-    said = []
+    reasons = []
     if facts.level is not None:
-        said.append(f"One level holds for the whole column: {facts.level} above the values.")
+        reasons.append(f"All its cells have one level of the hierarchy: {facts.level}.")
     elif source and len(others) > 1 and facts.distinct > max(o.distinct for o in others if o is not facts):
-        said.append("No other column has so many values: the more there are, the fewer rows agree.")
+        reasons.append("It has the most values of all columns: the more values, the fewer rows agree.")
     mean = sum(other.weight for other in others) / len(others)
     if facts.weight != 1 and facts.weight > mean:
-        said.append(f"Its weight of {facts.weight:.3g} is above the mean: its loss counted more than the others'.")
+        reasons.append(
+            f"Its weight of {facts.weight:.3g} is above the mean: its loss counted more than that of the others."
+        )
     elif facts.weight != 1 and facts.weight < mean:
-        said.append(f"Its weight of {facts.weight:.3g} is below the mean: its loss counted less than the others'.")
+        reasons.append(
+            f"Its weight of {facts.weight:.3g} is below the mean: its loss counted less than that of the others."
+        )
     if facts.rules:
-        said.append(f"{facts.rules} rule{'s speak' if facts.rules > 1 else ' speaks'} of it: see the rules below.")
-    return said
+        reasons.append(f"{facts.rules} rule{'s concern' if facts.rules > 1 else ' concerns'} it; see the rules below.")
+    return reasons

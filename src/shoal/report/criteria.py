@@ -1,4 +1,4 @@
-"""The release against the questions that authorities ask: three criteria told apart, known mistakes, conventions."""
+"""A release judged by what authorities ask: three criteria, known mistakes, conventions of publishers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.risks.estimate import CONVENTIONS
 __all__ = ["conventions", "mistakes", "three_criteria"]
 
 SMALL_K = 5
-SKEWED = 0.8  # share of one sensitive value in a group from which it is as good as told
+SKEWED = 0.8  # share of one sensitive value in a group above which the group practically discloses it
 NUMBER_READING = Fraction(9, 100)
 
 
@@ -37,85 +37,100 @@ class _Answer:
 def three_criteria(
     smallest: int, names: Sequence[str], sensitive: Sequence[SensitiveFacts], models: int, *, counts: str = "rows"
 ) -> list[Any]:
-    """Answer the three questions of Opinion 05/2014 of the Article 29 Working Party, each apart.
+    """Answer the three questions of Opinion 05/2014 of the Article 29 Working Party separately.
 
-    smallest: rows of the smallest group, or persons: what counts says. models: how many models beside k speak of
-    sensitive columns.
+    Args:
+        smallest: Rows or persons of the smallest group.
+        names: The quasi-identifiers.
+        sensitive: What the groups disclose about each sensitive column.
+        models: Number of models besides k that protect sensitive columns.
+        counts: What k counts, "rows" or "persons".
     """
-    # Whoever picks each row of a group with chance 1/g, by any trait that differs from row to row, hits exactly one of
-    # them with chance (1 - 1/g) ** (g - 1): a predicate that singles out in spite of k.
-    lucky = (1 - 1 / smallest) ** (smallest - 1) if smallest > 1 else 1.0
+    # A predicate that selects each row of a group independently with probability 1/g selects exactly one of them with
+    # probability (1 - 1/g) ** (g - 1): it singles out in spite of k.
+    isolation = (1 - 1 / smallest) ** (smallest - 1) if smallest > 1 else 1.0
     singling = _Answer(
         "singling out",
-        "Can one person's record be told apart?",
+        "Can one person's record be singled out?",
         "limited",
-        f"By {_listed(names)} alone, no: the smallest group has {smallest:,} {counts} that look alike. A trait outside "
-        f"these columns that differs within a group can still pick exactly one of them, with a chance of "
-        f"about {percent(lucky)}; k does not limit that.",
+        f"Not by {_listed(names)} only: the smallest group has {smallest:,} {counts} that look alike. An attribute "
+        "outside these columns that differs within a group can still select exactly one of them, with a probability of "
+        f"about {percent(isolation)}; k does not limit this.",
     )
     linking = _Answer(
         "linkability",
         "Can records of one person, or of one group, be linked?",
         "remains",
-        "Models of groups leave this open: two releases, or two tables, about the same people can be joined on their "
-        "shared columns, and each join can narrow a group. Keep count of what is published about the same people.",
+        "Models of groups do not prevent this: two releases, or two tables, about the same people can be joined on "
+        "their shared columns, and each join can narrow a group. Keep a record of what you publish about the same "
+        "people.",
     )
     return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, models))]
 
 
 def _inference(sensitive: Sequence[SensitiveFacts], models: int) -> _Answer:
-    question = "Can a person's sensitive value be worked out?"
+    question = "Can a person's sensitive value be inferred?"
     if not sensitive:
-        words = "No column was named as sensitive. What the released columns say of a group, they say of its people."
+        words = "No column was declared sensitive. What the release shows about a group applies to the people in it."
         return _Answer("inference", question, "not examined", words)
     worst = max(sensitive, key=lambda facts: (facts.highest_share, facts.name))
-    words = f"In some group {band(worst.highest_share)} of the rows share one value of {worst.name!r}"
-    words += f"; no group has fewer than {worst.fewest} distinct values of it." if worst.fewest > 1 else "."
+    words = f"In at least one group, {band(worst.highest_share)} of the rows share one value of {worst.name!r}"
+    words += f"; every group has at least {worst.fewest} distinct values of it." if worst.fewest > 1 else "."
     if not models:
-        return _Answer("inference", question, "remains", f"{words} k alone does not limit this; --l and --t do.")
-    return _Answer("inference", question, "limited", f"{words} The models asked for limit this, and were recounted.")
+        return _Answer(
+            "inference", question, "remains", f"{words} k does not limit this; l-diversity and t-closeness do."
+        )
+    return _Answer(
+        "inference", question, "limited", f"{words} The requested models limit this; the verifier checked them."
+    )
 
 
 def mistakes(k: int, unexamined: Sequence[str], sensitive: Sequence[SensitiveFacts]) -> list[dict[str, Any]]:
-    """Check for the mistakes that the same opinion lists; unexamined: columns that leave as they are, not sensitive."""
+    """Check for the mistakes that the same opinion lists.
+
+    Args:
+        k: The k of the release.
+        unexamined: Insensitive columns, which are released unchanged.
+        sensitive: What the groups disclose about each sensitive column.
+    """
     skewed = [facts.name for facts in sensitive if facts.highest_share > SKEWED]
     return [
         {
-            "mistake": "a quasi-identifier was missed",
+            "mistake": "a quasi-identifier was overlooked",
             "found": bool(unexamined),
-            "words": f"{_listed(unexamined)} leave as they are: could somebody know them of a person?"
+            "words": f"{_listed(unexamined)}: released unchanged. Could anyone know these values of a person?"
             if unexamined
             else "Every released column is a quasi-identifier or sensitive.",
         },
         {
             "mistake": "k is small",
             "found": k < SMALL_K,
-            "words": f"k = {k}; {SMALL_K} is a common start." if k < SMALL_K else f"k = {k}.",
+            "words": f"k = {k}; {SMALL_K} is a common choice." if k < SMALL_K else f"k = {k}.",
         },
         {
             "mistake": "a sensitive value dominates a group",
             "found": bool(skewed),
-            "words": f"In some group more than {percent(SKEWED)} of the rows share one value of {_listed(skewed)}."
+            "words": f"In some group, more than {percent(SKEWED)} of the rows share one value of {_listed(skewed)}."
             if skewed
-            else f"No value has more than {percent(SKEWED)} of a group.",
+            else f"No value makes up more than {percent(SKEWED)} of a group.",
         },
     ]
 
 
 def conventions(smallest: int, counts: str = "rows") -> list[dict[str, Any]]:
-    """Hold the smallest group against conventions of publishers; 0.09 is read in both ways, and both are said."""
+    """Compare the smallest group with conventions of publishers; a risk of 0.09 is read in both usual ways."""
     rows = [
         {"convention": f"groups of {size}", "least_group": size, "met": smallest >= size, "words": words}
         for size, words in CONVENTIONS.items()
     ]
     least = -(-NUMBER_READING.denominator // NUMBER_READING.numerator)
-    found = chance(Fraction(1, smallest)) if smallest else "1"
+    highest = chance(Fraction(1, smallest)) if smallest else "1"
     rows.append(
         {
-            "convention": "risk of 0.09, as a number",
+            "convention": "risk of 0.09, taken literally",
             "least_group": least,
             "met": smallest >= least,
-            "words": f"read as it stands it asks for {least} {counts} (1/11 is 0.0909...); here it is {found}",
+            "words": f"taken literally, it requires {least} {counts} (1/11 is 0.0909...); the release has {highest}",
         }
     )
     return sorted(rows, key=lambda row: row["least_group"])

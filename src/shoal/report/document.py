@@ -1,4 +1,4 @@
-"""The content of a report as plain values: a public part, which tells nothing below k, and a private one."""
+"""The content of a report as plain values: a public part, which reveals no count below k, and a private part."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ MOST_CELLS = 8
 
 
 def public_part(evidence: Evidence) -> dict[str, Any]:
-    """Return what may be shown to whoever gets the release.
+    """Return the part that may go to everyone who receives the release.
 
-    No count of rows or people from 1 to k - 1 stands here or follows from others. Of the original are told the remarks
-    on it, weights that were derived from it, and, only where all its rows are in the release, how many distinct values
-    its columns have.
+    It contains no count of rows or people from 1 to k - 1, and none can be derived from it. About the original it
+    contains the notes, redacted field by field, the weights derived from it and, only if every row was released, the
+    number of distinct values of its columns.
     """
     return _common(evidence, private=False)
 
 
 def private_part(evidence: Evidence) -> dict[str, Any]:
-    """Return what is for the owner of the table alone: all measures, what was left out, values before and after."""
+    """Return the part for the owner of the table only: all measures, suppressed rows, values before and after."""
     release = evidence.release
     content = _common(evidence, private=True)
     before = risk_before(release)
@@ -105,7 +105,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
             }
             for facts in evidence.columns
         ],
-        "groups": [asdict(each) for each in size_classes(evidence.sizes, request.k)],
+        "groups": [asdict(size_class) for size_class in size_classes(evidence.sizes, request.k)],
         "cells": _cells(evidence),
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(evidence),
@@ -123,9 +123,9 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
 def _verdict(evidence: Evidence) -> str:
     request, written = evidence.release.request, evidence.written
     return (
-        f"Every combination of quasi-identifier cells in {written.name} stands for at least {request.k} "
-        f"{evidence.risk.counts}, as was asked: the written file was read again by independent code, which "
-        f"found a smallest group of {written.smallest_group:,} rows."
+        f"Every combination of quasi-identifier cells in {written.name} is shared by at least {request.k} "
+        f"{evidence.risk.counts}, as required. Independent code read the written file again and found a smallest "
+        f"group of {written.smallest_group:,} rows."
     )
 
 
@@ -151,65 +151,70 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     release, request = evidence.release, evidence.release.request
     smallest = f"smallest group: {evidence.smallest:,} {evidence.risk.counts}"
     checks = [
-        {"what": words, "found": "holds in every group" if i else smallest} for i, words in enumerate(request.models)
+        {"what": words, "found": "met by every group" if i else smallest} for i, words in enumerate(request.models)
     ]
-    left = evidence.left_out if private else hide_small(evidence.left_out, request.k)
+    suppressed = evidence.left_out if private else hide_small(evidence.left_out, request.k)
     limit = float(request.suppression_limit)
     checks.append(
-        {"what": f"at most {limit:.4g} of the rows left out" if limit else "no row left out", "found": str(left)}
+        {
+            "what": f"at most {limit:.4g} of the rows suppressed" if limit else "no row suppressed",
+            "found": str(suppressed),
+        }
     )
-    checks.append({"what": "every cell true to its original", "found": "held against it"})
+    checks.append({"what": "every cell true to the original", "found": "checked against it"})
     bound = release.lower_bound if request.tells_bound else None
     if bound is not None:
         least = f"{bound:.4f}" if private else percent(bound)
         found = f"{evidence.loss:.4f}" if private else percent(evidence.loss)
-        checks.append({"what": f"loss; no such release can lose less than {least}", "found": found})
+        checks.append({"what": f"loss; no k-anonymous release loses less than {least}", "found": found})
     return checks
 
 
 def _meaning(evidence: Evidence) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
-    known = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    people = f"rows of at least {evidence.smallest:,} persons"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    people = f"the rows of at least {evidence.smallest:,} persons"
     fitting = people if evidence.risk.counts == "persons" else f"at least {evidence.smallest:,} rows"
-    said = [f"Whoever knows {known} of a person finds {fitting} that fit, and cannot tell them apart by these."]
+    sentences = [
+        f"Anyone who knows {listed} of a person finds {fitting} that match and cannot distinguish them by these."
+    ]
     first = evidence.columns[0]
     if first.loss:
-        said.append(
-            f"The released rows lost {percent(evidence.loss)} of the detail in these columns; most of that, "
+        sentences.append(
+            f"The released rows lost {percent(evidence.loss)} of the detail in these columns; the largest part, "
             f"{percent(first.share)}, in {first.name}."
         )
     else:
-        said.append("These columns lost no detail: the table met the goal as it was.")
-    return [*said, _not_hidden(evidence)]
+        sentences.append("These columns lost no detail: the table already met the requirement.")
+    return [*sentences, _not_hidden(evidence)]
 
 
 def _not_hidden(evidence: Evidence) -> str:
-    """Say what the models that were asked for leave open."""
-    asked = [spec.get("name") for spec in evidence.release.request.specs if "column" in spec]
-    present = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
-    open_still = [] if asked or not evidence.sensitive else ["a sensitive value that a whole group shares"]
-    open_still.append("what follows from data published elsewhere")
-    open_still += [] if present else ["whether a person is in the table at all"]
-    return f"Not hidden by this: {', '.join(open_still)}."
+    """Say what the requested models do not protect."""
+    protects_values = any("column" in spec for spec in evidence.release.request.specs)
+    hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
+    unprotected = [] if protects_values or not evidence.sensitive else ["a sensitive value that a whole group shares"]
+    unprotected.append("what follows from data published elsewhere")
+    unprotected += [] if hides_presence else ["whether a person is in the table at all"]
+    return f"This does not hide {', '.join(unprotected[:-1])}{' or ' * (len(unprotected) > 1)}{unprotected[-1]}."
 
 
 def _roles(evidence: Evidence) -> list[dict[str, Any]]:
-    kept = {Role.QI: "recoded", Role.SENSITIVE: "as it was", Role.INSENSITIVE: "as it was"}
+    treatment = {Role.QI: "recoded", Role.SENSITIVE: "kept unchanged", Role.INSENSITIVE: "kept unchanged"}
     return [
         {
             "name": column.name,
             "role": str(column.role),
             "kind": str(column.kind) if column.role is Role.QI and column.kind else "",
-            "released": kept.get(column.role, "not released"),
+            "released": treatment.get(column.role, "not released"),
         }
         for column in evidence.release.schema.columns
     ]
 
 
 def _cells(evidence: Evidence) -> list[dict[str, Any]]:
-    """Return the most frequent cells of categories; those of numbers and dates would show the ends of the table."""
-    k, found = evidence.release.request.k, []
+    """Return the most frequent cells of categories; ranges of numbers and dates would show the ends of the table."""
+    k, columns = evidence.release.request.k, []
     for column in evidence.release.schema.qi:
         if column.kind is not Kind.CATEGORICAL:
             continue
@@ -217,8 +222,8 @@ def _cells(evidence: Evidence) -> list[dict[str, Any]]:
         counted = zip(table.factor(column.name).texts.to_list(), table.counts(column.name).tolist(), strict=True)
         shown, folded, rows = fold_rare(list(counted), k, MOST_CELLS)
         listed = [{"cell": cell, "rows": count} for cell, count in shown]
-        found.append({"column": column.name, "cells": listed, "others": folded, "other_rows": rows})
-    return found
+        columns.append({"column": column.name, "cells": listed, "others": folded, "other_rows": rows})
+    return columns
 
 
 def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
@@ -227,16 +232,16 @@ def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
 
 
 def _risk(evidence: Evidence) -> dict[str, Any]:
-    found = evidence.risk
-    largest = chance(Fraction(1, found.smallest_group)) if found.groups else "0"
-    average = chance(Fraction(found.groups, found.rows)) if found.groups else "0"
+    risk = evidence.risk
+    largest = chance(Fraction(1, risk.smallest_group)) if risk.groups else "0"
+    average = chance(Fraction(risk.groups, risk.rows)) if risk.groups else "0"
     return {
-        "counts": found.counts,
+        "counts": risk.counts,
         "smallest_group": evidence.smallest,
-        "threshold": str(float(found.threshold)),
-        "least_group": found.least_group,
-        "met": found.met,
-        "prosecutor": {"max": largest, "average": average, "share_above": percent(found.prosecutor.share_above)},
+        "threshold": str(float(risk.threshold)),
+        "least_group": risk.least_group,
+        "met": risk.met,
+        "prosecutor": {"max": largest, "average": average, "share_above": percent(risk.prosecutor.share_above)},
         "marketer": average,
     }
 

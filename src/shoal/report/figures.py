@@ -1,4 +1,4 @@
-"""All figures of a report, worked out once from a release that has passed the gate."""
+"""All figures of a report, computed once from a release that has passed the gate."""
 
 from __future__ import annotations
 
@@ -24,9 +24,14 @@ __all__ = ["Evidence", "Written", "gather", "risk_before"]
 
 @dataclass(frozen=True)
 class Written:
-    """A file that has passed the gate: its name and hash, and what the verifier counted in it.
+    """A released file that has passed the gate.
 
-    manifest: the name of its manifest. input_hash: of the input, keyed; None where there is no key.
+    Attributes:
+        name: File name.
+        sha256: Hash of the file.
+        manifest: File name of its manifest.
+        rows, groups, smallest_group: What the verifier counted in it.
+        input_hash: Keyed hash of the input; None without a key.
     """
 
     name: str
@@ -40,9 +45,19 @@ class Written:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A release with its figures. released: its rows; sizes: of its groups, without rows that show nothing.
+    """A release with the figures of its report.
 
-    left_out: rows of the original that are not in it. loss: of the released rows, weighted.
+    Attributes:
+        release: The release.
+        written: The file it was written to.
+        released: The released rows.
+        sizes: Rows, or persons, of each group; fully suppressed rows are in no group.
+        starred: Rows that show "*" in every quasi-identifier.
+        left_out: Rows of the original that were not released.
+        loss: Weighted information loss of the released rows.
+        columns: The quasi-identifiers, those with the largest loss first.
+        sensitive: What the groups disclose about each sensitive column.
+        risk: Risk of the released rows.
     """
 
     release: Release
@@ -58,12 +73,12 @@ class Evidence:
 
     @property
     def smallest(self) -> int:
-        """Rows of the smallest group as the verifier counted them, or its persons where they are what counts."""
+        """Rows of the smallest group as counted by the verifier, or its persons if k counts persons."""
         return self.risk.smallest_group if self.risk.counts == "persons" else self.written.smallest_group
 
 
 def gather(release: Release, written: Written) -> Evidence:
-    """Work out the figures."""
+    """Compute the figures of a release that was written."""
     names = [column.name for column in release.schema.qi]
     weights = release.original.weights
     released = Table(release.text, weights=None if weights is None else weights[release.source_rows])
@@ -93,20 +108,20 @@ def _counts(release: Release) -> str:
 
 
 def risk_before(release: Release) -> Risk:
-    """Return the risk of the original, whose groups are counted as those of the release are."""
+    """Return the risk of the original, with its groups counted like those of the release."""
     original, names = release.original, [column.name for column in release.schema.qi]
     return estimate(_count(release, original, np.arange(original.frame.height), names), counts=_counts(release))
 
 
-def _part(table: Table, kept: NDArray[np.bool_]) -> Table:
-    """Return these rows of a table."""
-    if kept.all():
+def _part(table: Table, selected: NDArray[np.bool_]) -> Table:
+    """Return the selected rows of a table."""
+    if selected.all():
         return table
-    return Table(table.frame.filter(kept), weights=None if table.weights is None else table.weights[kept])
+    return Table(table.frame.filter(selected), weights=None if table.weights is None else table.weights[selected])
 
 
 def _count(release: Release, table: Table, source: NDArray[np.int64], names: list[str]) -> NDArray[np.int64]:
-    """Return the rows, or the persons, of each group of a table; source: the row of the original behind each row."""
+    """Count the rows, or the persons, of each group; `source` gives the row of the original behind each row."""
     if not table.frame.height:
         return np.zeros(0, dtype=np.int64)
     for person in release.schema.names(Role.PERSON):
@@ -117,10 +132,10 @@ def _count(release: Release, table: Table, source: NDArray[np.int64], names: lis
 
 
 def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[ColumnFacts, ...], float]:
-    """Return the facts of each quasi-identifier, the costliest first, and the loss of the released rows.
+    """Return the facts of each quasi-identifier, largest loss first, and the loss of the released rows.
 
-    Measures count a row that was left out as lost in every column. Here they are not counted, so that nothing that is
-    told of the loss tells how many there are.
+    `Measures` count a suppressed row as lost in every column. These figures ignore suppressed rows, so that a published
+    loss does not reveal their number.
     """
     settings, schema, measures = release.settings, release.schema, release.measures
     weights = {name: float(weight) for name, weight in release.request.weights.items()}

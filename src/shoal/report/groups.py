@@ -1,4 +1,4 @@
-"""The groups of a release: their sizes, and what they show of sensitive columns."""
+"""Sizes of the groups of a release, and what the groups disclose about sensitive columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SensitiveFacts", "SizeClass", "look_at_sensitive", "size_classes"]
 
 @dataclass(frozen=True)
 class SizeClass:
-    """The rows in groups of a stretch of sizes; largest: both ends are in it."""
+    """The rows in groups whose size lies between `smallest` and `largest`, both included."""
 
     smallest: int
     largest: int
@@ -24,11 +24,15 @@ class SizeClass:
 
 @dataclass(frozen=True)
 class SensitiveFacts:
-    """What groups show of a sensitive column.
+    """What the groups of a release disclose about a sensitive column.
 
-    fewest: distinct values in the group that has least. one_value: rows in groups that show one value alone.
-    highest_share: of one value in any group. lift: how many times more frequent than in the whole release a value is in
-    any group of which it makes up half or more; values of fewer than k rows are left out. 0 where there is none.
+    Attributes:
+        name: Name of the column.
+        fewest: Distinct values in the least diverse group.
+        one_value: Rows in groups that share one value.
+        highest_share: Highest share of one value in any group.
+        lift: Highest ratio of a value's share in a group to its share in the release, over the values that make up at
+            least half of a group and occur in at least k rows; 0 if there are none.
     """
 
     name: str
@@ -39,7 +43,7 @@ class SensitiveFacts:
 
 
 def size_classes(sizes: NDArray[np.int64], k: int) -> list[SizeClass]:
-    """Return the rows in groups by their size: narrow classes near k, then wider ones up to the largest group."""
+    """Count the rows in groups by group size, in classes that are narrow near k and widen towards the largest group."""
     if not len(sizes):
         return []
     largest = int(sizes.max())
@@ -57,9 +61,13 @@ def size_classes(sizes: NDArray[np.int64], k: int) -> list[SizeClass]:
 
 
 def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[str], k: int) -> list[SensitiveFacts]:
-    """Count the values of sensitive columns in each group; table: the released rows that are in groups.
+    """Count the values of sensitive columns in each group.
 
-    names: the quasi-identifiers.
+    Args:
+        table: The released rows that belong to a group.
+        names: The quasi-identifiers.
+        sensitive: The sensitive columns.
+        k: Values in fewer rows do not count for the lift.
     """
     import polars as pl
 
@@ -67,23 +75,23 @@ def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[st
         return []
     weights = table.weights if table.weights is not None else np.ones(table.frame.height, dtype=np.int64)
     frame = pl.DataFrame({"group": table.group_labels(names), "rows": weights})
-    found = []
+    facts = []
     for name in sensitive:
         counted = (
             frame.with_columns(value=pl.Series(table.factor(name).ranks))
             .group_by("group", "value")
             .agg(pl.col("rows").sum())
         )
-        whole = counted.group_by("value").agg(pl.col("rows").sum().alias("all"))
+        totals = counted.group_by("value").agg(pl.col("rows").sum().alias("all"))
         groups = counted.group_by("group").agg(
             pl.len().alias("distinct"), pl.col("rows").sum().alias("size"), pl.col("rows").max().alias("most")
         )
-        n_rows = int(whole["all"].sum())
-        joined = counted.join(whole, on="value").join(groups.select("group", "size"), on="group")
+        n_rows = int(totals["all"].sum())
+        joined = counted.join(totals, on="value").join(groups.select("group", "size"), on="group")
         lifts = joined.filter((pl.col("all") >= k) & (2 * pl.col("rows") >= pl.col("size"))).select(
             (pl.col("rows") * n_rows / (pl.col("size") * pl.col("all"))).max()
         )
-        found.append(
+        facts.append(
             SensitiveFacts(
                 name,
                 fewest=int(groups["distinct"].min() or 0),  # type: ignore[arg-type]
@@ -92,4 +100,4 @@ def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[st
                 lift=float(lifts.item() or 0.0),
             )
         )
-    return found
+    return facts

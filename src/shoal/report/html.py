@@ -1,4 +1,4 @@
-"""A report as one HTML file: nothing fetched, no script, light, dark and on paper."""
+"""A report as one self-contained HTML file, without scripts, for light and dark screens and for paper."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ROLES = {
     "insensitive": "insensitive",
     "identifier": "identifier",
     "person": "person",
-    "k": "own k",
+    "k": "personal k",
     "weight": "weight",
 }
 
 
 def as_html(content: Mapping[str, Any]) -> str:
-    """Return the page of a report; content: as in its JSON twin."""
+    """Return the page of a report from the content of its JSON twin."""
     return render(
         "release.html",
         package="shoal.report",
@@ -65,19 +65,19 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
         columns.append(Bar(name, each["rows"], f"{each['rows']:,}"))
     return charts.histogram(
         "Group sizes",
-        f"No group has fewer than {content['risk']['smallest_group']:,} {counts}; {k} was asked for.",
+        f"The smallest group has {content['risk']['smallest_group']:,} {counts}; the release required {k}.",
         columns,
         x=f"{counts} in the group",
-        y=f"{counts} in such groups",
+        y=f"{counts} in groups of this size",
         marked=f"k = {k}",
     )
 
 
 def _cells(column: Mapping[str, Any]) -> Chart:
     rows = [Bar(each["cell"] or "(missing)", each["rows"], f"{each['rows']:,}") for each in column["cells"]]
-    summary = f"{rows[0].name} stands in {rows[0].words} rows." if rows else "No cell stands in k rows or more."
+    summary = f"{rows[0].name} occurs in {rows[0].words} rows." if rows else "No cell occurs in k rows or more."
     if column["others"]:
-        summary += f" {column['others']:,} other cells stand in {column['other_rows']:,} rows together."
+        summary += f" {column['others']:,} other cells occur in {column['other_rows']:,} rows together."
     title = f"Released cells of {column['column']}"
     return charts.bars(title, summary, rows, head=(column["column"], "released rows"))
 
@@ -86,7 +86,7 @@ def _spread(column: Mapping[str, Any]) -> Chart:
     rows = [Pair(each["name"], each["before"], each["after"]) for each in column["rows"]]
     return charts.pairs(
         f"{column['column']} before and after",
-        "Rows of each value or stretch of values; a range or set counts evenly for all that it covers.",
+        "Rows of each value or interval; a range or set counts evenly for all values that it covers.",
         rows,
         head=(column["column"], "rows before", "rows after"),
     )

@@ -1,4 +1,4 @@
-"""How to make the same release again: the settings as a shoal.toml, and the command that reads it."""
+"""How to repeat a release: its settings as a shoal.toml, and the command that reads them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["as_toml", "command"]
 
 
 def command(release: Release, output: str, source: str) -> str:
-    """Return the command line that makes a release again; what a shoal.toml cannot hold stands in it."""
+    """Return the command that repeats a release; it contains the options that a shoal.toml cannot."""
     words = ["shoal", "anonymize", source, "-o", output, "--config", "shoal.toml"]
     words += ["--keep-order"] * release.request.keep_order
     return shlex.join(words)
@@ -32,17 +32,18 @@ def command(release: Release, output: str, source: str) -> str:
 def as_toml(release: Release, *, private: bool) -> str:
     """Return the settings of a release as a shoal.toml.
 
-    private: with the values that rules name, and with paths as they were given; otherwise rules are left out and
-    files appear by their names alone.
+    Args:
+        release: The release.
+        private: Whether to include rules, which name values, and the folders of files.
     """
     return "\n".join(_lines(release, private)) + "\n"
 
 
 def _lines(release: Release, private: bool) -> Iterator[str]:
     request, settings = release.request, release.settings
-    asked = settings.k if settings.k is not None else None if settings.k_column else request.k
+    k = settings.k if settings.k is not None else None if settings.k_column else request.k
     plain = {
-        "k": asked,
+        "k": k,
         "method": request.method,
         "seed": request.seed,
         "suppression_limit": float(request.suppression_limit) if request.suppression_limit else None,
@@ -66,11 +67,11 @@ def _lines(release: Release, private: bool) -> Iterator[str]:
             yield from ("", "[[models]]")
             yield from pairs(spec)
     if settings.constraints and not private:
-        yield from ("", f"# {len(settings.constraints)} rules: they name values, and stand in the private report alone")
+        yield from ("", f"# {len(settings.constraints)} rules, which name values, are only in the private report")
     for rule in settings.data_rules() if private else ():
-        given = {name: value for name, value in asdict(rule).items() if value is not None}
+        content = {name: value for name, value in asdict(rule).items() if value is not None}
         yield from ("", "[[rules]]")
-        yield from pairs(given)
+        yield from pairs(content)
     yield from _columns(release, private)
     yield from _section("signoff", dict(settings.signoff))
 
@@ -99,20 +100,21 @@ def _column(column: Column, accepted: bool) -> dict[str, Any]:
     }
 
 
-def _hierarchy(given: Any, private: bool) -> Iterator[str]:
-    if isinstance(given, str | os.PathLike):
-        yield from pairs({"hierarchy": _path(given, private)})
-    elif isinstance(given, PrefixHierarchy):
-        yield from pairs({"prefixes": {"lengths": list(given.lengths)} if given.lengths else {"mask": given.mask}})
-    elif isinstance(given, IntervalHierarchy) and given.widths:
-        fields = {"widths": list(given.widths), "origin": given.origin or None, "unit": given.unit}
+def _hierarchy(hierarchy: Any, private: bool) -> Iterator[str]:
+    if isinstance(hierarchy, str | os.PathLike):
+        yield from pairs({"hierarchy": _path(hierarchy, private)})
+    elif isinstance(hierarchy, PrefixHierarchy):
+        lengths = hierarchy.lengths
+        yield from pairs({"prefixes": {"lengths": list(lengths)} if lengths else {"mask": hierarchy.mask}})
+    elif isinstance(hierarchy, IntervalHierarchy) and hierarchy.widths:
+        fields = {"widths": list(hierarchy.widths), "origin": hierarchy.origin or None, "unit": hierarchy.unit}
         yield from pairs({"intervals": {name: value for name, value in fields.items() if value is not None}})
     else:
-        yield "# hierarchy: made in Python; give the same one again"
+        yield "# hierarchy: made in Python; pass the same one again"
 
 
 def _file(release: Release) -> dict[str, Any]:
-    """Return how the file was said to be written; what was told from its bytes is told from them again."""
+    """Return the file settings that the user gave; the others are detected again."""
     settings = release.settings
     marks = next(((column.decimal, column.thousands) for column in release.schema.columns), (".", ""))
     return {
@@ -125,10 +127,10 @@ def _file(release: Release) -> dict[str, Any]:
     }
 
 
-def _path(given: Any, private: bool) -> str | None:
-    if not isinstance(given, str | os.PathLike):
+def _path(path: Any, private: bool) -> str | None:
+    if not isinstance(path, str | os.PathLike):
         return None
-    return str(given) if private else Path(given).name
+    return str(path) if private else Path(path).name
 
 
 def _section(name: str, content: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How the values of a column spread before and after: for the private part of a report alone."""
+"""Distribution of a column before and after the release; for the private part of a report only."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Share", "spread_of"]
 
 MOST_VALUES = 12
 N_BINS = 12
-STAR, REST, HIDDEN, MISSING = "*", "other values", "shown as *, or left out", "missing"
+STAR, REST, HIDDEN, MISSING = "*", "other values", "shown as * or suppressed", "missing"
 
 
 @dataclass(frozen=True)
 class Share:
-    """The rows of one value, or stretch of values, before and after; a range is spread evenly over what it covers."""
+    """Rows of one value or interval before and after; a released range counts evenly for all that it covers."""
 
     name: str
     before: float
@@ -38,16 +38,25 @@ def spread_of(
     under: Mapping[str, frozenset[str]],
     missing: Sequence[str],
 ) -> list[Share]:
-    """Return how the rows of a quasi-identifier spread over its values, before and after."""
+    """Return the distribution of a quasi-identifier before and after the release.
+
+    Args:
+        column: The quasi-identifier.
+        original: The original rows.
+        released: The released rows.
+        ends: For numbers and dates, the smallest and the largest value behind each cell.
+        under: The values below each label of the hierarchy.
+        missing: Markers of missing values.
+    """
     before = _counted(original, column.name)
     after = _counted(released, column.name)
-    gone = sum(before.values()) - sum(after.values())
+    suppressed = sum(before.values()) - sum(after.values())
     if column.kind is Kind.CATEGORICAL:
-        found = _values(before, after, CategoryReader(_domain(before, missing), frozenset(missing), under))
+        shares = _values(before, after, CategoryReader(_domain(before, missing), frozenset(missing), under))
     else:
-        found = _stretches(column, before, after, ends, under, missing)
-    hidden = gone + after.get(STAR, 0) * (STAR not in before)
-    return [*found, Share(HIDDEN, 0, hidden)] if hidden else found
+        shares = _intervals(column, before, after, ends, under, missing)
+    hidden = suppressed + after.get(STAR, 0) * (STAR not in before)
+    return [*shares, Share(HIDDEN, 0, hidden)] if hidden else shares
 
 
 def _counted(table: Table, name: str) -> dict[str, int]:
@@ -72,14 +81,14 @@ def _values(before: Mapping[str, int], after: Mapping[str, int], reader: Categor
         for member in sorted(members):
             then[member] += rows / len(members)
     ranked = sorted(first, key=lambda value: (-first[value], value))
-    shown = [Share(value or MISSING, first[value], then[value]) for value in ranked[:MOST_VALUES]]
+    shares = [Share(value or MISSING, first[value], then[value]) for value in ranked[:MOST_VALUES]]
     rest = ranked[MOST_VALUES:]
     if rest:
-        shown.append(Share(REST, sum(first[value] for value in rest), sum(then[value] for value in rest)))
-    return shown
+        shares.append(Share(REST, sum(first[value] for value in rest), sum(then[value] for value in rest)))
+    return shares
 
 
-def _stretches(
+def _intervals(
     column: Column,
     before: Mapping[str, int],
     after: Mapping[str, int],
@@ -87,13 +96,13 @@ def _stretches(
     under: Mapping[str, frozenset[str]],
     missing: Sequence[str],
 ) -> list[Share]:
-    known = [text for text in before if text not in missing]
-    if not known:
+    texts = [text for text in before if text not in missing]
+    if not texts:
         return []
-    number = dict(zip(known, map(_scaled(column), numbers_of(column, known)[0]), strict=True))
+    number = dict(zip(texts, map(_scaled(column), numbers_of(column, texts)[0]), strict=True))
     low, high = min(number.values()), max(number.values())
-    whole = all(value == int(value) for value in number.values()) or column.kind is Kind.DATE
-    edges = _edges(low, high, whole=whole)
+    integers = all(value == int(value) for value in number.values()) or column.kind is Kind.DATE
+    edges = _edges(low, high, integers=integers)
     first, then = np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
     for text, rows in before.items():
         if text in number:
@@ -101,15 +110,15 @@ def _stretches(
     for text, rows in sorted(after.items()):
         if text in missing or text == STAR:
             continue
-        start, end = _stretch(column, text, ends, under, number)
+        start, end = _range(column, text, ends, under, number)
         then += rows * _cover(edges, max(start, low), min(end, high))
-    said = [Share(_name(edges, i, whole=whole), float(first[i]), float(then[i])) for i in range(len(first))]
+    shares = [Share(_name(edges, i, integers=integers), float(first[i]), float(then[i])) for i in range(len(first))]
     absent = [sum(rows for text, rows in counted.items() if text in missing) for counted in (before, after)]
-    return [*said, Share(MISSING, *absent)] if any(absent) else said
+    return [*shares, Share(MISSING, *absent)] if any(absent) else shares
 
 
 def _scaled(column: Column) -> Callable[[Any], float]:
-    """Return what turns a number as it is read into one of the axis: dates, in seconds since year 1, in years."""
+    """Return the function from a parsed number to its place on the axis; dates become fractional years."""
     return _year if column.kind is Kind.DATE else float
 
 
@@ -118,29 +127,29 @@ def _year(seconds: float) -> float:
     return day.year + (day.timetuple().tm_yday - 1) / 366
 
 
-def _stretch(
+def _range(
     column: Column,
     text: str,
     ends: Mapping[str, tuple[str, str]],
     under: Mapping[str, frozenset[str]],
     number: Mapping[str, float],
 ) -> tuple[float, float]:
-    given = ends.get(text, (text, text))
-    if given == (text, text) and text in under and text not in number:
+    bounds = ends.get(text, (text, text))
+    if bounds == (text, text) and text in under and text not in number:
         inside = [number[value] for value in under[text] if value in number]
         return (min(inside), max(inside)) if inside else (0.0, 0.0)
-    if all(end in number for end in given):
-        return number[given[0]], number[given[1]]
-    low, high = map(_scaled(column), numbers_of(column, list(given))[0])
+    if all(end in number for end in bounds):
+        return number[bounds[0]], number[bounds[1]]
+    low, high = map(_scaled(column), numbers_of(column, list(bounds))[0])
     return low, high
 
 
-def _edges(low: float, high: float, *, whole: bool) -> NDArray[np.float64]:
-    """Return round edges of about a dozen stretches; of whole numbers, each stretch begins at its edge."""
-    above = high + 1 if whole else high
+def _edges(low: float, high: float, *, integers: bool) -> NDArray[np.float64]:
+    """Return the round edges of about a dozen bins; a bin of integers begins at its edge."""
+    above = high + 1 if integers else high
     power = 10.0 ** np.floor(np.log10(max(above - low, 1e-12) / N_BINS))
     for factor in (1, 2, 5, 10, 20):
-        step = max(factor * power, 1.0) if whole else factor * power
+        step = max(factor * power, 1.0) if integers else factor * power
         first, last = np.floor(low / step), np.ceil(above / step)
         if last - first <= N_BINS:
             break
@@ -152,7 +161,7 @@ def _bin(edges: NDArray[np.float64], value: float) -> int:
 
 
 def _cover(edges: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """Return the share of a range that falls into each stretch."""
+    """Return the share of a range that falls into each bin."""
     if high <= low:
         single = np.zeros(len(edges) - 1)
         single[_bin(edges, low)] = 1
@@ -162,8 +171,8 @@ def _cover(edges: NDArray[np.float64], low: float, high: float) -> NDArray[np.fl
     return np.asarray(inside / total) if total else inside
 
 
-def _name(edges: NDArray[np.float64], i: int, *, whole: bool) -> str:
+def _name(edges: NDArray[np.float64], i: int, *, integers: bool) -> str:
     low, high = edges[i], edges[i + 1]
-    if whole:
+    if integers:
         return f"{low:.0f}" if high - low == 1 else f"{low:.0f} to {high - 1:.0f}"
     return f"{low:.10g} to below {high:.10g}"

@@ -53,4 +53,4 @@ def _disclosures(evidence: Evidence) -> Iterator[Note]:
                 f"a value that makes up at least half of a group is {facts.lift:.0f} times as frequent there as in "
                 "the release"
             )
-            yield Note(about, text, f"limit this with {setting('t')}")
+            yield Note(about, text, f"limit this with {setting('t')} (t-closeness)")

@@ -1,4 +1,4 @@
-"""How figures are said in a report: shares, chances, widths, and what must not be counted out."""
+"""Figures of a report in words, and the rounding and folding that keep public figures from revealing small counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ __all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_small", "percent", "ro
 
 HIDDEN = "<k"
 DAY = 86_400.0
-UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))  # up to so many days
+# Up to this many days, the length of the unit in days, and its name.
+UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))
 
 
 def hide_small(count: int, k: int) -> int | str:
@@ -20,10 +21,18 @@ def hide_small(count: int, k: int) -> int | str:
 
 
 def fold_rare(counted: Sequence[tuple[str, int]], k: int, most: int) -> tuple[list[tuple[str, int]], int, int]:
-    """Return the most frequent of some names with their rows, then how many names are folded, and their rows together.
+    """Keep the most frequent names and fold the others into one total.
 
-    No count below k is shown, and none can be worked out from the others: what is folded has at least k rows together,
-    and is never one name alone that is rarer than k.
+    No count below k is shown or can be derived from the others: the folded names have at least k rows together, and a
+    single name with fewer than k rows is never folded on its own.
+
+    Args:
+        counted: Names and their rows.
+        k: Smallest count that may be shown.
+        most: Largest number of names to show.
+
+    Returns:
+        The names shown with their rows, the number of folded names, and the rows of the folded names.
 
     >>> fold_rare([("a", 9), ("b", 7), ("c", 2)], k=5, most=10)
     ([('a', 9)], 2, 9)
@@ -38,12 +47,12 @@ def fold_rare(counted: Sequence[tuple[str, int]], k: int, most: int) -> tuple[li
 
 
 def rounded(share: float) -> float:
-    """Return a share with two significant digits: enough to judge by, too little to work the original's range out."""
+    """Round a share to two significant digits: enough to judge it, too few to derive the range of the original."""
     return float(f"{share:.2g}")
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with two significant digits; what is much is not said to be all.
+    """Return a share in percent with two significant digits; a share below 1 never reads 100 %.
 
     >>> percent(0.1234), percent(0.0172), percent(0), percent(0.996), percent(1)
     ('12 %', '1.7 %', '0 %', 'over 99 %', '100 %')
@@ -56,7 +65,7 @@ def percent(share: float) -> str:
 
 
 def band(share: float) -> str:
-    """Return a share of a group in words: in percent it would tell how many of its few rows there are.
+    """Return a share of a group as a band; its percentage would reveal the count in a small group.
 
     >>> band(0.4), band(0.6), band(0.9), band(1)
     ('at most half', 'over half', 'over 80 %', 'all')
@@ -65,7 +74,7 @@ def band(share: float) -> str:
 
 
 def chance(share: Fraction) -> str:
-    """Return a chance with at most four decimals, rounded up, so that none looks smaller than it is.
+    """Return a probability with at most four decimals, rounded up, so that it never looks smaller than it is.
 
     >>> chance(Fraction(1, 11)), chance(Fraction(1, 5))
     ('0.091', '0.2')
@@ -74,7 +83,7 @@ def chance(share: Fraction) -> str:
 
 
 def width_words(width: float, *, dates: bool) -> str:
-    """Return the width of a range: of numbers as it is, of dates, given in seconds, in days, months or years.
+    """Return the width of a range of numbers, or of dates (given in seconds) in days, months or years.
 
     >>> width_words(9.04, dates=False), width_words(40 * DAY, dates=True), width_words(3653 * DAY, dates=True)
     ('9', '40 days', '10 years')

@@ -1,21 +1,22 @@
-"""The independent verifier: it reads and judges releases with code that shares nothing with what makes them.
+"""The independent verifier: it reads and judges releases and shares no code with what makes them.
 
-`gate` proves a file just written against its source, row by row; `gate_recoded`, `check_recoded` and `check_copy` do so
-for tables larger than memory and for tables in a database; `check` and `verify` take any released table, with or
-without its original. Only errors and schema are shared with the rest of shoal. Counting is done with plain
-dictionaries; row numbers count the data rows from 1; no text holds a cell of a table.
+`gate` checks a file that was just written against its source, row by row; `gate_recoded`, `check_recoded` and
+`check_copy` do so for tables larger than memory and for tables in a database. `check` and `verify` accept any released
+table, with or without its original. The verifier imports only errors and schema from the rest of shoal and counts in
+plain dictionaries. Row numbers count the data rows from 1. No text contains a cell of a table.
 """
 
 from shoal.verification.database import check_copy, check_recoded, table_rows
 from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
 from shoal.verification.reading.tables import can_read, read_original
-from shoal.verification.verdict import Verdict
+from shoal.verification.verdict import Verdict, Violation
 from shoal.verification.verifier import check, verify
 
 __all__ = [
     "Claimed",
     "Verdict",
+    "Violation",
     "can_read",
     "check",
     "check_copy",

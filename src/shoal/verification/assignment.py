@@ -1,37 +1,41 @@
-"""Can every released row stand for an original row of its own?
+"""Whether every released row can be assigned an original row of its own.
 
-A maximum flow from distinct released rows to distinct original rows, with sets of original rows as the bits of big
-integers.
+Distinct released rows are boxes, distinct original rows are points, and the assignment is a maximum flow between them.
 """
 
 from __future__ import annotations
 
-import operator
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from shoal.verification.cells import Cells, normalise
+from shoal.verification.flow import BLOCK, Blocks, Flow, bits_of, pack
 
-__all__ = ["BLOCK", "Domain", "Point", "Side", "bits_of", "count_unmatched", "points_inside"]
+__all__ = ["Domain", "Point", "Side", "count_unmatched", "number_sides", "points_inside"]
 
 MOST_KEPT_MASKS = 200_000  # for one column
-BLOCK = 4096  # points whose bits stand in one integer
 N_PARTS = 64
-FEW_PAIRS = 32  # of box and point: compared one by one
+FEW_PAIRS = 32  # up to this many pairs of box and point are compared one by one
 
-TextTable = tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]  # quasi-identifiers, then columns to be equal
-Run = tuple[int, int]  # value numbers from .. up to, the second left out
+TextTable = tuple[
+    Sequence[Sequence[str]], Sequence[Sequence[str]]
+]  # quasi-identifiers, then columns that must be equal
+Run = tuple[int, int]  # value numbers from the first up to, but without, the second
 Side = tuple[Run, ...]  # what a released cell covers, as runs of value numbers in rising order
 Point = tuple[int, ...]  # an original row: its value number in each quasi-identifier
 Box = tuple[int, ...]  # a released row: the number of its side in each quasi-identifier
-Blocks = tuple[tuple[int, int], ...]  # a set of points: the blocks that hold some, and their bits there
 
 
 class Domain:
-    """The values of one quasi-identifier in the original, numbered so that every range is one run."""
+    """The values of one quasi-identifier in the original, numbered so that every range is one run.
+
+    Args:
+        cells: How to read the quasi-identifier.
+        texts: Its distinct cells in the original.
+    """
 
     def __init__(self, cells: Cells, texts: Iterable[str]) -> None:
         self._cells = cells
@@ -47,7 +51,7 @@ class Domain:
             self._scales[scale] = len(numbered), [value for value, _ in members]
             numbered.update((form, number) for number, (_, form) in enumerate(members, len(numbered)))
         self.size = len(numbered) + 1
-        numbered[""] = self.size - 1  # every missing text, whether or not there is one
+        numbered[""] = self.size - 1  # all texts that mean a missing value share this number
         self._numbered = numbered
         self.ids = {text: numbered[form] for text, form in forms.items()}
 
@@ -80,30 +84,45 @@ def count_unmatched(
     released: TextTable,
     original: TextTable,
 ) -> tuple[int, list[int]]:
-    """Count the released rows left over when as many as possible stand for an original row of their own.
+    """Count the released rows that are left when as many as possible have an original row of their own.
 
-    With it, for each quasi-identifier, how many released rows hold a cell there that covers no original value.
+    A released row can be assigned an original row if its equal columns are the same and each of its quasi-identifier
+    cells covers the original cell.
 
-    A released row can stand for an original row if its equal columns are the same and each of its quasi-identifier
-    cells covers the original one.
+    Args:
+        cells: How to read each quasi-identifier.
+        released: The columns of the release.
+        original: The columns of the original.
+
+    Returns:
+        The number of unmatched rows and, for each quasi-identifier, the number of released rows whose cell covers no
+        original value.
     """
     domains = [Domain(c, set(column)) for c, column in zip(cells, original[0], strict=True)]
     points = _by_key([map(d.ids.__getitem__, column) for d, column in zip(domains, original[0], strict=True)], original)
     sides: list[list[Side]] = []
     numbers: list[dict[str, int]] = []
-    barren: list[int] = []
+    n_empty: list[int] = []
     for domain, column in zip(domains, released[0], strict=True):
-        covered = {cell: domain.side(cell) for cell in dict.fromkeys(column)}
-        sides.append(list(dict.fromkeys(covered.values())))
-        place = {side: number for number, side in enumerate(sides[-1])}
-        numbers.append({cell: place[side] for cell, side in covered.items()})
-        barren.append(sum(map({cell for cell, side in covered.items() if not side}.__contains__, column)))
+        column_sides, number_of = number_sides(domain, column)
+        sides.append(column_sides)
+        numbers.append(number_of)
+        empty_cells = {cell for cell, number in number_of.items() if not column_sides[number]}
+        n_empty.append(sum(map(empty_cells.__contains__, column)))
     boxes = _by_key([map(n.__getitem__, column) for n, column in zip(numbers, released[0], strict=True)], released)
-    return sum(_shortfall(group, points.get(key, {}), sides) for key, group in boxes.items()), barren
+    return sum(_shortfall(group, points.get(key, {}), sides) for key, group in boxes.items()), n_empty
+
+
+def number_sides(domain: Domain, column: Iterable[str]) -> tuple[list[Side], dict[str, int]]:
+    """Return the distinct sides of the released cells of a column, and the number of the side of each cell."""
+    side_of = {cell: domain.side(cell) for cell in dict.fromkeys(column)}
+    sides = list(dict.fromkeys(side_of.values()))
+    numbers = {side: number for number, side in enumerate(sides)}
+    return sides, {cell: numbers[side] for cell, side in side_of.items()}
 
 
 def _by_key(numbered: Sequence[Iterable[int]], table: TextTable) -> dict[tuple[str, ...], dict[tuple[int, ...], int]]:
-    """Count the rows by their equal columns and, below that, by their numbered quasi-identifiers."""
+    """Count the rows by their equal columns and, within these, by their numbered quasi-identifiers."""
     counted: dict[tuple[str, ...], dict[tuple[int, ...], int]] = defaultdict(dict)
     width = len(numbered)
     for row, count in Counter(zip(*numbered, *table[1], strict=True)).items():
@@ -121,24 +140,28 @@ def _shortfall(boxes: Mapping[Box, int], points: Mapping[Point, int], sides: Seq
     narrow_first = sorted(range(len(sides)), key=spread.__getitem__)
     order = sorted(points, key=lambda point: [point[c] for c in narrow_first])
     candidates = points_inside(list(boxes), order, sides, narrow_first)
-    return _Flow(candidates, list(boxes.values()), [points[point] for point in order]).shortfall()
+    return Flow(candidates, list(boxes.values()), [points[point] for point in order]).shortfall()
 
 
 def points_inside(
     boxes: Sequence[Box], points: Sequence[Point], sides: Sequence[Sequence[Side]], narrow_first: Sequence[int]
 ) -> list[Blocks]:
-    """Return for each box the points inside.
+    """Return the points inside each box.
 
-    The points stand in the order of the columns where boxes are narrow, so that those of a box lie in few blocks.
+    Args:
+        boxes: The boxes.
+        points: The points, sorted by the columns of `narrow_first`, so that those of a box lie in few blocks.
+        sides: The sides of each column by number.
+        narrow_first: The columns, those in which boxes are narrow first.
     """
     if len(boxes) * len(points) <= FEW_PAIRS:
-        whole = [sum(1 << n for n, point in enumerate(points) if _inside(box, point, sides)) for box in boxes]
-        return [((0, mask),) if mask else () for mask in whole]
+        bit_sets = [sum(1 << n for n, point in enumerate(points) if _inside(box, point, sides)) for box in boxes]
+        return [((0, mask),) if mask else () for mask in bit_sets]
     starts = range(0, len(points), BLOCK)
     axes = [[_Axis(column) for column in zip(*points[start : start + BLOCK], strict=True)] for start in starts]
     columns = [(c, _Blocked([block[c] for block in axes], sides[c])) for c in narrow_first]
     everything = [(1 << min(BLOCK, len(points) - start)) - 1 for start in starts]
-    found: list[Blocks] = []
+    matches: list[Blocks] = []
     for box in boxes:
         touched = (1 << len(starts)) - 1
         for c, column in columns:
@@ -152,8 +175,8 @@ def points_inside(
                     break
             else:
                 masks.append((block, mask))
-        found.append(tuple(masks))
-    return found
+        matches.append(tuple(masks))
+    return matches
 
 
 def _inside(box: Box, point: Point, sides: Sequence[Sequence[Side]]) -> bool:
@@ -164,7 +187,7 @@ def _inside(box: Box, point: Point, sides: Sequence[Sequence[Side]]) -> bool:
 
 
 class _Blocked:
-    """One column of all points, block by block; what was asked for before is kept."""
+    """One column of all points, block by block, with a cache."""
 
     def __init__(self, axes: Sequence[_Axis], sides: Sequence[Side]) -> None:
         self._axes = axes
@@ -173,16 +196,16 @@ class _Blocked:
         self._masks: dict[tuple[int, int], int] = {}
 
     def touched(self, side: int) -> int:
-        """Return the blocks that hold a value of the side, as bits; all of them where sides are too many to ask."""
+        """Return the blocks that contain a value of the side, as bits; all of them if there are too many sides."""
         if len(self._sides) > MOST_KEPT_MASKS // len(self._axes):
             return -1
-        found = self._touched.get(side)
-        if found is None:
+        blocks = self._touched.get(side)
+        if blocks is None:
             runs = self._sides[side]
-            found = self._touched[side] = _pack(
+            blocks = self._touched[side] = pack(
                 [n for n, axis in enumerate(self._axes) if axis.meets(runs)], len(self._axes)
             )
-        return found
+        return blocks
 
     def mask(self, side: int, block: int) -> int:
         """Return the points of a block whose value lies in the side."""
@@ -195,10 +218,10 @@ class _Blocked:
 
 
 class _Axis:
-    """One column of a block of points: gives the bit set of the points whose value lies in a side.
+    """One column of a block of points; finds the points whose value lies in a side.
 
-    The points in order of value are cut into parts at changes of value, a frequent value being a part of its own; for
-    each cut the set of all points before it is kept, so that a run of whole parts is one exclusive or.
+    The points are sorted by value and cut into parts where the value changes; a frequent value gets a part of its own.
+    The set of all points before each cut is stored, so a run of complete parts costs one exclusive or.
     """
 
     def __init__(self, values: Sequence[int]) -> None:
@@ -217,164 +240,23 @@ class _Axis:
             self._before.append(self._before[-1] | self._bits(start, stop))
 
     def meets(self, side: Side) -> bool:
-        """Say whether a value lies in one of the runs."""
+        """Return whether a value lies in one of the runs."""
         if not side or side[0][0] > self._values[-1] or side[-1][1] <= self._values[0]:
             return False
         return any(bisect_left(self._values, low) < bisect_left(self._values, high) for low, high in side)
 
     def mask(self, side: Side) -> int:
-        """Return the set of the points whose value lies in one of the runs."""
-        found = 0
+        """Return the points whose value lies in one of the runs, as bits."""
+        points = 0
         for low, high in side:
             start, stop = bisect_left(self._values, low), bisect_left(self._values, high)
             first, last = bisect_left(self._cuts, start), bisect_right(self._cuts, stop) - 1
             if first < last:
-                found |= self._before[first] ^ self._before[last]
-                found |= self._bits(start, self._cuts[first]) | self._bits(self._cuts[last], stop)
+                points |= self._before[first] ^ self._before[last]
+                points |= self._bits(start, self._cuts[first]) | self._bits(self._cuts[last], stop)
             else:
-                found |= self._bits(start, stop)
-        return found
+                points |= self._bits(start, stop)
+        return points
 
     def _bits(self, start: int, stop: int) -> int:
-        return _pack(self._order[start:stop], len(self._order))
-
-
-class _Flow:
-    """The largest assignment of boxes to points, by Dinic's algorithm in phases of shortest paths.
-
-    A box passes any amount to each point inside it; a point full of other boxes' rows passes on to one of those boxes.
-    """
-
-    def __init__(self, candidates: Sequence[Blocks], supply: list[int], capacity: list[int]) -> None:
-        self._candidates = candidates
-        self._supply = supply
-        self._capacity = capacity
-        self._sizes = [min(BLOCK, len(capacity) - start) for start in range(0, len(capacity), BLOCK)]
-        self._free = [(1 << size) - 1 for size in self._sizes]
-        self._takers: list[dict[int, int]] = [{} for _ in capacity]  # by point: the boxes with rows there, how many
-
-    def shortfall(self) -> int:
-        """Assign as many rows as can be and count the others."""
-        counts = [sum(mask.bit_count() for _, mask in blocks) for blocks in self._candidates]
-        for box in sorted(range(len(counts)), key=counts.__getitem__):
-            self._fill(box)
-        while layers := self._layers():
-            self._augment(*layers)
-        return sum(self._supply)
-
-    def _fill(self, box: int) -> None:
-        for block, mask in self._candidates[box]:
-            mask &= self._free[block]
-            while mask and self._supply[box]:
-                top = mask.bit_length() - 1
-                mask ^= 1 << top
-                self._move([box], [block * BLOCK + top])
-
-    def _move(self, boxes: list[int], points: list[int]) -> None:
-        """Move as much as fits along box, point, box, point ..., each later box giving way at the point before it."""
-        last = points[-1]
-        amount = min(self._supply[boxes[0]], self._capacity[last])
-        for point, box in zip(points, boxes[1:], strict=False):
-            amount = min(amount, self._takers[point][box])
-        self._supply[boxes[0]] -= amount
-        self._capacity[last] -= amount
-        if not self._capacity[last]:
-            self._free[last // BLOCK] ^= 1 << last % BLOCK
-        for point, box in zip(points, boxes, strict=True):
-            self._takers[point][box] = self._takers[point].get(box, 0) + amount
-        for point, box in zip(points, boxes[1:], strict=False):
-            self._takers[point][box] -= amount
-            if not self._takers[point][box]:
-                del self._takers[point][box]
-
-    def _layers(self) -> tuple[list[list[int]], dict[int, int]] | None:
-        """Return the points by distance from the boxes still short, up to the first free ones, and the boxes' depth."""
-        frontier = [box for box, rows in enumerate(self._supply) if rows]
-        depth = dict.fromkeys(frontier, 0)
-        unseen = [(1 << size) - 1 for size in self._sizes]
-        layers: list[list[int]] = []
-        while frontier:
-            layer = [0] * len(unseen)
-            for box in frontier:
-                for block, mask in self._candidates[box]:
-                    if new := mask & unseen[block]:
-                        unseen[block] ^= new
-                        layer[block] |= new
-            layers.append(layer)
-            free = list(map(operator.and_, layer, self._free))
-            if any(free):
-                layers[-1] = free
-                return self._prune(layers, depth), depth
-            frontier = []
-            for point in _points_of(layer):
-                for box in self._takers[point]:
-                    if box not in depth:
-                        depth[box] = len(layers)
-                        frontier.append(box)
-        return None
-
-    def _prune(self, layers: list[list[int]], depth: dict[int, int]) -> list[list[int]]:
-        """Leave in each layer only the points from which a free one can be reached."""
-        boxes: list[list[int]] = [[] for _ in layers]
-        for box, level in depth.items():
-            if level < len(layers):
-                boxes[level].append(box)
-        for level in range(len(layers) - 1, 0, -1):
-            layer, before = layers[level], layers[level - 1]
-            leading = {box for box in boxes[level] if any(mask & layer[block] for block, mask in self._candidates[box])}
-            for block, mask in enumerate(before):
-                if mask:
-                    takers = self._takers[block * BLOCK : (block + 1) * BLOCK]
-                    kept = [n for n in bits_of(mask) if not leading.isdisjoint(takers[n])]
-                    before[block] = _pack(kept, self._sizes[block])
-        return layers
-
-    def _augment(self, layers: list[list[int]], depth: dict[int, int]) -> None:
-        """Move rows along shortest paths until every one of them is blocked."""
-        for start in [box for box, level in depth.items() if level == 0]:
-            boxes, points = [start], list[int]()
-            while boxes and self._supply[start]:
-                layer = layers[len(points)]
-                place = next(((n, m & layer[n]) for n, m in self._candidates[boxes[-1]] if m & layer[n]), None)
-                if place is None:  # a dead end: no path leads through this box any more
-                    depth[boxes.pop()] = -1
-                    if points:
-                        points.pop()
-                    continue
-                block, top = place[0], place[1].bit_length() - 1
-                point = block * BLOCK + top
-                if len(points) + 1 == len(layers):
-                    self._move(boxes, [*points, point])
-                    layer[block] &= self._free[block]
-                    boxes, points = [start], []
-                    continue
-                box = next((b for b in self._takers[point] if depth.get(b) == len(points) + 1), None)
-                if box is None:
-                    layer[block] ^= 1 << top
-                else:
-                    boxes.append(box)
-                    points.append(point)
-
-
-def _points_of(blocks: Sequence[int]) -> Iterator[int]:
-    for block, mask in enumerate(blocks):
-        for n in bits_of(mask):
-            yield block * BLOCK + n
-
-
-def _pack(members: Sequence[int], size: int) -> int:
-    if len(members) < 4:
-        return sum(1 << n for n in members)
-    held = bytearray(size // 8 + 1)
-    for n in members:
-        held[n >> 3] |= 1 << (n & 7)
-    return int.from_bytes(held, "little")
-
-
-def bits_of(mask: int) -> Iterator[int]:
-    """Give the places of the bits that are set, the lowest first."""
-    digits = f"{mask:b}"[::-1]
-    position = digits.find("1")
-    while position >= 0:
-        yield position
-        position = digits.find("1", position + 1)
+        return pack(self._order[start:stop], len(self._order))

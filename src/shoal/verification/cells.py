@@ -1,4 +1,4 @@
-"""What a released cell says about a source cell."""
+"""What a released cell states about a source cell."""
 
 from __future__ import annotations
 
@@ -19,39 +19,51 @@ MOST_KEPT_COVERS = 200_000
 
 
 def normalise(text: str) -> str:
-    """Return the text as quasi-identifiers are compared: without outer blanks, in Unicode form NFC."""
+    """Return the form in which cells of quasi-identifiers are compared: stripped, in Unicode form NFC."""
     return unicodedata.normalize("NFC", text.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of numbers or dates."""
+    """A range of numbers or dates; a half-open one does not include its upper bound."""
 
     low: Any
     high: Any
     half_open: bool
 
-    def holds(self, value: Any) -> bool:
-        """Say whether the value lies in the range."""
+    def contains(self, value: Any) -> bool:
+        """Return whether the value lies in the range."""
         return bool(self.low <= value < self.high or (value == self.high and not self.half_open and self.low <= value))
 
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """The source cells that one released cell stands for."""
+    """The source cells that one released cell covers.
+
+    Attributes:
+        everything: Whether it covers all cells.
+        missing: Whether it covers missing values.
+        texts: The texts that it covers.
+        spans: The ranges that it covers, by "number" or "date".
+        places: The values that it covers, compared by meaning and not by text.
+    """
 
     everything: bool = False
     missing: bool = False
     texts: frozenset[str] = frozenset()
-    spans: dict[str, Span] = field(default_factory=dict)  # by "number" or "date"
-    places: frozenset[tuple[str, Any]] = frozenset()  # values told apart by what they mean, not by their text
+    spans: dict[str, Span] = field(default_factory=dict)
+    places: frozenset[tuple[str, Any]] = frozenset()
 
 
 class Cells:
-    """The cells of one quasi-identifier, read as its kind says: "numeric", "date", "categorical", None for any.
+    """The cells of one quasi-identifier.
 
-    marks: the decimal and the thousands mark of its numbers. labels: the values that each label of a hierarchy stands
-    for; a cell that is one of these labels covers them and nothing else.
+    Args:
+        kind: "numeric", "date" or "categorical"; None reads a cell as any of them.
+        date_format: The format of dates, as for strptime.
+        missing: The texts that mean a missing value, besides the empty one.
+        marks: The decimal and the thousands mark of numbers.
+        labels: The values that each label of a hierarchy means; a cell that is one of these labels covers exactly them.
     """
 
     def __init__(
@@ -67,14 +79,14 @@ class Cells:
         self._missing = frozenset(map(normalise, missing)) | {""}
         self._marks = marks
         self._labels = labels or {}
-        self._kept: dict[str, Cover] = {}
+        self._covers: dict[str, Cover] = {}
 
     def is_missing(self, text: str) -> bool:
-        """Say whether a cell stands for a missing value."""
+        """Return whether a cell means a missing value."""
         return normalise(text) in self._missing
 
     def covers(self, source: str, cell: str) -> bool:
-        """Say whether the released cell is a true statement about the source cell."""
+        """Return whether a released cell is true of a source cell."""
         cover = self.read(cell)
         if cover.everything:
             return True
@@ -86,10 +98,10 @@ class Cells:
         if not cover.spans and not cover.places:
             return False
         scale, value = self.place(text)
-        return (scale, value) in cover.places or (scale in cover.spans and cover.spans[scale].holds(value))
+        return (scale, value) in cover.places or (scale in cover.spans and cover.spans[scale].contains(value))
 
     def place(self, text: str) -> tuple[str, Any]:
-        """Return the scale of a normalised value ("number", "date" or "text") and its place there."""
+        """Return the scale of a normalised value ("number", "date" or "text") and its position there."""
         if self._kind in (None, "numeric") and (number := _number(text, *self._marks)) is not None:
             return "number", number
         if self._kind in (None, "date") and (date := _date(text, self._date_format)) is not None:
@@ -98,11 +110,11 @@ class Cells:
 
     def read(self, cell: str) -> Cover:
         """Return what a released cell covers."""
-        cover = self._kept.get(cell)
+        cover = self._covers.get(cell)
         if cover is None:
-            if len(self._kept) >= MOST_KEPT_COVERS:
-                self._kept.clear()
-            cover = self._kept[cell] = self._read(cell)
+            if len(self._covers) >= MOST_KEPT_COVERS:
+                self._covers.clear()
+            cover = self._covers[cell] = self._read(cell)
         return cover
 
     def _read(self, cell: str) -> Cover:
@@ -125,7 +137,7 @@ class Cells:
         if text[:1] != "[" or text[-1:] not in ("]", ")"):
             return {}
         parts = text[1:-1].split(", ")
-        for cut in range(1, len(parts)):  # a date may hold the separator itself: Jan 5, 2020
+        for cut in range(1, len(parts)):  # a date may contain the separator: Jan 5, 2020
             (scale, low), (other, high) = (self.place(", ".join(part)) for part in (parts[:cut], parts[cut:]))
             if scale == other != "text":
                 return {scale: Span(low, high, text[-1] == ")")}
@@ -145,7 +157,7 @@ def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | Non
         return None
     try:
         number = Decimal(text)
-    except InvalidOperation:  # an exponent beyond all limits
+    except InvalidOperation:  # the exponent is too large
         return None
     return number if number.is_finite() else None
 
@@ -160,14 +172,14 @@ def _date(text: str, form: str) -> datetime.date | None:
 
 
 def _members(cell: str) -> set[str]:
-    """Return the normalised members of ``{a, "b, c"}``; none if the cell is not written as a set."""
+    """Return the normalised members of a set such as ``{a, "b, c"}``; none if the cell is not a set."""
     if cell[:1] != "{" or cell[-1:] != "}":
         return set()
     members, position = set(), 1
-    while found := MEMBER.match(cell, position, len(cell) - 1):
-        quoted, bare = found.groups()
+    while match := MEMBER.match(cell, position, len(cell) - 1):
+        quoted, bare = match.groups()
         members.add(normalise(bare if quoted is None else quoted.replace('""', '"')))
-        position = found.end()
+        position = match.end()
         if position == len(cell) - 1:
             return members
         if not cell.startswith(", ", position):

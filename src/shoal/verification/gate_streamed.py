@@ -1,10 +1,10 @@
-"""The gate for tables that are larger than memory: a file just written is held against its source as a bag of rows.
+"""The gate for tables larger than memory: compare a written file with its source as two bags of rows.
 
-A full-domain release is the source with every quasi-identifier cell replaced by one label and some groups left out. So
-it is enough to see that each label is true of its cell, that every group left is large enough, and that the file holds
-exactly the rows that the labels make of the source, each as often. Two bags of rows are equal if the sums of the keyed
-hashes of their rows are; the key is drawn anew for each check, so that unequal bags agree with a chance below 2**-100.
-Memory is taken by the groups and the labels, not by the rows.
+A full-domain release is the source with every quasi-identifier cell replaced by a label and some groups left out. It is
+therefore enough to check that each label is true of its cell, that every remaining group is large enough, and that the
+file has exactly the rows that the labels make of the source, each the same number of times. Two bags of rows are equal
+if the sums of the keyed hashes of their rows are equal. The key is random and new for each check, so unequal bags agree
+with a probability below 2**-100. Memory depends on the groups and labels, not on the rows.
 """
 
 from __future__ import annotations
@@ -19,29 +19,40 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.gate import _claim_violations, _Recount, _share
-from shoal.verification.models import Promises
-from shoal.verification.reading import files
+from shoal.verification.models import ModelChecks
+from shoal.verification.reading.files import UnreadableError
 from shoal.verification.reading.layout import Layout
-from shoal.verification.reading.raw_bytes import Facts, has_bare_quote, scan
-from shoal.verification.reading.tables import TEXTUAL, PathName, Step, chunks, ignore_step, picker
-from shoal.verification.verdict import Verdict, judge, small_groups
+from shoal.verification.reading.tables import PathName, Step, chunks, ignore_step, picker
+from shoal.verification.recount import Recount, WrittenFile
+from shoal.verification.verdict import (
+    NO_ROWS,
+    Group,
+    Verdict,
+    Violation,
+    claim_violations,
+    judge,
+    plural,
+    read_limit,
+    suppression_violations,
+)
 
 __all__ = ["BAG", "Claimed", "bag_of", "gate_recoded", "label_violations", "source_rows"]
 
 Rows = Iterable[Sequence[Sequence[str]]]
-BAG = 2**128  # sums of hashes are taken modulo this
+BAG = 2**128  # modulus of the sums of hashes
 
 
 class Claimed:
-    """What the maker of a full-domain release says it did; nothing of it is taken on trust.
+    """What the maker of a full-domain release claims; all of it is checked.
 
-    maps: by quasi-identifier, the label of each cell; a row with a cell that has none is left out. kept: the
-    combinations of labels that leave, in the order of maps; None where all do.
+    Args:
+        maps: By quasi-identifier, the label of each cell. A row with a cell that has no label is suppressed.
+        kept: The combinations of labels that are released, in the order of `maps`; None if all are.
+        counts: "rows", "groups", "smallest_group" and "suppressed_rows".
     """
 
     def __init__(
-        self, maps: Mapping[str, Mapping[str, str]], kept: Collection[tuple[str, ...]] | None, counts: Mapping[str, int]
+        self, maps: Mapping[str, Mapping[str, str]], kept: Collection[Group] | None, counts: Mapping[str, int]
     ) -> None:
         self.maps = maps
         self.kept = None if kept is None else frozenset(kept)
@@ -61,66 +72,58 @@ def gate_recoded(
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     step: Step = ignore_step,
 ) -> Verdict:
-    """Return the verdict on a file just written.
+    """Return the verdict on a full-domain release that was just written.
 
     Args:
-        path: the file, as a release is written.
-        schema: the columns of the source; the file must hold the released ones and no other.
-        k: the size that every group must have.
-        source: the rows of the source, so many at a time: the released columns in order.
-        claimed: what the maker says; its counts are recounted, its labels looked at, its rows compared.
-        suppression_limit: the largest share of source rows that may be missing from the file.
-        labels: by column, the values that each label of its hierarchy stands for.
-        models: what every group must pass beside k, as plain values (see shoal.verification.models).
-        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
-        step: called with the number of rows of the file examined so far; it may raise to end the check.
+        path: The released file.
+        schema: The columns of the source; the file must have the released ones and no others.
+        k: The size that every group must have.
+        source: The rows of the source in chunks, with the released columns in order.
+        claimed: What the maker claims: its counts are recounted, its labels checked, its rows compared.
+        suppression_limit: The largest share of source rows that may be missing from the file.
+        labels: By column, the values that each label of its hierarchy means.
+        models: What every group must pass besides k, as plain values (see shoal.verification.models).
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        step: Called with the number of rows of the file examined so far; it may raise to end the check.
+
+    Returns:
+        The verdict, good or bad.
+
+    Raises:
+        UsageError: An argument is not valid.
+        FileError: The file cannot be opened.
     """
-    k, limit = check_k(k), _share(suppression_limit)
+    k, limit = check_k(k), read_limit(suppression_limit)
     key = secrets.token_bytes(32)
-    kind = files.kind_of(path)
-    facts = scan(path) if kind in TEXTUAL else Facts(False, False, 0, True)
-    promises = Promises(models, schema.columns, schema.missing, paths or {})
-    recount = _Recount(schema, {}, False, Layout(), labels or {}, promises)
-    written = 0
+    file = WrittenFile(path)
+    checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
+    recount = Recount(schema, {}, False, Layout(), labels or {}, checks)
+    written_bag = 0
     try:
-        for number, chunk in enumerate(chunks(path, Dialect(), whole=True)):
-            written += bag_of(chunk[1:] if number == 0 else chunk, key)
-            recount.take(chunk)
+        for number, chunk in enumerate(file.chunks()):
+            written_bag += bag_of(chunk[1:] if number == 0 else chunk, key)
+            recount.add(chunk)
             step(recount.rows)
-    except InputError as error:
-        broken = str(error).removeprefix(f"{os.fspath(path)}: ")
-        return judge(k, recount.rows, recount.groups, [f"the file: {broken}"])
-    violations = facts.violations(recount.carriage_returns if kind in TEXTUAL else 0)
-    if kind != files.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
-        violations.append("the file: its content is not what its name says.")
-    violations += files.leftovers(path, kind)
-    if kind in TEXTUAL and recount.has_quotes and has_bare_quote(path):
-        violations.append("the file: a double quote stands in a cell that is not quoted.")
-    violations += recount.header_violations
-    n_source, n_kept, wanted = _recode(schema, source, claimed, key)
-    suppressed = n_source - recount.rows
-    if suppressed > limit * n_source:
-        most = int(limit * n_source)
-        violations.append(f"suppression: {suppressed} of {n_source} rows are not in the file; at most {most} may be.")
+    except UnreadableError as error:
+        return judge(k, recount.rows, recount.groups, file.broken(error))
+    violations = file.violations(recount)
+    n_source, n_kept, expected_bag = _recode(schema, source, claimed, key)
+    n_suppressed = n_source - recount.rows
+    violations += suppression_violations(n_suppressed, n_source, limit)
     if not recount.rows:
-        violations.append("no rows: a release without data rows proves nothing.")
-
-    def first_row(group: tuple[str, ...]) -> int:
-        return recount.first_row(path, group)
-
-    violations += small_groups(recount.sizes(), k, first_row)
-    if recount.is_counting:
-        violations += promises.violations(recount.groups, recount.sizes(), first_row, recount.cells)
-    violations += _claim_violations(claimed.counts, recount, suppressed)
-    violations += recount.violations()
+        violations.append(NO_ROWS)
+    violations += recount.group_violations(path, k)
+    violations += claim_violations(claimed.counts, recount.counts(n_suppressed))
+    violations += recount.row_violations()
     violations += label_violations(schema, claimed.maps, labels or {})
-    if n_kept != recount.rows or wanted % BAG != written % BAG:
-        violations.append(f"rows: the file does not hold the {n_kept} rows that the labels make of the source.")
+    if n_kept != recount.rows or expected_bag % BAG != written_bag % BAG:
+        text = f"the file does not have exactly the {plural(n_kept, 'row')} that the labels make of the source"
+        violations.append(Violation("rows", text))
     return judge(k, recount.rows, recount.groups, violations)
 
 
 def bag_of(rows: Iterable[Sequence[str]], key: bytes) -> int:
-    """Return the sum of the hashes of rows; no cell holds a NUL, so that it parts the cells without doubt."""
+    """Return the sum of the keyed hashes of rows. NUL separates the cells; no cell contains it."""
     total = 0
     for row in rows:
         digest = hashlib.blake2b("\0".join(row).encode("utf-8", "surrogatepass"), digest_size=16, key=key).digest()
@@ -129,55 +132,75 @@ def bag_of(rows: Iterable[Sequence[str]], key: bytes) -> int:
 
 
 def _recode(schema: Schema, source: Rows, claimed: Claimed, key: bytes) -> tuple[int, int, int]:
-    """Return the rows of the source, those that leave, and the sum of the hashes of what they become."""
+    """Return the number of source rows, the number of released rows, and the bag of the released rows."""
     names = [column.name for column in schema.released]
-    places = [(names.index(name), claimed.maps[name]) for name in claimed.maps]
-    pick = picker([place for place, _ in places])
-    n_source = n_kept = total = 0
+    label_maps = [(names.index(name), claimed.maps[name]) for name in claimed.maps]
+    pick = picker([position for position, _ in label_maps])
+    n_source = n_kept = bag = 0
     for chunk in source:
-        kept = []
+        kept_rows = []
         for row in chunk:
             cells = list(row)
-            for place, texts in places:
-                label = texts.get(cells[place])
+            for position, label_of in label_maps:
+                label = label_of.get(cells[position])
                 if label is None:
                     break
-                cells[place] = label
+                cells[position] = label
             else:
                 if claimed.kept is None or pick(cells) in claimed.kept:
-                    kept.append(cells)
+                    kept_rows.append(cells)
         n_source += len(chunk)
-        n_kept += len(kept)
-        total += bag_of(kept, key)
-    return n_source, n_kept, total
+        n_kept += len(kept_rows)
+        bag += bag_of(kept_rows, key)
+    return n_source, n_kept, bag
 
 
 def label_violations(
     schema: Schema,
     maps: Mapping[str, Mapping[str, str]],
     labels: Mapping[str, Mapping[str, Iterable[str]]],
-) -> list[str]:
-    """Return the columns whose labels are not true of the cells that they stand for."""
-    found = [f"column {column.name!r}: no labels are stated." for column in schema.qi if column.name not in maps]
+) -> list[Violation]:
+    """Return the columns whose labels do not cover the cells that they replace.
+
+    Args:
+        schema: The columns of the source.
+        maps: By quasi-identifier, the label of each cell.
+        labels: By column, the values that each label of its hierarchy means.
+    """
+    violations = [
+        Violation(f"column {column.name!r}", "the maker states no labels")
+        for column in schema.qi
+        if column.name not in maps
+    ]
     for column in schema.qi:
         marks = (column.decimal, column.thousands)
         cells = Cells(column.kind, column.date_format, schema.missing, marks, labels.get(column.name))
         pairs = maps.get(column.name, {}).items()
-        false = sum(source != label and not cells.covers(source, label) for source, label in pairs)
-        if false:
-            found.append(f"column {column.name!r}: the labels of {false} distinct cells do not cover them.")
-    return found
+        n_false = sum(source != label and not cells.covers(source, label) for source, label in pairs)
+        if n_false:
+            text = f"the labels of {plural(n_false, 'distinct cell')} do not cover their source"
+            violations.append(Violation(f"column {column.name!r}", text))
+    return violations
 
 
 def source_rows(path: PathName, dialect: Dialect, names: Sequence[str]) -> Iterator[list[list[str]]]:
-    """Yield the rows of a file, so many at a time, with the columns of these names in this order."""
+    """Yield the rows of a file in chunks.
+
+    Args:
+        path: The file.
+        dialect: How the file is written.
+        names: The columns to return, in this order.
+
+    Raises:
+        InputError: A column is missing, or the file cannot be read as a table.
+    """
     pick = None
     for chunk in chunks(path, dialect):
         rows = [row for row in chunk if row]
         if rows and pick is None:
             header = rows.pop(0) if dialect.header else [f"column{n}" for n in range(1, len(rows[0]) + 1)]
-            if absent := [name for name in names if name not in header]:
-                raise InputError(f"{os.fspath(path)}: column {absent[0]!r} is not in it any more.")
+            if missing_names := [name for name in names if name not in header]:
+                raise InputError(f"{os.fspath(path)}: column {missing_names[0]!r} is no longer in the file.")
             pick = picker([header.index(name) for name in names])
         if pick is not None:
             yield [list(pick(row)) for row in rows]

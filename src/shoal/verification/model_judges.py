@@ -1,7 +1,7 @@
-"""One judge for each privacy model: which groups of a release break it. Written apart from the models themselves.
+"""One judge for each privacy model: it returns the groups of a release that fail. Written apart from the models.
 
-Thresholds are the fractions that their texts say. A missing value (None) adds no diversity: it counts as the most
-frequent value of its group; in a comparison of distributions it is a value like others, and the last in an order.
+Thresholds are exact fractions of their texts. A missing value (None) adds no diversity: it counts as the most frequent
+value of its group. In a comparison of distributions it is a value like the others, and the last one in an order.
 """
 
 from __future__ import annotations
@@ -14,20 +14,26 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.errors import UsageError
+from shoal.verification.verdict import Group
 
 __all__ = ["JUDGES", "Evidence"]
 
-Group = tuple[str, ...]
-CLOSE = 1e-9  # floats nearer than this are not believed
-MOST_ROWS = 20_000  # beyond, powers of counts are not worked out
+CLOSE = 1e-9  # floats closer than this are compared again, exactly
+MOST_ROWS = 20_000  # powers of counts are computed exactly up to this many rows
 PRECISION = 50
 
 
 class Evidence(NamedTuple):
-    """What a judge may look at.
+    """What a judge decides on.
 
-    values: the rows of each value of the model's column in each group. paths: the labels of each value in the
-    column's hierarchy, from level 1 up.
+    Attributes:
+        spec: The model as plain values.
+        rows: The rows of each group.
+        sizes: The rows or persons of each group, which k counts.
+        fitting: The rows of the population that each group covers.
+        values: The rows of each value of the model's column in each group.
+        kind: The kind of the column.
+        paths: The labels of each value in the column's hierarchy, from level 1 up.
     """
 
     spec: Mapping[str, Any]
@@ -39,14 +45,14 @@ class Evidence(NamedTuple):
     paths: Mapping[Any, Sequence[str]]
 
     def fraction(self, name: str) -> Fraction:
-        """Return a threshold."""
+        """Return a threshold of the model."""
         return Fraction(str(self.spec[name]))
 
-    def whole(self, name: str, default: int = 1) -> int:
-        """Return a whole number."""
+    def integer(self, name: str, default: int = 1) -> int:
+        """Return an integer parameter of the model."""
         return int(self.spec.get(name, default))
 
-    def everyone(self) -> Counter[Any]:
+    def totals(self) -> Counter[Any]:
         """Return the rows of each value in the release."""
         total: Counter[Any] = Counter()
         for counts in self.values.values():
@@ -55,23 +61,25 @@ class Evidence(NamedTuple):
 
 
 def _frequencies(counts: Counter[Any]) -> list[int]:
-    """Return the rows of each value, most frequent first; those without one belong to the first."""
-    known = sorted((n for value, n in counts.items() if value is not None), reverse=True)
-    absent = counts[None]
-    return [known[0] + absent, *known[1:]] if known else [absent]
+    """Return the rows of each value, most frequent first; rows without a value count for the first."""
+    sorted_counts = sorted((n for value, n in counts.items() if value is not None), reverse=True)
+    n_missing = counts[None]
+    return [sorted_counts[0] + n_missing, *sorted_counts[1:]] if sorted_counts else [n_missing]
 
 
 def _distinct(case: Evidence) -> list[Group]:
-    return [group for group, counts in case.values.items() if len(_frequencies(counts)) < case.whole("l")]
+    """Return the groups with fewer than l distinct values."""
+    return [group for group, counts in case.values.items() if len(_frequencies(counts)) < case.integer("l")]
 
 
 def _entropy(case: Evidence) -> list[Group]:
+    """Return the groups whose entropy is below log(l)."""
     least = case.fraction("l")
-    return [group for group, counts in case.values.items() if _is_poor(_frequencies(counts), least)]
+    return [group for group, counts in case.values.items() if _is_entropy_below(_frequencies(counts), least)]
 
 
-def _is_poor(counts: list[int], least: Fraction) -> bool:
-    """Say whether the entropy is below log(least): n^n < least^n * product of c^c."""
+def _is_entropy_below(counts: list[int], least: Fraction) -> bool:
+    """Return whether the entropy is below log(least): n^n < least^n * product of c^c."""
     n = sum(counts)
     entropy = math.log(n) - sum(c * math.log(c) for c in counts) / n
     if abs(entropy - math.log(least)) > CLOSE:
@@ -88,17 +96,19 @@ def _is_poor(counts: list[int], least: Fraction) -> bool:
 
 
 def _recursive(case: Evidence) -> list[Group]:
-    c, l = case.fraction("c"), case.whole("l")
-    found = []
+    """Return the groups in which the most frequent value is not below c times the rows of the l-th and rarer values."""
+    c, l = case.fraction("c"), case.integer("l")
+    failing = []
     for group, counts in case.values.items():
-        ordered = _frequencies(counts)
-        if not ordered[0] < c * sum(ordered[l - 1 :]):
-            found.append(group)
-    return found
+        frequencies = _frequencies(counts)
+        if not frequencies[0] < c * sum(frequencies[l - 1 :]):
+            failing.append(group)
+    return failing
 
 
 def _alpha_k(case: Evidence) -> list[Group]:
-    alpha, k = case.fraction("alpha"), case.whole("k")
+    """Return the groups in which a value exceeds the share alpha, or that are smaller than k."""
+    alpha, k = case.fraction("alpha"), case.integer("k")
     return [
         group
         for group, counts in case.values.items()
@@ -107,57 +117,61 @@ def _alpha_k(case: Evidence) -> list[Group]:
 
 
 def _p_sensitive(case: Evidence) -> list[Group]:
-    p, k = case.whole("p"), case.whole("k")
+    """Return the groups with fewer than p distinct values or fewer than k rows."""
+    p, k = case.integer("p"), case.integer("k")
     return [group for group, counts in case.values.items() if len(_frequencies(counts)) < p or case.sizes[group] < k]
 
 
 def _closeness(case: Evidence) -> list[Group]:
+    """Return the groups whose distribution is farther than t from that of the release (earth mover's distance)."""
     distance = case.spec.get("distance") or (
         "hierarchical" if case.paths else "ordered" if case.kind in ("numeric", "date") else "equal"
     )
-    t, every = case.fraction("t"), case.everyone()
-    total = every.total()
+    t, totals = case.fraction("t"), case.totals()
+    total = totals.total()
     if distance == "ordered":
-        order = _order(case, every)
-        work: Callable[[Counter[Any]], int] = lambda counts: _ordered_work(counts, every, order)  # noqa: E731
+        order = _order(case, totals)
+        work: Callable[[Counter[Any]], int] = lambda counts: _ordered_work(counts, totals, order)  # noqa: E731
         unit = max(1, len(order) - 1)
     else:
         height = len(next(iter(case.paths.values()), ())) if distance == "hierarchical" else 1
-        if distance == "hierarchical" and any(value not in case.paths for value in every if value is not None):
-            raise UsageError(f"column {case.spec['column']!r}: its hierarchy is needed, with all of its values.")
-        work = lambda counts: _level_work(counts, every, case.paths, height)  # noqa: E731
+        if distance == "hierarchical" and any(value not in case.paths for value in totals if value is not None):
+            raise UsageError(f"column {case.spec['column']!r}: a hierarchy with all of its values is needed.")
+        work = lambda counts: _level_work(counts, totals, case.paths, height)  # noqa: E731
         unit = 2 * height
     return [group for group, counts in case.values.items() if Fraction(work(counts), unit * counts.total() * total) > t]
 
 
-def _order(case: Evidence, every: Counter[Any]) -> list[Any]:
-    known = [value for value in every if value is not None]
-    given = [("text", text) for text in case.spec.get("order", ())]
-    if given:
-        if lacking := sum(value not in given for value in known):
-            raise UsageError(f"the order of column {case.spec['column']!r} lacks {lacking} of its values.")
-        known.sort(key=given.index)
+def _order(case: Evidence, totals: Counter[Any]) -> list[Any]:
+    """Return the values in order, a missing one last."""
+    values = [value for value in totals if value is not None]
+    order = [("text", text) for text in case.spec.get("order", ())]
+    name = case.spec["column"]
+    if order:
+        if n_unordered := sum(value not in order for value in values):
+            raise UsageError(f"the order of column {name!r} does not contain {n_unordered} of its values. Add them.")
+        values.sort(key=order.index)
     elif case.kind not in ("numeric", "date"):
-        raise UsageError(f"column {case.spec['column']!r} holds categories, which have no order. Give one.")
+        raise UsageError(f"column {name!r} is categorical and has no order. Give the model an order.")
     else:
-        known.sort(key=lambda value: value[1])
-    return known + [None] * (None in every)
+        values.sort(key=lambda value: value[1])
+    return values + [None] * (None in totals)
 
 
-def _ordered_work(counts: Counter[Any], every: Counter[Any], order: Sequence[Any]) -> int:
-    size, total, heap, work = counts.total(), every.total(), 0, 0
+def _ordered_work(counts: Counter[Any], totals: Counter[Any], order: Sequence[Any]) -> int:
+    size, total, carried, work = counts.total(), totals.total(), 0, 0
     for value in order:
-        heap += counts[value] * total - every[value] * size
-        work += abs(heap)
+        carried += counts[value] * total - totals[value] * size
+        work += abs(carried)
     return work
 
 
-def _level_work(counts: Counter[Any], every: Counter[Any], paths: Mapping[Any, Sequence[str]], height: int) -> int:
-    """Add up what has to leave or enter each node below the root; level 0 are the values themselves."""
-    size, total, work = counts.total(), every.total(), 0
+def _level_work(counts: Counter[Any], totals: Counter[Any], paths: Mapping[Any, Sequence[str]], height: int) -> int:
+    """Sum what has to leave or enter each node below the root; level 0 is the values themselves."""
+    size, total, work = counts.total(), totals.total(), 0
     for level in range(height):
         excess: Counter[Any] = Counter()
-        for value, rows in every.items():
+        for value, rows in totals.items():
             labels = paths.get(value)
             node = (value,) if level == 0 else labels[level - 1] if labels else "*"
             excess[node] += counts[value] * total - rows * size
@@ -166,12 +180,13 @@ def _level_work(counts: Counter[Any], every: Counter[Any], paths: Mapping[Any, S
 
 
 def _disclosure(case: Evidence) -> list[Group]:
-    delta, every = case.fraction("delta"), case.everyone()
-    total = every.total()
+    """Return the groups in which the share of a value differs from that in the release by a factor of 2^delta."""
+    delta, totals = case.fraction("delta"), case.totals()
+    total = totals.total()
 
-    def is_far(here: int, there: int) -> bool:
-        """Say whether one is 2^delta times the other, or more."""
-        low, high = sorted((here, there))
+    def is_far(group_rows: int, table_rows: int) -> bool:
+        """Return whether one is at least 2^delta times the other."""
+        low, high = sorted((group_rows, table_rows))
         if not low:
             return True
         if abs(math.log2(high / low) - delta) > CLOSE:
@@ -181,34 +196,37 @@ def _disclosure(case: Evidence) -> list[Group]:
     return [
         group
         for group, counts in case.values.items()
-        if any(is_far(counts[value] * total, rows * counts.total()) for value, rows in every.items())
+        if any(is_far(counts[value] * total, rows * counts.total()) for value, rows in totals.items())
     ]
 
 
 def _likeness(case: Evidence) -> list[Group]:
-    beta, every = case.fraction("beta"), case.everyone()
-    total = every.total()
-    most = {}
-    for value, rows in every.items():
+    """Return the groups in which the relative gain of a value over the release exceeds beta."""
+    beta, totals = case.fraction("beta"), case.totals()
+    total = totals.total()
+    largest_share = {}
+    for value, rows in totals.items():
         gain = beta
         if case.spec.get("enhanced"):
             with localcontext() as context:
                 context.prec = PRECISION
                 share = Fraction(rows, total)
                 gain = min(beta, -Fraction((Decimal(share.numerator) / Decimal(share.denominator)).ln()))
-        most[value] = Fraction(rows, total) * (1 + gain)
+        largest_share[value] = Fraction(rows, total) * (1 + gain)
     return [
         group
         for group, counts in case.values.items()
-        if any(Fraction(rows, counts.total()) > most[value] for value, rows in counts.items())
+        if any(Fraction(rows, counts.total()) > largest_share[value] for value, rows in counts.items())
     ]
 
 
 def _k_map(case: Evidence) -> list[Group]:
-    return [group for group in case.rows if case.fitting[group] < case.whole("k")]
+    """Return the groups that cover fewer than k rows of the population."""
+    return [group for group in case.rows if case.fitting[group] < case.integer("k")]
 
 
 def _presence(case: Evidence) -> list[Group]:
+    """Return the groups whose share of the rows of the population that they cover is outside [low, high]."""
     low, high = case.fraction("low"), case.fraction("high")
     return [
         group
@@ -218,10 +236,12 @@ def _presence(case: Evidence) -> list[Group]:
 
 
 def _maximal_risk(case: Evidence) -> list[Group]:
+    """Return the groups whose re-identification risk is above the limit."""
     return [group for group, size in case.sizes.items() if Fraction(1, size) > case.fraction("limit")]
 
 
 def _average_risk(case: Evidence) -> list[Group]:
+    """Return the groups above the limit if the average re-identification risk is above it."""
     limit = case.fraction("limit")
     if len(case.sizes) <= limit * sum(case.sizes.values()):
         return []

@@ -1,19 +1,88 @@
-"""What the verifier found."""
+"""The verdict on a release and the violations that it lists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-__all__ = ["MOST_VIOLATIONS", "Verdict", "judge", "small_groups"]
+from shoal.errors import UsageError
+
+__all__ = [
+    "MOST_VIOLATIONS",
+    "NO_ROWS",
+    "FirstRow",
+    "Group",
+    "Verdict",
+    "Violation",
+    "claim_violations",
+    "judge",
+    "plural",
+    "read_limit",
+    "share",
+    "small_groups",
+    "small_groups_violation",
+    "suppression_violations",
+]
 
 MOST_VIOLATIONS = 10
+
+Group = tuple[str, ...]  # the released quasi-identifier cells of a group
+FirstRow = Callable[[Group], int]  # returns the first row of a group, from 1
+
+
+class Violation(str):
+    """Something that a release breaks.
+
+    A violation is a string, so it can be printed as it is; its parts stay available to whoever renders it differently.
+    It contains no cell of a table.
+
+    Args:
+        where: What it concerns, such as "file", "column 'zip'" or "k=5".
+        text: What was found.
+        row: The first data row concerned, from 1; None if there is none.
+
+    >>> print(Violation("column 'zip'", "2 cells differ from their source", 17))
+    column 'zip': 2 cells differ from their source (first at row 17).
+    """
+
+    __slots__ = ("row", "text", "where")
+
+    where: str
+    text: str
+    row: int | None
+
+    def __new__(cls, where: str, text: str, row: int | None = None) -> Violation:
+        """Render the violation and keep its parts."""
+        place = "" if row is None else f" (first at row {row})"
+        violation = super().__new__(cls, f"{where}: {text}{place}.")
+        violation.where, violation.text, violation.row = where, text, row
+        return violation
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.where, self.text, self.row
+
+    def __reduce__(self) -> tuple[type[Violation], tuple[Any, ...]]:
+        return Violation, self.__getnewargs__()
+
+
+NO_ROWS = Violation("rows", "there are no data rows, so there is nothing to verify")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the verifier found in a release; ok says that there is no violation."""
+    """What the verifier found in a release.
+
+    Attributes:
+        ok: Whether there is no violation.
+        k: The size that every group must have.
+        rows: The number of released rows.
+        groups: The number of groups.
+        smallest_group: The rows of the smallest group.
+        violations: What the release breaks, at most ten texts. Each is a `Violation`, except a last one that counts the
+            others.
+    """
 
     ok: bool
     k: int
@@ -23,26 +92,76 @@ class Verdict:
     violations: tuple[str, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """Return the verdict as plain values, for JSON."""
+        """Return the verdict as plain values for JSON."""
         counts = {"rows": self.rows, "groups": self.groups, "smallest_group": self.smallest_group}
         return {"ok": self.ok, "k": self.k, **counts, "violations": list(self.violations)}
 
 
-def small_groups(
-    groups: Mapping[tuple[str, ...], int], k: int, first_row: Callable[[tuple[str, ...]], int]
-) -> list[str]:
-    """Say how many groups are below k, how small the smallest is and where it begins."""
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "row"), plural(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def share(count: int, total: int, noun: str) -> str:
+    """Return the subject of a sentence about a part of something, with its verb.
+
+    >>> share(1, 5, "group"), share(2, 5, "group")
+    ('1 of 5 groups is', '2 of 5 groups are')
+    """
+    return f"{count} of {plural(total, noun)} {'is' if count == 1 else 'are'}"
+
+
+def small_groups(groups: Mapping[Group, int], k: int, first_row: FirstRow) -> list[Violation]:
+    """Return a violation if groups have fewer than k rows: how many, and where the smallest begins."""
     small = [group for group, size in groups.items() if size < k]
     if not small:
         return []
     smallest = min(small, key=groups.__getitem__)
-    rows = f"{groups[smallest]} row{'s' * (groups[smallest] > 1)}, the first of them row {first_row(smallest)}"
-    return [f"k={k}: {len(small)} of {len(groups)} groups are smaller; the smallest group has {rows}."]
+    return [small_groups_violation(k, len(small), len(groups), groups[smallest], first_row(smallest))]
 
 
-def judge(k: int, rows: int, groups: Mapping[Any, int], violations: Sequence[str]) -> Verdict:
-    """Return the verdict; more than ten violations are cut short."""
-    shown = list(violations)
-    if len(shown) > MOST_VIOLATIONS:
-        shown[MOST_VIOLATIONS - 1 :] = [f"... and {len(shown) - MOST_VIOLATIONS + 1} more."]
-    return Verdict(not shown, k, rows, len(groups), min(groups.values(), default=0), tuple(shown))
+def small_groups_violation(k: int, n_small: int, n_groups: int, smallest: int, row: int | None = None) -> Violation:
+    """Return the violation that groups have fewer than k rows."""
+    size = plural(smallest, "row")
+    return Violation(f"k={k}", f"{share(n_small, n_groups, 'group')} smaller; the smallest group has {size}", row)
+
+
+def claim_violations(claims: Mapping[str, int], counts: Mapping[str, int]) -> list[Violation]:
+    """Return the claims of the maker that differ from what was counted."""
+    return [
+        Violation(f"claim {name!r}", f"{stated} stated, {counts.get(name, 'none')} counted")
+        for name, stated in claims.items()
+        if counts.get(name) != stated
+    ]
+
+
+def read_limit(limit: float | Fraction) -> Fraction:
+    """Return a suppression limit as a fraction; raise a UsageError if it is not in [0, 1]."""
+    try:
+        fraction = Fraction(str(limit))
+    except (ValueError, ZeroDivisionError):
+        fraction = Fraction(-1)
+    if not 0 <= fraction <= 1:
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
+    return fraction
+
+
+def suppression_violations(n_suppressed: int, n_source: int, limit: Fraction) -> list[Violation]:
+    """Return a violation if more source rows were suppressed than the limit allows."""
+    if n_suppressed <= limit * n_source:
+        return []
+    most = int(limit * n_source)
+    text = f"{share(n_suppressed, n_source, 'source row')} not in the release; at most {most} may be suppressed"
+    return [Violation("suppression", text)]
+
+
+def judge(k: int, rows: int, groups: Mapping[Any, int], violations: Sequence[Violation]) -> Verdict:
+    """Return the verdict; of more than ten violations, list nine and count the others."""
+    texts: list[str] = list(violations)
+    if len(texts) > MOST_VIOLATIONS:
+        texts[MOST_VIOLATIONS - 1 :] = [f"... and {len(texts) - MOST_VIOLATIONS + 1} more."]
+    return Verdict(not texts, k, rows, len(groups), min(groups.values(), default=0), tuple(texts))

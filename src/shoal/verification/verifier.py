@@ -1,91 +1,34 @@
-"""Is a released table, of whatever tool, k-anonymous and true to its original?"""
+"""Whether a released table of any tool is k-anonymous and true to its original."""
 
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec
 
-from shoal.errors import UsageError, VerificationError, join_problems
+from shoal.errors import UsageError, VerificationError, join_problems, setting
 from shoal.schema import Column, Dialect, Kind, Role, check_k
 from shoal.verification.assignment import count_unmatched
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.models import Promises
+from shoal.verification.models import ModelChecks
 from shoal.verification.reading.tables import text_table
-from shoal.verification.verdict import MOST_VIOLATIONS, Verdict, judge, small_groups
+from shoal.verification.verdict import (
+    MOST_VIOLATIONS,
+    NO_ROWS,
+    Group,
+    Verdict,
+    Violation,
+    judge,
+    plural,
+    share,
+    small_groups,
+)
 
 __all__ = ["check", "verify"]
 
-
-def verify(
-    released: object,
-    *,
-    qi: Sequence[str],
-    k: int,
-    sensitive: Sequence[str] = (),
-    original: object = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    missing: Sequence[str] = (),
-    date_formats: Mapping[str, str] | None = None,
-    dialect: Dialect | None = None,
-    original_dialect: Dialect | None = None,
-    marks: tuple[str, str] = (".", ""),
-    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
-    models: Iterable[Any] = (),
-    k_column: str | None = None,
-    population: object = None,
-    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-) -> Verdict:
-    """Return the verdict on a released table; raise a VerificationError if it is not k-anonymous or not true.
-
-    Args:
-        released: the path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
-        qi: the quasi-identifiers; k is counted on their text, all of them together, a missing value being a text too.
-        k: the size that every group must have.
-        sensitive: columns that must hold their original text.
-        original: the table (or path) that the release was made from; every released row must then cover an original
-            row of its own: columns that both tables have are equal, quasi-identifiers equal or more general.
-        kinds: "numeric", "categorical" or "date" by quasi-identifier; without it, cells are read as any of them.
-        missing: the texts that stand for a missing value, beside the empty one.
-        date_formats: the format of a date column, as for strptime; the default is %Y-%m-%d.
-        dialect: how the released file is written; None: the first line tells.
-        original_dialect: the same for the file of the original.
-        marks: the decimal and the thousands mark in numbers.
-        labels: by column, the values that each label of its hierarchy stands for.
-        models: what every group must pass beside k: models of shoal, or their plain values.
-        k_column: the column of the original that holds each row's own k; a released row then stands for an original row
-            that asks for no more than its group has.
-        population: the table (or path) of the population, for models that count it.
-        paths: by sensitive column, the labels of each value in its hierarchy, from level 1 up.
-
-    Example:
-        >>> import polars
-        >>> released = polars.DataFrame({"age": ["[25, 40]", "[25, 40]"], "disease": ["flu", "cold"]})
-        >>> verify(released, qi=["age"], k=2).smallest_group
-        2
-    """
-    verdict = check(
-        released,
-        qi=qi,
-        k=k,
-        sensitive=sensitive,
-        original=original,
-        kinds=kinds,
-        missing=missing,
-        date_formats=date_formats,
-        dialect=dialect,
-        original_dialect=original_dialect,
-        marks=marks,
-        labels=labels,
-        models=models,
-        k_column=k_column,
-        population=population,
-        paths=paths,
-    )
-    if not verdict.ok:
-        raise VerificationError(join_problems(verdict.violations))
-    return verdict
+Arguments = ParamSpec("Arguments")
 
 
 def check(
@@ -107,42 +50,99 @@ def check(
     population: object = None,
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
-    """Return the verdict on a released table, good or bad; the arguments are those of verify."""
+    """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
     k = check_k(k)
     columns = _qi_columns(qi, sensitive, kinds or {}, date_formats or {})
     table = text_table(released, dialect, qi)
     _require("the released table", table, [*qi, *sensitive, *(kinds or {}), *(date_formats or {})])
-    of_row = list(zip(*(table[name] for name in qi), strict=True))
-    groups = Counter(of_row)
-    rows = groups.total()
-    violations = [] if rows else ["no rows: a release without data rows proves nothing."]
+    group_of_row = list(zip(*(table[name] for name in qi), strict=True))
+    groups = Counter(group_of_row)
+    n_rows = groups.total()
+    violations = [] if n_rows else [NO_ROWS]
 
-    def first_row(group: tuple[str, ...]) -> int:
-        return of_row.index(group) + 1
+    def first_row(group: Group) -> int:
+        return group_of_row.index(group) + 1
 
     violations += small_groups(groups, k, first_row)
     cells = {c.name: Cells(c.kind, c.date_format, missing, marks, (labels or {}).get(c.name)) for c in columns}
-    others = [
+    other_columns = [
         Column(name, Role.SENSITIVE, _kind(kinds or {}, name), decimal=marks[0], thousands=marks[1])
         for name in table
         if name not in qi
     ]
-    promises = Promises(models, [*columns, *others], missing, paths or {})
-    promises.take(of_row, table)
+    checks = ModelChecks(models, [*columns, *other_columns], missing, paths or {})
+    checks.count(group_of_row, table)
     people = None if population is None else text_table(population, None, qi)
-    violations += promises.violations(groups, groups, first_row, cells, people)
+    violations += checks.violations(groups, groups, first_row, cells, people)
     if k_column is not None and original is None:
-        raise UsageError("each row's own k stands in the original. Give it (command line: --original).")
-    if original is not None and rows:
+        raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
+    if original is not None and n_rows:
         source = text_table(original, original_dialect, qi)
         _require("the original table", source, [*qi, *sensitive, *([k_column] if k_column else [])])
-        own_k = None
+        personal_k = None
         if k_column:
-            asked = ["0" if normalise(text) in {"", *missing} else text for text in source[k_column]]
-            own_k = [f"[0, {groups[group]}]" for group in of_row], asked
+            requests = ["0" if normalise(text) in {"", *missing} else text for text in source[k_column]]
+            personal_k = [f"[0, {groups[group]}]" for group in group_of_row], requests
             table = {name: column for name, column in table.items() if name != k_column}
-        violations += _compare(table, source, columns, list(cells.values()), own_k)
-    return judge(k, rows, groups, violations)
+        violations += _compare(table, source, columns, list(cells.values()), personal_k)
+    return judge(k, n_rows, groups, violations)
+
+
+def _with_arguments_of(
+    function: Callable[Arguments, Verdict],
+) -> Callable[[Callable[..., Verdict]], Callable[Arguments, Verdict]]:
+    """Give a function the arguments of another, for type checkers and for help()."""
+
+    def decorate(decorated: Callable[..., Verdict]) -> Callable[Arguments, Verdict]:
+        decorated.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        return decorated
+
+    return decorate
+
+
+@_with_arguments_of(check)
+def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
+    """Return the verdict on a released table if it is k-anonymous and true to its original; raise an error if not.
+
+    Args:
+        released: The path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
+        qi: The quasi-identifiers. k is counted on the combinations of their texts; a missing value is a text too.
+        k: The size that every group must have.
+        sensitive: The columns that must keep their original text.
+        original: The table (or path) that the release was made from. Every released row must then be assigned an
+            original row of its own: columns of both tables are equal, quasi-identifiers equal or more general.
+        kinds: "numeric", "categorical" or "date" by quasi-identifier; without it, cells are read as any of them.
+        missing: The texts that mean a missing value, besides the empty one.
+        date_formats: The formats of date columns, as for strptime; the default is %Y-%m-%d.
+        dialect: How the released file is written; detected from the first line by default.
+        original_dialect: How the file of the original is written; detected from the first line by default.
+        marks: The decimal and the thousands mark of numbers.
+        labels: By column, the values that each label of its hierarchy means.
+        models: What every group must pass besides k: models of shoal, or their plain values.
+        k_column: The column of the original with the personal k of each row. A released row is then assigned only an
+            original row whose personal k its group reaches.
+        population: The table (or path) of the population, for models that count it.
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+
+    Returns:
+        The verdict, which is good.
+
+    Raises:
+        VerificationError: The release is not k-anonymous, fails a model or is not true to its original.
+        UsageError: An argument is not valid.
+        InputError: A file cannot be read as a table.
+        FileError: A file cannot be opened.
+
+    Example:
+        >>> import polars
+        >>> released = polars.DataFrame({"age": ["[25, 40]", "[25, 40]"], "disease": ["flu", "cold"]})
+        >>> verify(released, qi=["age"], k=2).smallest_group
+        2
+    """
+    verdict = check(*arguments, **options)
+    if not verdict.ok:
+        raise VerificationError(join_problems(verdict.violations))
+    return verdict
 
 
 def _kind(kinds: Mapping[str, Kind | str], name: str) -> Kind | None:
@@ -156,9 +156,9 @@ def _qi_columns(
         if isinstance(names, str):
             raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
     if not qi:
-        raise UsageError("no quasi-identifier is named. Name at least one column with qi (command line: --qi).")
-    if doubles := sorted(name for name, times in Counter([*qi, *sensitive]).items() if times > 1):
-        raise UsageError(f"column {doubles[0]!r} is named twice. Name it once, as quasi-identifier or as sensitive.")
+        raise UsageError(f"there is no quasi-identifier. Use {setting('qi')} to name at least one column.")
+    if repeated := sorted(name for name, times in Counter([*qi, *sensitive]).items() if times > 1):
+        raise UsageError(f"column {repeated[0]!r} is named twice. Name it once, as quasi-identifier or as sensitive.")
     for name, kind in kinds.items():
         if kind not in list(Kind):
             raise UsageError(f"kind {kind!r} of column {name!r} is not known. Use one of {', '.join(Kind)}.")
@@ -170,8 +170,9 @@ def _require(where: str, table: Mapping[str, Sequence[str]], names: Sequence[str
     problems = []
     for name in dict.fromkeys(names):
         if name not in table:
-            near = difflib.get_close_matches(name, table, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has {len(table)} columns; is its first line a header?"
+            similar = difflib.get_close_matches(name, table, n=1)
+            columns = plural(len(table), "column")
+            hint = f"Did you mean {similar[0]!r}?" if similar else f"It has {columns}; is its first line a header?"
             problems.append(f"column {name!r} is not in {where}. {hint}")
     if problems:
         raise UsageError(join_problems(problems))
@@ -182,33 +183,40 @@ def _compare(
     source: Mapping[str, Sequence[str]],
     columns: Sequence[Column],
     cells: Sequence[Cells],
-    own_k: tuple[Sequence[str], Sequence[str]] | None = None,
-) -> list[str]:
-    """Compare a release with its original when nothing says which row is which.
+    personal_k: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> list[Violation]:
+    """Compare a release with its original without knowing which row is which.
 
-    own_k: the range from 0 to the size of each released row's group, and the k that each original row asks for: to stay
-    in such a range is one more thing that a released row must do to stand for an original one.
+    Args:
+        table: The release.
+        source: The original.
+        columns: The quasi-identifiers.
+        cells: How to read each of them.
+        personal_k: The range from 0 to the size of each released row's group, and the k that each original row asks
+            for. It is compared like one more quasi-identifier.
     """
     violations = []
-    if strangers := [name for name in table if name not in source]:
-        shown = ", ".join(map(repr, strangers[:MOST_VIOLATIONS]))
-        violations.append(f"columns: {len(strangers)} of the release are not in the original ({shown}).")
+    if extra := [name for name in table if name not in source]:
+        names_text = ", ".join(map(repr, extra[:MOST_VIOLATIONS]))
+        violations.append(
+            Violation("columns", f"{share(len(extra), len(table), 'column')} not in the original ({names_text})")
+        )
     names = [column.name for column in columns]
     n_rows, n_source = len(table[names[0]]), len(source[names[0]])
     if n_rows > n_source:
-        violations.append(f"rows: the release has {n_rows}, the original only {n_source}.")
-    equal = [name for name in table if name in source and name not in names]
-    unmatched, barren = count_unmatched(
-        [*cells, *([Cells(Kind.NUMERIC)] if own_k else [])],
-        ([*(table[name] for name in names), *(own_k or ())[:1]], [table[name] for name in equal]),
-        ([*(source[name] for name in names), *(own_k or ())[1:]], [source[name] for name in equal]),
+        violations.append(Violation("rows", f"the release has {n_rows}, the original only {n_source}"))
+    equal_names = [name for name in table if name in source and name not in names]
+    n_unmatched, n_empty = count_unmatched(
+        [*cells, *([Cells(Kind.NUMERIC)] if personal_k else [])],
+        ([*(table[name] for name in names), *(personal_k or ())[:1]], [table[name] for name in equal_names]),
+        ([*(source[name] for name in names), *(personal_k or ())[1:]], [source[name] for name in equal_names]),
     )
-    for name, times in zip(names, barren, strict=False):
+    for name, times in zip(names, n_empty, strict=False):
         if times:
-            violations.append(f"column {name!r}: the cells of {times} rows cover no value of the original.")
-    if unmatched:
-        limit = ", whose own k their group reaches" if own_k else ""
-        violations.append(
-            f"rows: {unmatched} of {n_rows} cannot each be matched with an original row of their own{limit}."
-        )
+            text = f"the cells of {plural(times, 'row')} cover no value of the original"
+            violations.append(Violation(f"column {name!r}", text))
+    if n_unmatched:
+        limit = " whose personal k their group reaches" if personal_k else ""
+        text = f"{n_unmatched} of {n_rows} cannot be matched, one to one, with original rows{limit}"
+        violations.append(Violation("rows", text))
     return violations

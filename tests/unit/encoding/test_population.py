@@ -149,7 +149,7 @@ def test_average_risk_is_groups_over_rows(limit: str, seed: int) -> None:
 
 
 def test_average_risk_just_at_its_limit_passes() -> None:
-    groups = Groups.from_labels(np.repeat(np.arange(4, dtype=np.int32), [1, 9, 15, 15]))
+    groups = Groups(np.repeat(np.arange(4, dtype=np.int32), [1, 9, 15, 15]), np.ones(40, dtype=np.int64))
     assert AverageRisk("0.1").failing(groups).tolist() == [False] * 4
     assert AverageRisk("0.0999").failing(groups).tolist() == [True, True, False, False]
 

@@ -98,5 +98,5 @@ def test_progress_reaches_its_end() -> None:
     ask_queries(make(20, 0), make(20, 0), make_schema(), n_queries=120, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    with pytest.raises(UsageError, match="queries=0: ask two or more"):
+    with pytest.raises(UsageError, match="queries=0 is too few"):
         ask_queries(make(20, 0), make(20, 0), make_schema(), n_queries=0)

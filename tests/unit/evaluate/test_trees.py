@@ -32,10 +32,12 @@ def test_buckets_of_adult_are_those_of_s1() -> None:
     frame = pl.DataFrame(found)
     assert frame.height == 30162
     tree = grow(frame, make_schema(frame, "age", "education-num", "capital-gain"), "salary")
-    told = {bucket.describe(): (bucket.told, bucket.rows, round(100 * bucket.share, 2)) for bucket in tree.buckets}
-    assert told["capital-gain >= 7298"] == (">50K", 1330, 98.65)
-    assert told["capital-gain < 7298, age < 28"] == ("<=50K", 7162, 97.07)
-    assert told["capital-gain < 7298, age >= 28, education-num >= 13"] == (">50K", 5691, 50.33)
+    leaves = {
+        bucket.describe(): (bucket.class_name, bucket.rows, round(100 * bucket.share, 2)) for bucket in tree.buckets
+    }
+    assert leaves["capital-gain >= 7298"] == (">50K", 1330, 98.65)
+    assert leaves["capital-gain < 7298, age < 28"] == ("<=50K", 7162, 97.07)
+    assert leaves["capital-gain < 7298, age >= 28, education-num >= 13"] == (">50K", 5691, 50.33)
     assert [held.inside for held in tree.hold(frame)] == [bucket.rows for bucket in tree.buckets]
     assert all(held.overlap == 0 for held in tree.hold(frame))
 

@@ -86,7 +86,7 @@ def test_words_name_weights_and_levels() -> None:
         "town": shoal.hierarchy.from_dict({f"t{i}": ["*"] for i in range(7)}),
     }
     full = evidence(ages(), qi=["age", "town"], others="drop", k=4, method="optimal", hierarchies=trees)
-    assert any("level holds for the whole column" in why_words(c, full.columns, source=True) for c in full.columns)
+    assert any("cells have one level of the hierarchy" in why_words(c, full.columns, source=True) for c in full.columns)
 
 
 @pytest.mark.parametrize("name", ["age", "town", "born"])
@@ -122,5 +122,5 @@ def test_spread_tells_what_is_hidden() -> None:
     found = evidence(frame, qi=["age", "b"], k=5, suppression_limit=0.1, method="mondrian")
     release = found.release
     shares = spread_of(release.schema.qi[0], release.original, found.released, release.ends["age"], {}, ("",))
-    assert shares[-1].name == "shown as *, or left out"
+    assert shares[-1].name == "shown as * or suppressed"
     assert shares[-1].after == found.left_out == 1

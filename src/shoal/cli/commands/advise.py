@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.commands import compare as shared
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.settings import Settings, read_config
 from shoal.tables.targets.text_file import check_text_target, write_text
 
@@ -122,7 +122,9 @@ def advise(
     )
     with terminal.counting() as counted:
         kept = shared.open_cache(cache, no_cache)
-        found = compare_table(subject, cases, None, kept, jobs=jobs, fresh=fresh, progress=counted)
+        found = compare_table(
+            subject, cases, None, kept, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
+        )
     advice = advise_on(found, limits, rule)
     write_outputs(advice, plot, report)
     if as_json:

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.settings import Settings, read_config
 from shoal.tables.targets.text_file import check_text_target, write_text
 
@@ -134,7 +134,14 @@ def compare(
     added = {name: opt.read_given(Path(path), encoding) for name, path in opt.split_pairs(add, "--add").items()}
     with terminal.counting() as counted:
         found = compare_table(
-            subject, cases, added, open_cache(cache, no_cache), jobs=jobs, fresh=fresh, progress=counted
+            subject,
+            cases,
+            added,
+            open_cache(cache, no_cache),
+            jobs=jobs,
+            fresh=fresh,
+            progress=counted,
+            spell=for_command_line,
         )
     write_outputs(found, output, report)
     if as_json:

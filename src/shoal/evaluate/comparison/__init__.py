@@ -1,1 +1,1 @@
-"""Methods, k and seeds side by side, and advice on which k to choose."""
+"""Comparisons of methods, k and seeds on one table, and advice on which k to choose."""

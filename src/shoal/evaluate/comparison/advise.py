@@ -1,6 +1,6 @@
-"""Which k, and which method: rules that read a comparison and say their choice in words.
+"""Advice on k and method: rules that choose from a comparison and explain the choice.
 
-`recommend` is a function of the table of a comparison and of limits alone; `advise` makes the table first.
+`recommend` depends only on the table of a comparison and the limits; `advise` also runs the comparison.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.evaluate.comparison.compare import Comparison, compare
 from shoal.risks.estimate import read_threshold
 
@@ -22,15 +22,17 @@ __all__ = ["DEFAULT_SWEEP", "RULES", "Advice", "Limits", "Opinion", "advise", "f
 
 DEFAULT_SWEEP = (*range(2, 13), 15, 20, 30, 50)
 RULES = ("limits", "accuracy", "knee", "minimum-deviation")
-NEAR_BEST = 0.01  # accuracy that may be given for a larger k: one row in a hundred
+NEAR_BEST = 0.01  # accuracy that may be traded for a larger k: one percentage point
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the user can live with; None where nothing is said.
+    """What the user accepts; None means no limit.
 
-    max_loss: the largest loss. max_risk: the largest chance of any row to be found. max_drop: how far the accuracy may
-    fall below that of the original.
+    Attributes:
+        max_loss: Largest information loss, from 0 to 1.
+        max_risk: Largest re-identification risk of any row.
+        max_drop: Largest drop of accuracy below that of the original, from 0 to 1.
     """
 
     max_loss: float | None = None
@@ -39,9 +41,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("max_loss", "max_drop"):
-            given = getattr(self, name)
-            if given is not None and not (isinstance(given, int | float) and 0 <= given <= 1):
-                raise UsageError(f"{name}={given!r} is not a share. Use a number from 0 to 1.")
+            limit = getattr(self, name)
+            if limit is not None and not (isinstance(limit, int | float) and 0 <= limit <= 1):
+                raise UsageError(f"{setting(name, limit)} is not a share. Use a number from 0 to 1.")
         if self.max_risk is not None:
             object.__setattr__(self, "max_risk", float(read_threshold(self.max_risk)))
 
@@ -49,17 +51,17 @@ class Limits:
         return self != Limits()
 
     def describe(self) -> str:
-        """Say the limits in words."""
-        told = []
-        told += [f"a loss of at most {self.max_loss:g}"] if self.max_loss is not None else []
-        told += [f"a risk of at most {self.max_risk:.4g}"] if self.max_risk is not None else []
-        told += [f"a drop of accuracy of at most {self.max_drop:g}"] if self.max_drop is not None else []
-        return " and ".join(told)
+        """Return the limits as text."""
+        limits = []
+        limits += [f"a loss of at most {self.max_loss:g}"] if self.max_loss is not None else []
+        limits += [f"a risk of at most {self.max_risk:.4g}"] if self.max_risk is not None else []
+        limits += [f"a drop in accuracy of at most {self.max_drop:g}"] if self.max_drop is not None else []
+        return " and ".join(limits)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method gives at a k: the mean loss and accuracy over its seeds, the largest risk."""
+    """The result of a method at one k: mean loss and accuracy over the seeds, and the largest risk."""
 
     method: str
     k: int
@@ -69,14 +71,14 @@ class Outcome:
     baseline: float | None = None  # the accuracy of the original
 
     def words(self) -> str:
-        """Say what it is and gives."""
-        told = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}"
-        return f"{self.method} at k = {self.k} (loss {self.loss:.4f}, risk {self.risk:.4f}{told})"
+        """Return the result as text."""
+        accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}"
+        return f"{self.method} at k = {self.k} (loss {self.loss:.4f}, risk {self.risk:.4f}{accuracy})"
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one rule recommends, and why."""
+    """The recommendation of one rule, with its reason."""
 
     rule: str
     outcome: Outcome
@@ -85,9 +87,13 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Advice:
-    """The recommendation, what every rule would choose, and why the limits cannot be met, where they cannot.
+    """A recommendation.
 
-    comparison: the runs behind it, where `advise` made them.
+    Attributes:
+        chosen: The recommendation, or None.
+        opinions: What each rule recommends.
+        unmet: Why there is no recommendation: no release keeps the limits, or the rule does not apply.
+        comparison: The runs behind the advice, if `advise` made them.
     """
 
     chosen: Opinion | None
@@ -96,14 +102,14 @@ class Advice:
     comparison: Comparison | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the advice as plain values, for JSON."""
+        """Return the advice as plain values for JSON."""
 
-        def told(opinion: Opinion) -> dict[str, Any]:
+        def figures(opinion: Opinion) -> dict[str, Any]:
             return {"rule": opinion.rule, **asdict(opinion.outcome), "reason": opinion.reason}
 
         content: dict[str, Any] = {
-            "recommended": None if self.chosen is None else told(self.chosen),
-            "opinions": [told(opinion) for opinion in self.opinions],
+            "recommended": None if self.chosen is None else figures(self.chosen),
+            "opinions": [figures(opinion) for opinion in self.opinions],
             "unmet": self.unmet,
         }
         return content | ({} if self.comparison is None else self.comparison.as_dict())
@@ -120,11 +126,21 @@ def advise(
     learner: str = "tree",
     **settings: Any,
 ) -> Advice:
-    """Anonymise a table with many k and recommend one, with the reason in words.
+    """Anonymise a table with many k and recommend one, with the reason as text.
 
-    limits: what the user can live with. rule: whose choice to take, one of "limits", "accuracy", "knee" and
-    "minimum-deviation"; the first of these that applies if left out. target: a column whose classes the release should
-    still tell; learner: what learns them. settings: those of shoal.compare.
+    Args:
+        frame: The table: pandas, polars or pyarrow.
+        methods: Methods to try.
+        k: The k to try.
+        limits: What the user accepts.
+        rule: The rule to follow: "limits", "accuracy", "knee" or "minimum-deviation". By default, the first of these
+            that applies.
+        target: A column of classes that a learner should still predict from the release.
+        learner: The learner that predicts the target.
+        settings: Settings of `shoal.compare`.
+
+    Returns:
+        The recommendation, and what every rule recommends.
 
     >>> import shoal
     >>> patients = shoal.datasets.patients().head(200)
@@ -133,55 +149,61 @@ def advise(
     >>> advice.chosen.outcome.k
     5
     """
-    taught = None if target is None else learner
-    found = compare(frame, methods=methods, k=k, target=target, learner=taught, **settings)
-    return advise_on(found, limits or Limits(), rule)
+    used_learner = None if target is None else learner
+    comparison = compare(frame, methods=methods, k=k, target=target, learner=used_learner, **settings)
+    return advise_on(comparison, limits or Limits(), rule)
 
 
 def advise_on(comparison: Comparison, limits: Limits, rule: str | None = None) -> Advice:
-    """Return the advice that a comparison gives, with the comparison."""
-    found = recommend(comparison.frame, limits, rule)
-    return Advice(found.chosen, found.opinions, found.unmet, comparison)
+    """Return the advice that follows from a comparison."""
+    advice = recommend(comparison.frame, limits, rule)
+    return Advice(advice.chosen, advice.opinions, advice.unmet, comparison)
 
 
 def recommend(table: pl.DataFrame, limits: Limits, rule: str | None = None) -> Advice:
-    """Return what each rule chooses of the runs in a table, and whose choice counts.
+    """Apply every rule to the runs of a table and return their recommendations.
 
-    table: one row a run, with method, k, ncp, prosecutor_max; where they are there, failed, added, accuracy and
-    accuracy_original. Rows that failed, and files of other tools, are left out.
+    Args:
+        table: One row per run, with the columns method, k, ncp and prosecutor_max; optionally failed, added, accuracy
+            and accuracy_original. Failed runs and files of other tools are left out.
+        limits: What the user accepts.
+        rule: The rule to follow; by default, the first of `RULES` that applies.
+
+    Raises:
+        UsageError: The rule is unknown.
     """
     if rule is not None and rule not in RULES:
-        raise UsageError(f"rule {rule!r} is not known. Use one of {', '.join(RULES)}.")
+        raise UsageError(f"{setting('rule', rule)} is unknown. Use one of {', '.join(RULES)}.")
     outcomes = _outcomes(table)
     if not outcomes:
         return Advice(None, (), "No run gave a release.")
     own = sorted((each for each in outcomes if each.method == _leader(outcomes)), key=lambda each: each.k)
-    found: dict[str, Opinion | None] = {
+    by_rule: dict[str, Opinion | None] = {
         "limits": _by_limits(outcomes, limits) if limits else None,
         "accuracy": _by_accuracy(outcomes),
         "knee": _by_knee(own),
         "minimum-deviation": _by_least_rise(own),
     }
-    opinions = tuple(opinion for opinion in found.values() if opinion is not None)
-    unmet = _unmet(outcomes, limits) if limits and found["limits"] is None else None
+    opinions = tuple(opinion for opinion in by_rule.values() if opinion is not None)
+    unmet = _unmet(outcomes, limits) if limits and by_rule["limits"] is None else None
     if rule is not None:
-        return Advice(found[rule], opinions, unmet or (None if found[rule] else _missing(rule)))
+        return Advice(by_rule[rule], opinions, unmet or (None if by_rule[rule] else _not_applicable(rule)))
     if unmet is not None:
         return Advice(None, opinions, unmet)
-    return Advice(opinions[0] if opinions else _alone(outcomes), opinions)
+    return Advice(opinions[0] if opinions else _by_loss(outcomes), opinions)
 
 
 def _outcomes(table: pl.DataFrame) -> list[Outcome]:
     """Return the means over the seeds for each method and k, in the order of the table."""
     import polars as pl
 
-    kept = table
+    runs = table
     if "failed" in table.columns:
-        kept = kept.filter(pl.col("failed").is_null())
+        runs = runs.filter(pl.col("failed").is_null())
     if "added" in table.columns:
-        kept = kept.filter(~pl.col("added"))
+        runs = runs.filter(~pl.col("added"))
     extra = [name for name in ("accuracy", "accuracy_original") if name in table.columns]
-    rows = kept.group_by(["method", "k"], maintain_order=True).agg(
+    rows = runs.group_by(["method", "k"], maintain_order=True).agg(
         pl.col("ncp").mean(), pl.col("prosecutor_max").max(), *(pl.col(name).mean() for name in extra)
     )
     return [
@@ -198,22 +220,28 @@ def _outcomes(table: pl.DataFrame) -> list[Outcome]:
 
 
 def _leader(outcomes: Sequence[Outcome]) -> str:
-    """Return the method of least mean loss, over the k that all methods have where there are any."""
+    """Return the method with the lowest mean loss, over the k that all methods share if there are any."""
     names = list(dict.fromkeys(each.method for each in outcomes))
     by_name = {name: {each.k: each.loss for each in outcomes if each.method == name} for name in names}
-    shared = set.intersection(*(set(losses) for losses in by_name.values()))
+    shared_k = set.intersection(*(set(losses) for losses in by_name.values()))
     means = {}
     for name, losses in by_name.items():
-        counted = [losses[k] for k in sorted(shared or losses)]
-        means[name] = sum(counted) / len(counted)
+        terms = [losses[k] for k in sorted(shared_k or losses)]
+        means[name] = sum(terms) / len(terms)
     return min(names, key=lambda name: means[name])
 
 
 def least_rise(losses: Sequence[tuple[int, float]]) -> int | None:
-    """Return the k whose loss rises least over that of the k before it: the rule of "minimum deviation".
+    """Return the k whose loss rises least over that of the previous k: the "minimum deviation" rule [S4].
 
-    losses: of each k, rising. Where steps of k differ, the rise is that of one step. Ties go to the larger k, which
-    protects more at the same price. None where there are fewer than two k.
+    A larger step of k counts with its rise per unit of k. Ties go to the larger k, which protects more at the same
+    loss.
+
+    Args:
+        losses: Pairs of k and loss, in ascending order of k.
+
+    Returns:
+        The k, or None if there are fewer than two.
     """
     steps = [
         (Fraction(after) - Fraction(before), high - low, high) for (low, before), (high, after) in pairwise(losses)
@@ -222,16 +250,17 @@ def least_rise(losses: Sequence[tuple[int, float]]) -> int | None:
 
 
 def find_knee(points: Sequence[tuple[float, float]]) -> int | None:
-    """Return the index of the point farthest below the line between the first and the last, both axes from 0 to 1.
+    """Return the index of the point farthest below the line from the first to the last point.
 
-    None where no point lies below it: then every step costs as much as it brings, or more. Ties go to the later point.
+    Both axes are scaled to [0, 1]. Ties go to the later point. The result is None if no point lies below the line: then
+    every step costs at least as much as it gains.
     """
     if len(points) < 3:
         return None
     spans = [(min(axis), max(axis) - min(axis)) for axis in zip(*points, strict=True)]
     if not all(span for _, span in spans):
         return None
-    scaled = [[(place - low) / span for place, (low, span) in zip(point, spans, strict=True)] for point in points]
+    scaled = [[(axis - low) / span for axis, (low, span) in zip(point, spans, strict=True)] for point in points]
     (x0, y0), (x1, y1) = scaled[0], scaled[-1]
     below = [(x1 - x0) * (y0 - y) - (y1 - y0) * (x0 - x) for x, y in scaled]
     best = max(range(len(points)), key=lambda i: (round(below[i], 12), i))
@@ -244,16 +273,16 @@ def _by_limits(outcomes: Sequence[Outcome], limits: Limits) -> Opinion | None:
         return None
     if limits.max_loss is None and limits.max_drop is None:
         best = min(fitting, key=lambda each: (each.loss, -each.k))
-        why = "loses least"
+        quality = "has the lowest loss"
     else:
         best = min(fitting, key=lambda each: (each.risk, each.loss))
-        why = "has the lowest risk"
-    told = f"Your limits are {limits.describe()}: "
+        quality = "has the lowest risk"
+    reason = f"Your limits are {limits.describe()}: "
     if len(fitting) == 1:
-        told += f"one of {len(outcomes)} releases keeps them, {best.words()}."
+        reason += f"1 of {len(outcomes)} releases keeps them, {best.words()}."
     else:
-        told += f"{len(fitting)} of {len(outcomes)} releases keep them, and of these {best.words()} {why}."
-    return Opinion("limits", best, told)
+        reason += f"{len(fitting)} of {len(outcomes)} releases keep them; of these, {best.words()} {quality}."
+    return Opinion("limits", best, reason)
 
 
 def _tests(limits: Limits) -> list[Callable[[Outcome], bool]]:
@@ -269,36 +298,38 @@ def _tests(limits: Limits) -> list[Callable[[Outcome], bool]]:
 
 
 def _unmet(outcomes: Sequence[Outcome], limits: Limits) -> str:
-    """Say that no run meets the limits, and how near the nearest come."""
-    told = [f"No release has {limits.describe()}."]
+    """Explain that no run keeps the limits, and which one comes closest."""
+    sentences = [f"No release has {limits.describe()}."]
     if limits.max_drop is not None and all(each.accuracy is None for each in outcomes):
-        return f"{told[0]} No accuracy is known: name a target."
+        return f"{sentences[0]} The accuracy is unknown without a target; name one."
     safe = [each for each in outcomes if limits.max_risk is None or each.risk <= limits.max_risk]
     if not safe:
         near = min(outcomes, key=lambda each: (each.risk, each.loss))
-        told.append(f"The lowest risk is that of {near.words()}. Try a larger k.")
+        sentences.append(f"The lowest risk is that of {near.words()}. Try a larger k.")
     elif limits.max_loss is not None and all(each.loss > limits.max_loss for each in safe):
         near = min(safe, key=lambda each: (each.loss, each.risk))
-        within = "Within the risk, the" if limits.max_risk is not None else "The"
-        told.append(f"{within} least loss is that of {near.words()}. Try a smaller k, hierarchies or fewer columns.")
+        scope = "Within the risk, the" if limits.max_risk is not None else "The"
+        sentences.append(
+            f"{scope} lowest loss is that of {near.words()}. Try a smaller k, hierarchies or fewer columns."
+        )
     else:
         near = max(safe, key=lambda each: (each.accuracy or 0.0, -each.loss))
-        within = " within the risk" if limits.max_risk is not None else ""
-        told.append(f"The best accuracy{within} is that of {near.words()}.")
-    return " ".join(told)
+        scope = " within the risk" if limits.max_risk is not None else ""
+        sentences.append(f"The best accuracy{scope} is that of {near.words()}.")
+    return " ".join(sentences)
 
 
 def _by_accuracy(outcomes: Sequence[Outcome]) -> Opinion | None:
-    known = [each for each in outcomes if each.accuracy is not None]
-    if not known:
+    measured = [each for each in outcomes if each.accuracy is not None]
+    if not measured:
         return None
-    top = max(known, key=lambda each: (each.accuracy or 0.0, each.k))
-    near = [each for each in known if (each.accuracy or 0.0) >= (top.accuracy or 0.0) - NEAR_BEST]
+    top = max(measured, key=lambda each: (each.accuracy or 0.0, each.k))
+    near = [each for each in measured if (each.accuracy or 0.0) >= (top.accuracy or 0.0) - NEAR_BEST]
     best = max(near, key=lambda each: (each.k, each.accuracy or 0.0, -each.loss))
-    before = "" if best.baseline is None else f" (the original gives {best.baseline:.1%})"
+    before = "" if best.baseline is None else f" ({best.baseline:.1%} on the original)"
     reason = (
-        f"The best accuracy is {top.accuracy:.1%}, of {top.method} at k = {top.k}{before}; the largest k within one "
-        f"point in a hundred of it is {best.words()}."
+        f"The best accuracy is {top.accuracy:.1%}, by {top.method} at k = {top.k}{before}. The largest k within one "
+        f"percentage point is that of {best.words()}."
     )
     return Opinion("accuracy", best, reason)
 
@@ -310,7 +341,8 @@ def _by_knee(own: Sequence[Outcome]) -> Opinion | None:
     best = own[at]
     reason = (
         f"Between k = {own[0].k} and k = {own[-1].k}, the curve of loss and risk bends most at {best.words()}. "
-        "A smaller k gives up much protection for little, a larger one much of the table."
+        "A smaller k gives up much protection for little utility; a larger k gives up much utility for little "
+        "protection."
     )
     return Opinion("knee", best, reason)
 
@@ -320,20 +352,20 @@ def _by_least_rise(own: Sequence[Outcome]) -> Opinion | None:
     if chosen is None:
         return None
     best = next(each for each in own if each.k == chosen)
-    reason = f"The loss rises least on the step to k = {best.k} (the rule of minimum deviation): {best.words()}."
+    reason = f"The loss rises least on the step to k = {best.k} (minimum deviation): {best.words()}."
     return Opinion("minimum-deviation", best, reason)
 
 
-def _alone(outcomes: Sequence[Outcome]) -> Opinion:
+def _by_loss(outcomes: Sequence[Outcome]) -> Opinion:
     best = min(outcomes, key=lambda each: (each.loss, -each.k))
-    return Opinion("loss", best, f"Too few k to see a curve; the least loss is that of {best.words()}.")
+    return Opinion("loss", best, f"There are too few k for a curve; the lowest loss is that of {best.words()}.")
 
 
-def _missing(rule: str) -> str:
-    needs = {
-        "limits": "the rule of limits needs some",
-        "accuracy": "the rule of accuracy needs a target",
-        "knee": "the curve has no knee: it needs three k at least, and must bend",
-        "minimum-deviation": "the rule of minimum deviation needs two k at least",
+def _not_applicable(rule: str) -> str:
+    reasons = {
+        "limits": "it needs at least one limit",
+        "accuracy": "it needs a target",
+        "knee": "it needs at least three k, and a curve that bends",
+        "minimum-deviation": "it needs at least two k",
     }
-    return f"Nothing to choose by: {needs[rule]}."
+    return f"The rule {rule} does not apply: {reasons[rule]}."

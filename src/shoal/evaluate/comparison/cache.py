@@ -1,7 +1,7 @@
-"""What earlier runs of a comparison gave: one small file a run, found again by the content that it came from.
+"""Cache of the runs of earlier comparisons: one small file per run, addressed by content.
 
-The files hold measures, names of columns and reasons, never a cell. Their names are keyed hashes, so that whoever gets
-hold of one cannot try out which table it belongs to.
+The files contain measures, column names and reasons of failures, never a cell. Their names are keyed hashes, so that
+nobody who obtains a file can test which table it belongs to.
 """
 
 from __future__ import annotations
@@ -13,42 +13,42 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import FileError
+from shoal.errors import FileError, setting
 from shoal.tables.targets.text_file import write_text
 
 __all__ = ["Cache"]
 
 
 class Cache:
-    """A folder of finished runs; None: nothing is kept."""
+    """A folder of finished runs; a cache without a folder stores nothing."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self._key = b"" if folder is None else _key(folder)
 
     def find(self, fingerprint: str, case: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the row of a run that was finished before."""
+        """Return the stored row of a run, or None."""
         if self.folder is None:
             return None
         try:
             row = json.loads(self._path(fingerprint, case).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # not there, or not whole: the run is made again
+        except (OSError, ValueError):  # missing or damaged: the run is repeated
             return None
         return row if isinstance(row, dict) else None
 
     def keep(self, fingerprint: str, case: dict[str, Any], row: dict[str, Any]) -> None:
-        """Keep the row of a finished run, whole or not at all."""
+        """Store the row of a finished run atomically."""
         if self.folder is not None:
             write_text(self._path(fingerprint, case), json.dumps(row, ensure_ascii=False), mode=0o600)
 
     def _path(self, fingerprint: str, case: dict[str, Any]) -> Path:
         assert self.folder is not None
-        told = json.dumps([fingerprint, case], sort_keys=True, default=str)
-        return self.folder / f"{hmac.new(self._key, told.encode(), 'sha256').hexdigest()}.json"
+        content = json.dumps([fingerprint, case], sort_keys=True, default=str)
+        return self.folder / f"{hmac.new(self._key, content.encode(), 'sha256').hexdigest()}.json"
 
 
 def _key(folder: Path) -> bytes:
-    """Return the secret of a cache; made with its folder."""
+    """Return the secret key of a cache; create folder and key if they do not exist."""
     path = folder / "key"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -59,4 +59,6 @@ def _key(folder: Path) -> bytes:
             pass
         return path.read_bytes()
     except OSError as error:
-        raise FileError(f"{folder}: no cache can be kept there: {error.strerror}. Name another with --cache.") from None
+        raise FileError(
+            f"{folder}: cannot store a cache there: {error.strerror}. Name another folder: {setting('cache')}."
+        ) from None

@@ -1,4 +1,4 @@
-"""Methods x k x seeds over one table: one row of measures, risk, time and memory for each run."""
+"""Comparisons: methods x k x seeds on one table, with one row of measures, risk, time and memory per run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, for_python, setting
 from shoal.evaluate.comparison.cache import Cache
 from shoal.evaluate.comparison.scoring import Case, Subject, prepare, score_added
 from shoal.evaluate.comparison.workers import run_cases
@@ -27,7 +27,7 @@ __all__ = ["DEFAULT_METHODS", "Comparison", "compare", "compare_table", "make_ca
 DEFAULT_METHODS = ("shoaling", "mondrian")
 DEFAULT_K = (2, 5, 10, 20)
 Progress = Callable[[int, int, str], None]
-# The first columns of every comparison; those of single columns of the table follow, in its order.
+# The first columns of every comparison; figures of single attributes follow, in the order of the table.
 INTEGERS = ("k", "seed", "rows", "groups", "smallest_group", "suppressed_rows", "dm", "peak_memory", "uniques")
 ORDER = (
     *("method", "k", "seed", "added", "cached", "failed"),
@@ -44,9 +44,14 @@ ORDER = (
 class Comparison:
     """The runs of a comparison.
 
-    frame: one row a run, in the order of the request: what was asked (method, k, seed), why it failed, all measures,
-    risk, time and memory. cached: it was made by an earlier comparison, whose time and memory stand there. n_rows, qi,
-    threshold: of the table. counts: what risk counts, "rows" or "persons".
+    Attributes:
+        frame: One row per run, in the order of the request: method, k and seed, the reason if it failed, all measures,
+            risk, time and memory. For a cached run, time and memory are those of the earlier run.
+        n_rows: Rows of the table.
+        qi: The quasi-identifiers.
+        threshold: The risk above which a row counts as at risk.
+        target: The column of classes, if any.
+        counts: What the risk counts: "rows" or "persons".
     """
 
     frame: pl.DataFrame
@@ -57,9 +62,9 @@ class Comparison:
     counts: str = "rows"
 
     def means(self) -> pl.DataFrame:
-        """Return the mean of every figure over the seeds, one row for each method and k; failed runs left out.
+        """Return the mean of every figure over the seeds, one row for each method and k, without failed runs.
 
-        runs: how many; ncp_spread: between the least and the greatest loss.
+        The column `runs` counts the seeds; `ncp_spread` is the difference between the highest and the lowest loss.
         """
         import polars as pl
 
@@ -78,14 +83,19 @@ class Comparison:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
-        told = {"rows": self.n_rows, "qi": list(self.qi), "threshold": self.threshold, "target": self.target}
-        told["counts"] = self.counts
-        return told | {"runs": self.frame.to_dicts()}
+        """Return all figures as plain values for JSON."""
+        return {
+            "rows": self.n_rows,
+            "qi": list(self.qi),
+            "threshold": self.threshold,
+            "target": self.target,
+            "counts": self.counts,
+            "runs": self.frame.to_dicts(),
+        }
 
 
 def parse_method(text: str) -> Any:
-    """Return the method that a text names, with options: "mondrian", "mondrian:variant=relaxed".
+    """Return the method that a text names, with options, such as "mondrian:variant=relaxed".
 
     >>> parse_method("mondrian:variant=relaxed").variant
     'relaxed'
@@ -93,22 +103,22 @@ def parse_method(text: str) -> Any:
     name, *options = text.split(":")
     pairs = [option.partition("=") for option in options]
     if not all(equals and value for _, equals, value in pairs):
-        raise UsageError(f"method {text!r}: an option has no value. Write {name}:option=value.")
+        raise UsageError(f"method {text!r}: an option has no value. Write it as {name}:option=value.")
     return named(name, **{key: value for key, _, value in pairs})
 
 
 def make_cases(methods: Sequence[str] | str, k: Iterable[int] | int, seeds: int = 1) -> list[Case]:
-    """Return the runs that are asked for; "all" stands for every method."""
+    """Return one case for each method, k and seed; the name "all" means every method."""
     methods, k = [methods] if isinstance(methods, str) else methods, [k] if isinstance(k, int) else k
     if seeds < 1:
-        raise UsageError(f"seeds={seeds} is not a positive whole number. Use 1 or more.")
-    every = [info.name for info in infos()]
-    asked = list(dict.fromkeys(name for text in methods for name in (every if text == "all" else [text])))
+        raise UsageError(f"{setting('seeds', seeds)} is not a positive integer. Use 1 or more.")
+    all_names = [info.name for info in infos()]
+    labels = list(dict.fromkeys(name for text in methods for name in (all_names if text == "all" else [text])))
     sizes = sorted({check_k(each) for each in k})
-    if not asked or not sizes:
+    if not labels or not sizes:
         raise UsageError("there is nothing to compare. Name at least one method and one k.")
-    made = {label: parse_method(label) for label in asked}
-    return [Case(label, made[label], size, seed) for label in asked for size in sizes for seed in range(seeds)]
+    parsed = {label: parse_method(label) for label in labels}
+    return [Case(label, parsed[label], size, seed) for label in labels for size in sizes for seed in range(seeds)]
 
 
 def compare(
@@ -128,16 +138,31 @@ def compare(
     progress: Progress = lambda done, total, label: None,
     **settings: Any,
 ) -> Comparison:
-    """Anonymise a table by several methods, with several k and seeds, and measure every release.
+    """Anonymise a table with several methods, k and seeds, and measure every release.
 
-    frame: pandas, polars or pyarrow. methods, k: one or several; methods by name, with options as in
-    "mondrian:variant=relaxed", "all" for every one. threshold: for the share of rows at risk. target: a column of
-    classes, for the classification metric;
-    learner: one that learns them from each release, for its accuracy (needs scikit-learn). add:
-    releases of other tools by name, frames or paths. jobs: runs side by side, as many as there are cores if left out;
-    threads: of each. cache: a folder where measures of finished runs are kept, so that a comparison that was broken
-    off goes on where it was; nothing is kept if left out. settings: roles, kinds, models and the like, as for
-    shoal.anonymize.
+    Args:
+        frame: The table: pandas, polars or pyarrow.
+        methods: Names of methods, with options as in "mondrian:variant=relaxed"; "all" means every method.
+        k: One or more k.
+        seeds: Number of seeds, from 0 up.
+        threshold: The risk above which a row counts as at risk.
+        target: A column of classes, for the classification metric and the learner.
+        learner: A learner that predicts the target from each release; it needs the `evaluate` extra.
+        add: Releases of other tools to score as well, by name: frames or paths.
+        jobs: Number of parallel runs; by default one per core.
+        threads: Threads of each run.
+        cache: A folder for the measures of finished runs, so that an interrupted comparison can continue. Nothing is
+            stored by default.
+        config: A `shoal.toml` with further settings.
+        progress: Called with the number of finished runs, the number of all runs, and the label of the last one.
+        settings: Roles, kinds, models and other settings of `shoal.anonymize`.
+
+    Returns:
+        One row of figures per run; a run that fails has its reason instead.
+
+    Raises:
+        UsageError: A setting is not valid.
+        InputError: The table cannot be used as it is.
 
     >>> import shoal
     >>> patients = shoal.datasets.patients().head(200)
@@ -154,27 +179,28 @@ def compare(
         learner=learner,
         threads=threads,
     )
-    taken = {
-        name: read_table(x) if isinstance(x, str | os.PathLike) else from_frame(x) for name, x in (add or {}).items()
+    tables = {
+        name: read_table(source) if isinstance(source, str | os.PathLike) else from_frame(source)
+        for name, source in (add or {}).items()
     }
-    kept = Cache(None if cache is None else Path(cache))
-    return compare_table(subject, make_cases(methods, k, seeds), taken, kept, jobs=jobs, progress=progress)
+    cases, store = make_cases(methods, k, seeds), Cache(None if cache is None else Path(cache))
+    return compare_table(subject, cases, tables, store, jobs=jobs, progress=progress)
 
 
-def make_settings(given: Mapping[str, Any]) -> Settings:
-    """Return settings that were given as arguments; lists become tuples."""
-    known = {f.name for f in fields(Settings)} | {"rules"}
-    strange = [name for name in given if name not in known]
-    if strange:
-        raise UsageError(f"{strange[0]!r} is not a setting. Those of shoal.anonymize are taken.")
+def make_settings(arguments: Mapping[str, Any]) -> Settings:
+    """Return the settings of keyword arguments; lists become tuples."""
+    names = {f.name for f in fields(Settings)} | {"rules"}
+    unknown_names = [name for name in arguments if name not in names]
+    if unknown_names:
+        raise UsageError(f"{unknown_names[0]!r} is not a setting. Use the settings of shoal.anonymize.")
     lists = ("qi", "sensitive", "insensitive", "drop", "numeric", "categorical", "dates")
-    check_lists(**{name: given[name] for name in lists if name in given})
-    taken: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
-    if isinstance(dates := taken.get("dates"), tuple):
-        taken["dates"] = dict.fromkeys(dates, "%Y-%m-%d")
-    if "rules" in taken:
-        taken["constraints"] = taken.pop("rules")
-    return Settings(**taken)
+    check_lists(**{name: arguments[name] for name in lists if name in arguments})
+    values: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in arguments.items()}
+    if isinstance(dates := values.get("dates"), tuple):
+        values["dates"] = dict.fromkeys(dates, "%Y-%m-%d")
+    if "rules" in values:
+        values["constraints"] = values.pop("rules")
+    return Settings(**values)
 
 
 def compare_table(
@@ -186,41 +212,55 @@ def compare_table(
     jobs: int | None = None,
     fresh: bool = False,
     progress: Progress = lambda done, total, label: None,
+    spell: Callable[[str], str] = for_python,
 ) -> Comparison:
-    """Make all runs that the cache does not hold, each in a worker process, and put the rows together.
+    """Make all runs that are not cached, each in a worker process, and collect the rows.
 
-    fresh: make those again that it holds. A run is kept as soon as it is finished, whatever becomes of the others.
+    A run is stored in the cache as soon as it finishes, whatever happens to the others.
+
+    Args:
+        subject: The encoded table.
+        cases: The runs.
+        added: Releases of other tools, by name.
+        cache: Where finished runs are stored.
+        jobs: Number of parallel runs; by default one per core.
+        fresh: Repeat cached runs.
+        progress: Called with the number of finished runs, the number of all runs, and the label of the last one.
+        spell: Spells the settings that reasons mention: `for_python` or `for_command_line`.
     """
     if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs={jobs} is not a positive whole number. Use 1 or more.")
+        raise UsageError(f"{setting('jobs', jobs)} is not a positive integer. Use 1 or more.")
     cache = cache or Cache(None)
     fingerprint = subject.fingerprint() if cache.folder is not None else ""
     rows: dict[tuple[str, int, int], dict[str, Any]] = {}
     for case in cases:
-        found = None if fresh else cache.find(fingerprint, case.spec())
-        if found is not None:
-            rows[case.key] = found | {"method": case.label, "cached": True}
-    left = [case for case in cases if case.key not in rows]
+        cached_row = None if fresh else cache.find(fingerprint, case.spec())
+        if cached_row is not None:
+            rows[case.key] = cached_row | {"method": case.label, "cached": True}
+    open_cases = [case for case in cases if case.key not in rows]
     progress(len(rows), len(cases), "")
-    for case, row in run_cases(subject, left, jobs or os.cpu_count() or 1):
+    for case, row in run_cases(subject, open_cases, jobs or os.cpu_count() or 1):
         rows[case.key] = row | {"cached": False}
         if "died" not in row:
             cache.keep(fingerprint, case.spec(), row)
         progress(len(rows), len(cases), f"{case.label}, k = {case.k}")
     scored = [score_added(subject, name, table) | {"cached": False} for name, table in (added or {}).items()]
-    frame = _frame([*(rows[case.key] for case in cases), *scored], subject)
+    frame = _frame([*(rows[case.key] for case in cases), *scored], subject, spell)
     counts = "rows" if subject.person is None else "persons"
     return Comparison(frame, subject.table.n_rows, subject.qi, subject.threshold, subject.target, counts)
 
 
-def _frame(rows: Sequence[Mapping[str, Any]], subject: Subject) -> pl.DataFrame:
-    """Return the rows as one table whose columns do not depend on which of them failed."""
+def _frame(rows: Sequence[Mapping[str, Any]], subject: Subject, spell: Callable[[str], str]) -> pl.DataFrame:
+    """Return the rows as one table; its columns do not depend on which runs failed."""
     import polars as pl
 
     by_column = [f"{short}_{name}" for short in ("loss", "md", "research_value") for name in subject.qi]
     kinds: dict[str, Any] = {}
     for name in (*ORDER, *by_column):
-        whole = name in INTEGERS or name.startswith("md_")
-        kinds[name] = pl.Int64 if whole else pl.Float64
+        is_integer = name in INTEGERS or name.startswith("md_")
+        kinds[name] = pl.Int64 if is_integer else pl.Float64
     kinds |= {"method": pl.String, "failed": pl.String, "added": pl.Boolean, "cached": pl.Boolean}
-    return pl.DataFrame([{name: row.get(name) for name in kinds} for row in rows], schema=kinds)
+    cells = [{name: row.get(name) for name in kinds} for row in rows]
+    for row in cells:
+        row["failed"] = spell(row["failed"]) if row["failed"] is not None else None
+    return pl.DataFrame(cells, schema=kinds)

@@ -1,4 +1,4 @@
-"""What all runs of a comparison share, and one run: from the encoded table to a row of measures."""
+"""One run of a comparison: from the encoded table, which all runs share, to a row of measures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_kinds
-from shoal.errors import ShoalError, UsageError, place_of
+from shoal.errors import ShoalError, UsageError, place_of, setting
 from shoal.hierarchy.base import Hierarchy, for_columns
 from shoal.methods.base import Method, Run
 from shoal.metrics import Measures, measure_tables
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Case", "Subject", "prepare", "score", "score_added"]
 
-ROWS = 2  # of what rows of runs hold: raised when a figure changes its meaning, so that none kept before is taken
-ANSWERS = ("rows", "groups", "smallest_group", "suppressed_rows")
+ROW_VERSION = 2  # raised when a figure changes its meaning, so that rows in a cache become invalid
+TABLE_FIGURES = ("rows", "groups", "smallest_group", "suppressed_rows")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One run: label is the method as it was asked for, with its options."""
+    """One run; `label` is the method as the user wrote it, with its options."""
 
     label: str
     method: Method
@@ -51,11 +51,11 @@ class Case:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What tells the runs of one comparison apart."""
+        """The identity of a run within a comparison."""
         return self.label, self.k, self.seed
 
     def spec(self) -> dict[str, Any]:
-        """Return the run as plain values."""
+        """Return the run as plain values for JSON."""
         options: dict[str, Any] = {}
         if is_dataclass(self.method) and not isinstance(self.method, type):
             options = asdict(self.method)
@@ -64,9 +64,22 @@ class Case:
 
 @dataclass(frozen=True)
 class Subject:
-    """The table, encoded once, and what every run is held to; it can be sent to another process.
+    """The table, encoded once, and the settings of all runs; it can be pickled.
 
-    threshold: for the share of rows at risk. target: the column of classes; learner: what tells them from the release.
+    Attributes:
+        table: The table.
+        schema: Roles and kinds of its columns.
+        encoded: The encoded table.
+        hierarchies: Hierarchies of columns.
+        request: What to anonymise; k comes from the case.
+        models: Privacy models besides k-anonymity.
+        rules: Data constraint rules.
+        weights: Weights of attributes.
+        population: The population table, if any.
+        threshold: The risk above which a row counts as at risk.
+        target: The column of classes, if any.
+        learner: The learner that predicts the target, if any.
+        threads: Threads of each run.
     """
 
     table: Table
@@ -90,11 +103,11 @@ class Subject:
 
     @property
     def person(self) -> str | None:
-        """The column that says which rows are one person's."""
+        """The column that identifies persons, if any."""
         return next(iter(self.schema.names(Role.PERSON)), None)
 
     def fingerprint(self) -> str:
-        """Return a hash of all that decides what a run gives, whatever its method, k and seed."""
+        """Return a hash of everything that determines the result of a run, except method, k and seed."""
         from shoal import __version__
 
         digest = hashlib.sha256()
@@ -102,8 +115,8 @@ class Subject:
             if table is not None:
                 digest.update(table.frame.write_csv().encode())
         trees = {name: sorted(rule.rows.items()) for name, rule in sorted(self.hierarchies.items())}
-        told = {
-            "shoal": [__version__, ROWS],
+        content = {
+            "shoal": [__version__, ROW_VERSION],
             "schema": repr(self.schema),
             "hierarchies": trees,
             "request": repr(self.request),
@@ -113,7 +126,7 @@ class Subject:
             "threshold": self.threshold,
             "target": [self.target, self.learner],
         }
-        digest.update(json.dumps(told, sort_keys=True, default=str).encode())
+        digest.update(json.dumps(content, sort_keys=True, default=str).encode())
         return digest.hexdigest()
 
 
@@ -126,22 +139,30 @@ def prepare(
     learner: str | None = None,
     threads: int = 1,
 ) -> Subject:
-    """Encode a table for a comparison; what is wrong with it or with its roles is said now, once.
+    """Encode a table for a comparison, and check table and settings once for all runs.
 
-    Columns without a role are left out, but for the target, which nothing is asked of.
+    Columns without a role are dropped, except the target, which becomes insensitive.
+
+    Args:
+        table: The table.
+        settings: Roles, kinds, models and other settings.
+        threshold: The risk above which a row counts as at risk.
+        target: The column of classes.
+        learner: A learner that predicts the target from each release.
+        threads: Threads of each run.
     """
     if learner is not None:
         _check_learner(learner, target)
     settings = replace(settings, others=settings.others or "drop")
     if target is not None and target not in (*settings.qi, *settings.sensitive, *settings.insensitive):
-        insensitive, unique = (*settings.insensitive, target), (*settings.accept_unique, target)
-        settings = replace(settings, insensitive=insensitive, accept_unique=unique)
+        insensitive, accept_unique = (*settings.insensitive, target), (*settings.accept_unique, target)
+        settings = replace(settings, insensitive=insensitive, accept_unique=accept_unique)
     schema = guess_kinds(table, settings.schema(table.names))
     if learner is not None and target is not None:
         _check_classes(table, schema, target)
     request = make_request(replace(settings, k=settings.k or 1), keep_order=False, bound=False)
-    named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
-    rules, population = for_columns(settings.rules().items(), named), settings.population_table()
+    names = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
+    rules, population = for_columns(settings.rules().items(), names), settings.population_table()
     encoded = encode(table, schema, rules, unknown=request.unknown, population=population)
     trees = {column.name: column.hierarchy for column in encoded.attributes}
     trees |= {column.name: column.hierarchy for column in encoded.sensitive}
@@ -163,30 +184,32 @@ def prepare(
 
 
 def _check_learner(learner: str, target: str | None) -> None:
-    """Refuse a learner that is not known, has nothing to learn or cannot run here."""
+    """Check that the learner is known, has a target and is installed."""
+    from shoal.evaluate.extra import extra_module
     from shoal.evaluate.learners import check_learners
-    from shoal.evaluate.sklearn import sklearn_module
 
     check_learners([learner])
     if target is None:
-        raise UsageError(f"learner {learner!r} has no target. Name the column of classes with target (--target).")
+        raise UsageError(f"learner {learner!r} has no target. Name the column of classes: {setting('target')}.")
     if learner != "zero-r":
-        sklearn_module("tree")
+        extra_module("sklearn.tree")
 
 
 def _check_classes(table: Table, schema: Schema, target: str) -> None:
-    """Refuse a target that cannot be learned from the quasi-identifiers, before any run."""
-    from shoal.evaluate.classify import make_task, refuse_constant
+    """Check before the first run that the target can be learned from the quasi-identifiers."""
+    from shoal.evaluate.task import make_task, refuse_constant
 
     make_task(table, schema, target)
     refuse_constant(table, target)
 
 
 def score(subject: Subject, case: Case) -> dict[str, Any]:
-    """Make one release and measure it; a run that fails is a row with its reason.
+    """Make one release and measure it.
 
-    cpu_seconds, seconds: from the encoded table to the measured release; reading and encoding are shared.
-    peak_memory: the most bytes that the process held meanwhile, its table among them.
+    Returns:
+        The figures; if the run fails, the reason under "failed". "cpu_seconds" and "seconds" run from the encoded table
+        to the measured release, as reading and encoding are shared. "peak_memory" is the peak of the process in bytes,
+        including its table.
     """
     row = {"method": case.label, "k": case.k, "seed": case.seed, "added": False}
     reset_peak()
@@ -217,16 +240,16 @@ def score(subject: Subject, case: Case) -> dict[str, Any]:
         return row
     try:
         released = Table(release.text)
-        counted = Table(_with_persons(release, subject.person))
-        found = risk_of(counted, qi=subject.qi, threshold=subject.threshold, person=subject.person)
-        row |= _figures(subject, released, release.measures, found)
+        with_persons = Table(_with_persons(release, subject.person))
+        risk = risk_of(with_persons, qi=subject.qi, threshold=subject.threshold, person=subject.person)
+        row |= _figures(subject, released, release.measures, risk)
         return row if subject.learner is None else row | _accuracy(subject, release)
     except Exception as error:
         return row | {"failed": reason_of(error)}
 
 
 def _with_persons(release: Release, person: str | None) -> pl.DataFrame:
-    """Return the released cells, beside them whose row each one is; that never leaves the process."""
+    """Return the released cells with the person of each row, for counting only; it never leaves the process."""
     if person is None or person in release.text.columns:
         return release.text
     return release.text.with_columns(release.original.frame[person][release.source_rows].alias(person))
@@ -235,76 +258,82 @@ def _with_persons(release: Release, person: str | None) -> pl.DataFrame:
 def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
     """Measure the file of another tool; its k is the size of its smallest group.
 
-    Where persons are counted, the file must tell them too: rows instead would make it look safer than the others.
+    If the risk counts persons, the file needs their column too: counting its rows would make it look safer than the
+    other releases.
     """
     row: dict[str, Any] = {"method": name, "k": None, "seed": None, "added": True}
     try:
         if subject.person is not None and subject.person not in released.names:
-            told = f"column {subject.person!r} is not in it, and risk counts persons"
-            raise UsageError(f"{told}. Add the column to the file, or compare without it.")
-        found = risk_of(released, qi=subject.qi, threshold=subject.threshold, person=subject.person)
+            raise UsageError(
+                f"column {subject.person!r} is not in the file, but the risk counts persons. Add the column to the "
+                f"file, or compare without {setting('person', subject.person)}."
+            )
+        risk = risk_of(released, qi=subject.qi, threshold=subject.threshold, person=subject.person)
         trees = {name: rule for name, rule in subject.hierarchies.items() if name in subject.qi}
         weights = {name: float(weight) for name, weight in subject.weights.items()}
-        k = max(1, found.smallest_group)
+        k = max(1, risk.smallest_group)
         rules = compile_rules(subject.rules, subject.encoded.attributes) if subject.rules else None
         measures = measure_tables(
             subject.table, released, subject.schema, k=k, weights=weights, hierarchies=trees, rules=rules
         )
-        return row | {"k": k} | _figures(subject, released, measures, found)
+        return row | {"k": k} | _figures(subject, released, measures, risk)
     except Exception as error:
         return row | {"failed": reason_of(error)}
 
 
-def _figures(subject: Subject, released: Table, measures: Measures, found: Risk) -> dict[str, Any]:
-    """Return measures and risk as one flat row; those by column are named after it."""
-    told = measures.as_dict()
+def _figures(subject: Subject, released: Table, measures: Measures, risk: Risk) -> dict[str, Any]:
+    """Return measures and risk as one flat row; measures of a column are named after it."""
+    figures = measures.as_dict()
     if subject.target is not None and subject.target in released.names:
-        told["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows)
+        figures["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows)
     by_column = {"per_attribute": "loss", "md": "md", "research_value": "research_value"}
-    # A column named "total" must not take the place of research_value_total: those of the table come last.
-    row = {f"{short}_{column}": number for name, short in by_column.items() for column, number in told[name].items()}
-    row |= {name: told[name] for name in ANSWERS}
-    row |= {name: number for name, number in told.items() if name not in by_column and name not in ANSWERS}
-    risks = {f"prosecutor_{name}": number for name, number in asdict(found.prosecutor).items()}
-    return row | risks | {"marketer": found.marketer, "uniques": found.uniques}
+    # A column named "total" must not replace research_value_total, so figures of the table come last.
+    row = {f"{short}_{column}": value for name, short in by_column.items() for column, value in figures[name].items()}
+    row |= {name: figures[name] for name in TABLE_FIGURES}
+    row |= {name: value for name, value in figures.items() if name not in by_column and name not in TABLE_FIGURES}
+    risks = {f"prosecutor_{name}": value for name, value in asdict(risk.prosecutor).items()}
+    return row | risks | {"marketer": risk.marketer, "uniques": risk.uniques}
 
 
 def _accuracy(subject: Subject, release: Release) -> dict[str, float]:
-    """Return how well the learner tells the classes of the target: from the release, and from the original."""
+    """Return the accuracy of the learner, trained on the release and trained on the original."""
     from shoal.evaluate.classify import learn_from_release
 
     assert subject.learner is not None
     assert subject.target is not None
-    by_way = {
-        (found.trained_on, found.tested_on): found
-        for found in learn_from_release(release, subject.target, [subject.learner])
+    by_tables = {
+        (accuracy.trained_on, accuracy.tested_on): accuracy
+        for accuracy in learn_from_release(release, subject.target, [subject.learner])
     }
-    told, before = by_way["release", "original"], by_way["original", "original"]
+    after, before = by_tables["release", "original"], by_tables["original", "original"]
     return {
-        "accuracy": told.mean,
-        "accuracy_low": told.low,
-        "accuracy_high": told.high,
+        "accuracy": after.mean,
+        "accuracy_low": after.low,
+        "accuracy_high": after.high,
         "accuracy_original": before.mean,
     }
 
 
 def reason_of(error: Exception) -> str:
-    """Say why a run failed; of what shoal did not raise itself only the place, as its text may hold cells."""
+    """Return why a run failed; other errors than shoal's may contain cells, so only their place is given.
+
+    Settings are marked as in `ShoalError.text`.
+    """
     if isinstance(error, ShoalError):
-        return str(error)
+        return error.text
     if isinstance(error, MemoryError):
-        return "not enough memory for this run."
+        return "there is not enough memory for this run."
     return f"{type(error).__name__} in {place_of(error)}. This is a bug in shoal."
 
 
 def reset_peak() -> None:
-    """Begin a new count of the most memory held, where the system can."""
+    """Reset the peak memory of this process, if the system supports it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> int:
-    """Return the most bytes that this process has held since reset_peak, or else since it began."""
+    """Return the peak memory of this process in bytes, since `reset_peak` if the system supports that."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
@@ -312,5 +341,5 @@ def peak_memory() -> int:
         import resource
         import sys
 
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most * 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024

@@ -1,7 +1,7 @@
-"""Processes that make the runs of a comparison: each gets the subject once, then one case after the other.
+"""Worker processes of a comparison: each receives the subject once, then one case after another.
 
-They are plain children that run this module, so that a script needs no guard around its main part. A child that dies,
-killed or out of memory, costs its own run alone.
+They are plain child processes that run this module, so user scripts need no `if __name__ == "__main__"` guard. If a
+child is killed or runs out of memory, only its own run is lost.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shoal.evaluate.comparison.scoring import Case, Subject, score
 
 __all__ = ["run_cases", "serve"]
 
-DIED = "its process ended before the run did: killed, or out of memory."
+DIED = "the process ended before the run was finished: it was killed or ran out of memory."
 
 
 class Worker:
@@ -32,19 +32,19 @@ class Worker:
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a traceback may hold cells
+            stderr=subprocess.DEVNULL,  # a traceback may contain cells
             env=os.environ | {"POLARS_MAX_THREADS": str(threads)},
         )
         self.case: Case | None = None
         self._send(subject)
 
     def give(self, case: Case) -> None:
-        """Begin a run."""
+        """Start a run."""
         self.case = case
         self._send(pickle.dumps(case))
 
     def take(self) -> dict[str, Any]:
-        """Return the row of the run that was begun."""
+        """Wait for the row of the current run and return it."""
         assert self.case is not None
         assert self.process.stdout is not None
         case, self.case = self.case, None
@@ -55,7 +55,7 @@ class Worker:
         return row
 
     def stop(self) -> None:
-        """End the child, whatever it is doing."""
+        """Kill the child."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -65,27 +65,27 @@ class Worker:
 
     def _send(self, message: bytes) -> None:
         assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it is gone, which take() tells
+        with contextlib.suppress(BrokenPipeError):  # the child is gone; take() reports it
             self.process.stdin.write(message)
             self.process.stdin.flush()
 
 
 def run_cases(subject: Subject, cases: Sequence[Case], jobs: int) -> Iterator[tuple[Case, dict[str, Any]]]:
-    """Give each case with its row as it is finished; jobs: how many run side by side."""
-    packed = pickle.dumps(subject)
-    left = list(reversed(cases))
+    """Yield each case with its row as soon as it is finished; `jobs` cases run in parallel."""
+    pickled_subject = pickle.dumps(subject)
+    remaining = list(reversed(cases))
     workers: list[Worker] = []
     with selectors.DefaultSelector() as ready:
 
-        def begin() -> None:
-            worker = Worker(packed, subject.threads)
+        def start_worker() -> None:
+            worker = Worker(pickled_subject, subject.threads)
             workers.append(worker)
             ready.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
-            worker.give(left.pop())
+            worker.give(remaining.pop())
 
         try:
             for _ in range(min(jobs, len(cases))):
-                begin()
+                start_worker()
             while workers:
                 for key, _ in ready.select():
                     worker: Worker = key.data
@@ -93,29 +93,29 @@ def run_cases(subject: Subject, cases: Sequence[Case], jobs: int) -> Iterator[tu
                     assert case is not None
                     row = worker.take()
                     yield case, row
-                    # What a learner leaves in memory must not be charged to the next run.
-                    if left and "died" not in row and subject.learner is None:
-                        worker.give(left.pop())
+                    # After a learner, use a new process: its memory must not count for the next run.
+                    if remaining and "died" not in row and subject.learner is None:
+                        worker.give(remaining.pop())
                         continue
                     ready.unregister(key.fileobj)
                     workers.remove(worker)
                     worker.stop()
-                    if left:
-                        begin()
+                    if remaining:
+                        start_worker()
         finally:
             for worker in workers:
                 worker.stop()
 
 
 def serve() -> None:
-    """Score cases from standard input until it ends; the rows go to standard output."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever began this ends it
+    """Read cases from standard input until it ends, and write their rows to standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its workers
     source = sys.stdin.buffer
     rows = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that is printed gets among the rows
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep anything printed out of the rows
     subject: Subject = pickle.load(source)
     for column in subject.schema.released:
-        subject.table.factor(column.name)  # once, so that no run is charged for it
+        subject.table.factor(column.name)  # once, so that it does not count for any run
     while True:
         try:
             case: Case = pickle.load(source)

@@ -1,1 +1,1 @@
-"""Is a given k within reach? Simulation over an urn of attribute values, and the exact probability for small cases."""
+"""Feasibility of k without recoding: simulation of random tables, and the probability of success."""

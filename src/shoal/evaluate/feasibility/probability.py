@@ -1,14 +1,14 @@
-"""The chance that a random table needs no recoding: every combination of values that it has, it has k times.
+"""The probability that a random table needs no recoding: every combination in it has at least k rows.
 
-Rows are drawn one by one, each combination (a cell of the grid) with its own probability. Numbers of rows in the cells
-are multinomial. They are those of independent Poisson variables X_i of mean n p_i, given that their sum is n, hence
+Rows are drawn independently; each combination of values (a cell of the grid) has its own probability. The numbers of
+rows in the cells are multinomial: independent Poisson variables X_i with means n p_i, conditioned on their sum n. Hence
 
     P(success) = P(every X_i is 0 or at least k, and the sum is n) / P(Poisson(n) = n).
 
-The numerator is one coefficient of a product of generating functions, read off by a discrete Fourier transform. That
-is exact but for rounding (about 1e-9) and for sums that differ from n by the length of the transform, which have a
-chance below 1e-30. Without the condition on the sum the product of the single chances is left: the Poisson answer,
-which is close where no cell holds a large share of the rows.
+The numerator is one coefficient of a product of generating functions, computed by a discrete Fourier transform. The
+result is exact up to rounding (about 1e-9) and sums that differ from n by the length of the transform, whose
+probability is below 1e-30. Dropping the condition on the sum leaves the product of the cells' probabilities: the
+Poisson approximation, which is close if no cell has a large share of the rows.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ from numpy.typing import NDArray
 __all__ = ["Grid", "exact_chance", "least_rows", "poisson_chance", "small_share"]
 
 Floats = NDArray[np.float64]
-MOST_PROBABILITIES = 2**16  # more distinct ones are gathered in classes
-CLASSES = 2**10  # for each factor e between probabilities
-MOST_TERMS = 2 * 10**7  # of the transform: probabilities x points x k; about a second
-NOTHING = 1e-12  # chances below this are rounding alone
+MOST_PROBABILITIES = 2**16  # if there are more distinct ones, similar ones are merged into classes
+CLASSES = 2**10  # classes per factor e between probabilities
+MOST_TERMS = 2 * 10**7  # limit of the transform's probabilities x points x k; about a second
+NOTHING = 1e-12  # smaller probabilities are rounding errors
 DEVIATIONS = 12  # half of the transform's length, in standard deviations of the sum
-MOST_ROWS = 10**15  # that a search looks at
+MOST_ROWS = 10**15  # limit of the search
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells that a row can fall into: their distinct probabilities, and how many cells have each.
+    """The cells of a grid, one for each combination of values.
 
-    gathered: probabilities that differ by less than one part in CLASSES stand for each other.
+    Attributes:
+        probabilities: Distinct probabilities of cells.
+        cells: Number of cells with each of these probabilities.
+        gathered: True if similar probabilities were merged; they differ by less than one part in `CLASSES`.
     """
 
     probabilities: Floats
@@ -44,18 +47,18 @@ class Grid:
 
     @classmethod
     def even(cls, cells: int) -> Grid:
-        """Return a grid whose cells are equally likely."""
+        """Return a grid with equally likely cells."""
         return cls(np.array([1 / cells]), np.array([float(cells)]))
 
     @classmethod
     def of_counts(cls, counts: NDArray[np.int64]) -> Grid:
-        """Return the grid of the distinct rows of a table, each as likely as it is frequent there."""
+        """Return the grid of the distinct rows of a table, with their frequencies as probabilities."""
         distinct, cells = np.unique(counts[counts > 0], return_counts=True)
         return cls(distinct / counts.sum(), cells.astype(np.float64))
 
     @classmethod
     def crossed(cls, columns: Sequence[NDArray[np.int64]]) -> Grid:
-        """Return the grid of independent columns, given by how often each of their values occurs."""
+        """Return the grid of independent columns, given the counts of the values of each column."""
         grid = cls.even(1)
         for counts in columns:
             column = cls.of_counts(counts)
@@ -66,7 +69,7 @@ class Grid:
 
 
 def _gather(probabilities: Floats, cells: Floats, gathered: bool) -> Grid:
-    """Put equal probabilities together, and near ones too if there are many; their sum stays."""
+    """Merge equal probabilities, and similar ones too if there are many; the sum does not change."""
     classes = probabilities
     if gathered or len(np.unique(probabilities)) > MOST_PROBABILITIES:
         gathered = True
@@ -77,19 +80,19 @@ def _gather(probabilities: Floats, cells: Floats, gathered: bool) -> Grid:
 
 
 def _few_chances(means: Floats, k: int) -> Floats:
-    """Return the chance of 1 to k - 1 rows in a cell, for each mean: Poisson."""
+    """Return the Poisson probability of 1 to k - 1 rows in a cell, for each mean."""
     terms = _poisson(means, np.arange(1, k))
     return np.asarray(terms.sum(axis=-1))
 
 
 def _poisson(means: Floats, numbers: NDArray[np.int64]) -> Floats:
-    """Return Poisson probabilities, one row a mean."""
+    """Return Poisson probabilities, one row per mean."""
     factorials = np.array([math.lgamma(number + 1) for number in numbers.tolist()])
     return np.asarray(np.exp(np.log(means)[:, None] * numbers - means[:, None] - factorials))
 
 
 def poisson_chance(grid: Grid, rows: int, k: int) -> float:
-    """Return the chance of success as if the cells filled independently of each other."""
+    """Return the probability of success if the cells were independent."""
     if rows < k:
         return float(rows == 0)
     with np.errstate(divide="ignore"):
@@ -97,7 +100,7 @@ def poisson_chance(grid: Grid, rows: int, k: int) -> float:
 
 
 def exact_chance(grid: Grid, rows: int, k: int) -> float | None:
-    """Return the chance of success; None where that takes too long or the grid is not known exactly."""
+    """Return the probability of success, or None if that takes too long or the grid is not exact."""
     if rows < k or k == 1:
         return float(rows == 0 or k == 1)
     points = math.ceil(DEVIATIONS * math.sqrt(rows)) + 64
@@ -111,7 +114,7 @@ def exact_chance(grid: Grid, rows: int, k: int) -> float | None:
         level += cells * log_size
         phase += cells * angle
     values = np.exp(level) * np.cos(phase)
-    weights = np.full(len(values), 2.0)  # a point and its mirror image
+    weights = np.full(len(values), 2.0)  # each point and its complex conjugate
     weights[0] = 1.0
     if points % 2 == 0:
         weights[-1] = 1.0
@@ -120,12 +123,12 @@ def exact_chance(grid: Grid, rows: int, k: int) -> float | None:
 
 
 def _factor(mean: float, k: int, turn: NDArray[np.complex128]) -> tuple[Floats, Floats]:
-    """Return logarithm of size and angle of a cell's generating function, over that of a Poisson variable.
+    """Return log modulus and angle of a cell's generating function, divided by that of a Poisson variable.
 
-    Where the mean is small the quotient is close to 1 in many cells and kept as a difference from 1. Where it is large
-    the Poisson function nears 0, so that the difference of both is taken before the quotient.
+    For a small mean the quotient is close to 1 in many cells, so it is computed as a difference from 1. For a large
+    mean the Poisson function approaches 0, so the subtraction comes before the division.
     """
-    whole = np.exp(mean * (turn - 1))
+    poisson = np.exp(mean * (turn - 1))
     few = np.zeros_like(turn)
     power = np.ones_like(turn)
     for chance in _poisson(np.array([mean]), np.arange(1, k))[0].tolist():
@@ -133,11 +136,11 @@ def _factor(mean: float, k: int, turn: NDArray[np.complex128]) -> tuple[Floats, 
         few += chance * power
     with np.errstate(divide="ignore"):
         if mean < 1:
-            less = -few / whole
-            size = 0.5 * np.log1p(np.maximum(-1.0, 2 * less.real + np.abs(less) ** 2))
-            return np.asarray(size), np.asarray(np.angle(1 + less))
-        left = whole - few
-        return np.log(np.abs(left)) - mean * (turn.real - 1), np.asarray(np.angle(left)) - mean * turn.imag
+            difference = -few / poisson
+            size = 0.5 * np.log1p(np.maximum(-1.0, 2 * difference.real + np.abs(difference) ** 2))
+            return np.asarray(size), np.asarray(np.angle(1 + difference))
+        cell = poisson - few
+        return np.log(np.abs(cell)) - mean * (turn.real - 1), np.asarray(np.angle(cell)) - mean * turn.imag
 
 
 def _likeliest(rows: int) -> float:
@@ -148,10 +151,10 @@ def _likeliest(rows: int) -> float:
 
 
 def small_share(grid: Grid, rows: int, k: int) -> float:
-    """Return the share of the rows that is to be expected in groups of fewer than k: those recoding must help."""
+    """Return the expected share of rows in groups smaller than k, which need recoding."""
     others = rows - 1
     share = 0.0
-    for number in range(min(k - 1, rows)):  # so many others in the cell of a row
+    for number in range(min(k - 1, rows)):  # the number of other rows in the cell of a row
         ways = math.lgamma(others + 1) - math.lgamma(number + 1) - math.lgamma(others - number + 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             absent = np.where(others == number, 0.0, (others - number) * np.log1p(-grid.probabilities))
@@ -161,11 +164,19 @@ def small_share(grid: Grid, rows: int, k: int) -> float:
 
 
 def least_rows(grid: Grid, k: int, wanted: float) -> tuple[int, str] | None:
-    """Return from how many rows on success has the wanted chance, and whether that is "exact" or "poisson".
+    """Return the number of rows from which on success is likely enough.
 
-    The chance is not monotone: rare combinations come one by one and are few at first. From the number of rows on at
-    which the rarest cell has its worst mean it rises; where it is high enough there already, the search goes down in
-    steps of two parts in a hundred to the last number that fails. None: not with MOST_ROWS rows.
+    The probability is not monotone: rare combinations appear one by one, and have few rows at first. It rises from the
+    number of rows at which the rarest cell has its worst mean. If it is already high enough there, the search goes down
+    in steps of 2 % to the last number that fails.
+
+    Args:
+        grid: The cells.
+        k: Rows that each combination must have.
+        wanted: The wanted probability of success.
+
+    Returns:
+        The number of rows, and "exact" or "poisson"; None if `MOST_ROWS` rows are not enough.
     """
     worst = math.exp(math.lgamma(k) / (k - 1)) if k > 1 else 0.0  # of x -> P(1 <= Poisson(x) < k)
     start = max(k, math.ceil(worst / float(grid.probabilities.min())))

@@ -1,7 +1,7 @@
-"""Is k within reach before anything is recoded? Random tables are drawn and counted, and chances computed.
+"""Feasibility of k without recoding: how often a random table is already k-anonymous.
 
-A table succeeds if every combination of values that it has stands in at least k rows, so that it could leave as it is.
-The question is that of Morton's thesis, "Determining the Proper k-Value" (Table 12, Figure 23).
+A table succeeds if every combination of values in it has at least k rows, so that it could be released unchanged. The
+question comes from [S1], "Determining the Proper k-Value" (Table 12, Figure 23).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import CancelledError, UsageError
+from shoal.errors import CancelledError, UsageError, setting
 from shoal.evaluate.confidence import CONFIDENCE, of_share
 from shoal.evaluate.feasibility.probability import exact_chance, least_rows, poisson_chance, small_share
 from shoal.evaluate.feasibility.urn import Urn
@@ -24,22 +24,38 @@ __all__ = ["Feasibility", "Urn", "rows_needed", "simulate"]
 
 WANTED = 0.95
 MOST_REPETITIONS = 10**7
-MOST_DRAWS = 10**11  # about ten minutes of a core
-MOST_BYTES = 2**30  # of the counts of one table; each thread has one
-DENSE_CELLS = 2**26  # at most so many are counted in a table of all cells, else the groups present are looked up
-CELLS_A_ROW = 8  # the same, for each row
+MOST_DRAWS = 10**11  # about ten minutes on one core
+MOST_BYTES = 2**30  # for the counts of one table; each thread has one
+# Largest number of cells that are counted in an array; a larger grid uses a hash table of the groups present.
+DENSE_CELLS = 2**26
+CELLS_PER_ROW = 8  # the same limit, per row
 LARGEST_COUNTED_K = 2**16 - 1
-BLOCK_DRAWS = 2**24  # between two looks at progress
+BLOCK_DRAWS = 2**24  # draws between two progress reports
 
 
 @dataclass(frozen=True)
 class Feasibility:
-    """What was asked, how often random tables succeeded, and how likely that is.
+    """The result of a simulation.
 
-    interval: Wilson's, for the success rate; confidence: its own. exact: the chance of success, None where it takes too
-    long; poisson: as if the cells filled independently. small_share: the share of the rows expected in groups below k.
-    rows_needed: from so many rows on the chance is at least wanted_success, None where the search found none;
-    rows_needed_by: "exact" or "poisson". With no rows asked for, nothing is drawn and the rate is None.
+    Attributes:
+        distribution: What rows were drawn from: "binary", "uniform", "independent" or "joint".
+        attributes: Number of attributes.
+        cells: Number of combinations of values.
+        k: Rows that each combination must have.
+        rows: Rows of each table; None if no table was drawn.
+        repetitions: Number of tables.
+        successes: Number of tables that succeeded.
+        success_rate: Share of tables that succeeded.
+        interval: Wilson's confidence interval of the success rate.
+        confidence: Confidence of the interval.
+        exact: Probability of success; None if it takes too long to compute.
+        poisson: Probability of success if combinations were independent.
+        small_share: Expected share of rows in groups smaller than k.
+        wanted_success: The wanted probability of success.
+        rows_needed: Number of rows from which on the probability is at least `wanted_success`; None if the search
+            finds none.
+        rows_needed_by: How `rows_needed` was computed: "exact" or "poisson".
+        seed: Seed of the random numbers.
     """
 
     distribution: str
@@ -61,7 +77,7 @@ class Feasibility:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return all figures as plain values for JSON."""
         return asdict(self)
 
 
@@ -76,12 +92,23 @@ def simulate(
     threads: int = 1,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Feasibility:
-    """Draw tables of so many rows from an urn and say how many of them need no recoding.
+    """Draw random tables from an urn and count how many need no recoding.
 
-    urn: what rows are drawn from: Urn.binary(7), Urn.uniform([2, 5, 80]), Urn.of_table(table, qi). rows: of each table;
-    without it only the rows needed are told. repetitions: how many tables are drawn. wanted_success: the chance that
-    rows_needed stands for. seed: the same one gives the same answer, whatever the threads. progress: is told the share
-    of the repetitions that is done.
+    Args:
+        urn: What rows are drawn from: `Urn.binary(7)`, `Urn.uniform([2, 5, 80])` or `Urn.of_table(table, qi)`.
+        k: Rows that each combination of values must have.
+        rows: Rows of each table; without it, only the rows needed are computed.
+        repetitions: Number of tables.
+        wanted_success: The probability of success for which the rows needed are computed.
+        seed: Seed of the random numbers; the result does not depend on the number of threads.
+        threads: Number of threads.
+        progress: Called with the completed share of the repetitions.
+
+    Returns:
+        The success rate, the probability of success and the rows needed.
+
+    Raises:
+        UsageError: An argument is not valid, or the simulation would take too long or too much memory.
 
     >>> answer = simulate(Urn.binary(3), k=3, rows=75, repetitions=50)
     >>> answer.success_rate, round(answer.exact, 3), answer.rows_needed
@@ -89,13 +116,15 @@ def simulate(
     """
     k = check_k(k)
     if not 0 < wanted_success < 1:
-        raise UsageError(f"a chance of success of {wanted_success!r} is not between 0 and 1. Use 0.95, for instance.")
+        raise UsageError(
+            f"a probability of success of {wanted_success!r} is not between 0 and 1. Use 0.95, for instance."
+        )
     for name, number in (("rows", rows), ("repetitions", repetitions)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-            raise UsageError(f"{name}={number!r} is not a positive whole number.")
+            raise UsageError(f"{setting(name, number)} is not a positive integer. Use 1 or more.")
     if repetitions > MOST_REPETITIONS:
-        raise UsageError(f"repetitions={repetitions:,} are too many. Use {MOST_REPETITIONS:,} at most.")
-    drawn = 0 if rows is None else repetitions
+        raise UsageError(f"{setting('repetitions', repetitions)} is too many. Use at most {MOST_REPETITIONS:,}.")
+    n_tables = 0 if rows is None else repetitions
     successes = 0 if rows is None else _draw(urn, k, rows, repetitions, seed, threads, progress)
     needed, needed_by = rows_needed(urn, k, wanted_success)
     return Feasibility(
@@ -104,10 +133,10 @@ def simulate(
         cells=urn.n_cells,
         k=k,
         rows=rows,
-        repetitions=drawn,
+        repetitions=n_tables,
         successes=successes,
-        success_rate=successes / drawn if drawn else None,
-        interval=of_share(successes / drawn, drawn) if drawn else None,
+        success_rate=successes / n_tables if n_tables else None,
+        interval=of_share(successes / n_tables, n_tables) if n_tables else None,
         confidence=CONFIDENCE,
         exact=None if rows is None else exact_chance(urn.grid, rows, k),
         poisson=None if rows is None else poisson_chance(urn.grid, rows, k),
@@ -120,7 +149,7 @@ def simulate(
 
 
 def rows_needed(urn: Urn, k: int, wanted_success: float = WANTED) -> tuple[int | None, str | None]:
-    """Return from how many rows on success is likely enough, and how that is known: "exact" or "poisson".
+    """Return the number of rows from which on success is likely enough, and how it was computed.
 
     >>> rows_needed(Urn.binary(7), k=5)
     (2043, 'exact')
@@ -131,12 +160,12 @@ def rows_needed(urn: Urn, k: int, wanted_success: float = WANTED) -> tuple[int |
 def _draw(
     urn: Urn, k: int, rows: int, repetitions: int, seed: int, threads: int, progress: Callable[[float], None]
 ) -> int:
-    """Return how many of the tables succeed."""
+    """Return the number of tables that succeed."""
     from shoal.kernels.feasibility import repeat
 
     cells = urn.n_cells if _is_counted(urn.n_cells, k, rows) else 0
     _check_work(urn, k, rows, repetitions, cells)
-    states = draws(mix(seed % 2**64), np.arange(repetitions))  # a stream of its own for each table
+    states = draws(mix(seed % 2**64), np.arange(repetitions))  # one random stream per table
     succeeded = np.zeros(repetitions, dtype=np.uint8)
 
     def run(block: slice) -> int:
@@ -160,25 +189,25 @@ def _blocks(n: int, size: int) -> Iterator[slice]:
 
 
 def _is_counted(n_cells: int, k: int, rows: int) -> bool:
-    """Say whether all cells are counted in place; a large empty grid is better looked up, and never laid out."""
-    return k <= LARGEST_COUNTED_K and n_cells <= min(DENSE_CELLS, CELLS_A_ROW * rows + 1024)
+    """Return whether to count all cells in an array; a large, sparse grid uses a hash table instead."""
+    return k <= LARGEST_COUNTED_K and n_cells <= min(DENSE_CELLS, CELLS_PER_ROW * rows + 1024)
 
 
 def _check_work(urn: Urn, k: int, rows: int, repetitions: int, cells: int) -> None:
-    """Refuse what would take hours or more memory than there is, with what can be told without drawing."""
+    """Refuse a simulation that takes hours or too much memory; the error gives the probability instead."""
     n_draws = rows * repetitions * len(urn.sizes)
-    # Keys and counts of groups, in a power of two of rooms: at most four times as many as there may be groups.
+    # The hash table of keys and counts has a power of two of slots, at most four times the number of groups.
     n_bytes = 2 * cells if cells else 64 * (rows // k + 2)
     if n_draws <= MOST_DRAWS and n_bytes <= MOST_BYTES:
         return
     exact = exact_chance(urn.grid, rows, k)
     chance = poisson_chance(urn.grid, rows, k) if exact is None else exact
-    found, cure = (
-        (f"{n_draws:,} values would have to be drawn; {MOST_DRAWS:,} are allowed", "repetitions or rows")
+    problem, cure = (
+        (f"this needs {n_draws:,} random values; {MOST_DRAWS:,} are allowed", "repetitions or rows")
         if n_draws > MOST_DRAWS
         else (f"counting takes up to {n_bytes / 2**30:,.1f} GB; {MOST_BYTES / 2**30:,.1f} GB are allowed", "rows")
     )
     raise UsageError(
-        f"{rows:,} rows over {urn.n_cells:,} combinations, {repetitions:,} times: {found}. Use fewer {cure}. Without "
-        f"drawing, the chance of success is {chance:.4f} ({'Poisson' if exact is None else 'exact'})."
+        f"{repetitions:,} tables of {rows:,} rows over {urn.n_cells:,} combinations: {problem}. Use fewer {cure}. The "
+        f"computed probability of success is {chance:.4f} ({'Poisson' if exact is None else 'exact'})."
     )

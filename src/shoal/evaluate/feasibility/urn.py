@@ -1,4 +1,4 @@
-"""Urns: what the rows of a random table are drawn from."""
+"""Urns: the distributions from which the rows of random tables are drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.evaluate.feasibility.probability import Grid
 from shoal.methods.counter_random import mix
 from shoal.schema import Role, Schema
@@ -17,16 +17,25 @@ from shoal.tables.table import Table
 
 __all__ = ["Urn"]
 
-LARGEST_KEY = 2**62  # beyond it, keys of rows are sums of random numbers
+LARGEST_KEY = 2**62  # with more combinations, keys of rows are sums of random numbers
 
 
 @dataclass(frozen=True)
 class Urn:
-    """What rows are drawn from: the values of each attribute, how likely they are, and which depend on each other.
+    """A distribution of rows.
 
-    distribution: "binary", "uniform", "independent" or "joint". attributes: how many. n_cells: combinations of values
-    that a row can have. grid: how likely they are. sizes, offsets, pools, places: the same for the kernel. An attribute
-    is drawn from its pool, or is a number below its size; the attributes of an even urn are drawn as one.
+    The kernel draws an attribute from its pool, or as a number below its size; it draws all attributes of a uniform urn
+    as one.
+
+    Attributes:
+        distribution: "binary", "uniform", "independent" or "joint".
+        attributes: Number of attributes.
+        n_cells: Number of combinations of values.
+        grid: Probabilities of the combinations.
+        sizes: For the kernel, the number of choices of each drawn attribute.
+        offsets: Where the pool of each attribute begins; -1 without a pool.
+        pools: The codes to choose from.
+        places: The factor of each code in the key of a row.
     """
 
     distribution: str
@@ -40,7 +49,7 @@ class Urn:
 
     @classmethod
     def binary(cls, attributes: int) -> Urn:
-        """Return the urn of attributes with two values, each as likely as the other.
+        """Return the urn of binary attributes with equally likely values.
 
         >>> Urn.binary(7).n_cells
         128
@@ -49,30 +58,42 @@ class Urn:
 
     @classmethod
     def uniform(cls, cardinalities: Sequence[int]) -> Urn:
-        """Return the urn of independent attributes with so many values each, all of them equally likely.
+        """Return the urn of independent attributes with equally likely values, given their cardinalities.
 
         >>> Urn.uniform([2, 5, 80]).n_cells
         800
         """
         if not cardinalities:
-            raise UsageError("no cardinality is given. Give the number of values of each attribute, such as 2,5,80.")
+            raise UsageError(
+                f"there is no cardinality. Give the number of values of each attribute: "
+                f"{setting('cardinalities', [2, 5, 80])}."
+            )
         return cls._even("uniform", [_at_least_one(card, "a cardinality") for card in cardinalities])
 
     @classmethod
     def _even(cls, distribution: str, cards: list[int]) -> Urn:
         cells = math.prod(cards)
-        drawn = [cells] if cells <= LARGEST_KEY else cards
-        places = _places(drawn)
-        none = np.full(len(drawn), -1, dtype=np.int64)
-        sizes = np.array(drawn, dtype=np.uint64)
-        return cls(distribution, len(cards), cells, Grid.even(cells), sizes, none, np.empty(0, dtype=np.int32), places)
+        sizes = [cells] if cells <= LARGEST_KEY else cards
+        return cls(
+            distribution,
+            len(cards),
+            cells,
+            Grid.even(cells),
+            np.array(sizes, dtype=np.uint64),
+            np.full(len(sizes), -1, dtype=np.int64),
+            np.empty(0, dtype=np.int32),
+            _places(sizes),
+        )
 
     @classmethod
     def of_table(cls, table: Table, qi: Sequence[str], *, joint: bool = False) -> Urn:
         """Return the urn of a table's own values.
 
-        joint: whole rows are drawn, so that what goes together in the table goes together here. Otherwise each cell is
-        drawn from its column, whatever the rest of the row is.
+        Args:
+            table: The table.
+            qi: The columns to draw.
+            joint: Draw whole rows, which keeps the dependence between columns. Otherwise each cell is drawn from its
+                column, independently of the rest of the row.
         """
         schema = Schema.build(table.names, {Role.QI: qi}, others="drop")
         names = [column.name for column in schema.qi]
@@ -111,15 +132,15 @@ class Urn:
 
 def _at_least_one(number: int, what: str) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise UsageError(f"{what}: {number!r} is not a positive whole number.")
+        raise UsageError(f"{what}: {number!r} is not a positive integer. Use 1 or more.")
     return number
 
 
 def _places(cards: Sequence[int]) -> NDArray[np.uint64]:
-    """Return what a code of each attribute counts in the key of a row.
+    """Return the factor of each attribute's code in the key of a row.
 
-    Where the combinations are too many for keys of their own, random numbers: two unlike rows get one key with a chance
-    of about 2^-64 times the values of an attribute.
+    If there are too many combinations for distinct keys, the factors are random: the probability that two different
+    rows share a key is about 2^-64 times the number of values of an attribute.
     """
     if math.prod(cards) > LARGEST_KEY:
         return np.array([mix(len(cards), a) for a in range(len(cards))], dtype=np.uint64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError
 from shoal.methods.full_domain.frequency import FrequencySet
+from shoal.metrics.label_figures import LabelFigures, read_labels
 
 __all__ = ["Ladder", "Sets", "Vector", "ladders", "level_limits"]
 
@@ -48,6 +50,11 @@ class Ladder:
     def n_levels(self) -> int:
         """Number of levels that a search may use."""
         return len(self.maps)
+
+    @cached_property
+    def figures(self) -> LabelFigures:
+        """What the labels of the hierarchy cover."""
+        return read_labels(self.attribute)
 
     def n_groups(self, place: int) -> int:
         """Return the number of groups on a level; one past the last level is one group."""

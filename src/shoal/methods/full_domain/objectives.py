@@ -11,11 +11,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InternalError, UsageError
+from shoal.errors import UsageError
 from shoal.methods.full_domain.base import Judged, Problem
 from shoal.methods.full_domain.frequency import FrequencySet
 from shoal.methods.full_domain.levels import Ladder, Vector
-from shoal.metrics.released_cells import reader
 
 __all__ = ["NAMES", "ByGroups", "ByLevels", "Objective", "objective", "vector_loss"]
 
@@ -44,18 +43,13 @@ class ByLevels:
 
     cells: by attribute and level, the price of a cell of each group; levels: the same summed over all rows. full: the
     price of a suppressed row. counts_rows: whether suppressed rows cost at all; where not, the price is that of the
-    levels. rising: no level is cheaper than the one below it.
+    levels.
     """
 
     cells: tuple[tuple[NDArray[np.int64], ...], ...]
     levels: tuple[NDArray[np.int64], ...]
     full: int
     counts_rows: bool = True
-
-    @property
-    def rising(self) -> bool:
-        """Whether no level is cheaper than the one below it."""
-        return all((np.diff(costs) >= 0).all() for costs in self.levels)
 
     def base(self, vector: Vector) -> int:
         """Return the price with nothing suppressed, which is the least that the vector can cost."""
@@ -194,12 +188,7 @@ def level_losses(ladder: Ladder, place: int) -> NDArray[np.float64]:
         return np.zeros(len(nodes))
     if attribute.tree is None:
         return np.ones(len(nodes))
-    if attribute.column is None:
-        raise InternalError(f"attribute {attribute.name!r} does not say how its cells are read.")
-    missing = (attribute.texts[attribute.missing],) if attribute.missing >= 0 else ()
-    cells = reader(attribute.column, dict.fromkeys(attribute.texts, 1), None, missing, attribute.hierarchy)
-    losses = [0.0 if (label := attribute.tree.labels[n]) in missing else cells.loss(label) for n in nodes.tolist()]
-    return np.array([1.0 if loss is None else loss for loss in losses])
+    return ladder.figures.losses[nodes]
 
 
 def vector_loss(problem: Problem, vector: Vector) -> float:

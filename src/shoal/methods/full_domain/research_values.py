@@ -16,7 +16,6 @@ from shoal.methods.full_domain.base import FullDomain, Problem
 from shoal.methods.full_domain.levels import Ladder
 from shoal.methods.full_domain.objectives import row_counts
 from shoal.methods.options import read_share
-from shoal.metrics.released_cells import OrderedReader, reader
 from shoal.rules import CompiledRules, compile_rules
 from shoal.schema import Kind
 
@@ -58,13 +57,12 @@ class Researched(FullDomain):
             if ladder.name in self.values:
                 found.append(_given(ladder, self.values[ladder.name]))
                 continue
-            cells = _reader(ladder.attribute)
             levels = []
             for place in range(ladder.n_levels):
                 worth = Fraction(0)
                 if ladder.first + place < ladder.height:
                     kept = rules.kept(_broken(rules, i, ladder, place), i)
-                    worth = _balanced(_granularity(ladder, place, cells, rows[place]), kept, self.alpha)
+                    worth = _balanced(_granularity(ladder, place, rows[place]), kept, self.alpha)
                 levels.append(Fraction(weights.get(ladder.name, 1)) * worth)
             found.append(levels)
         return found
@@ -106,17 +104,18 @@ def _balanced(granularity: Fraction, kept: Fraction, alpha: float) -> Fraction:
     return _exact(float(granularity) ** (2 * alpha) * float(kept) ** (2 - 2 * alpha))
 
 
-def _granularity(ladder: Ladder, place: int, cells: OrderedReader | None, rows: NDArray[np.int64]) -> Fraction:
+def _granularity(ladder: Ladder, place: int, rows: NDArray[np.int64]) -> Fraction:
     """Return how fine a level is: 1 at the value, less above; rows: of each group."""
     attribute = ladder.attribute
     if ladder.first + place == 0:
         return Fraction(1)
-    if cells is None:
+    if attribute.kind is Kind.CATEGORICAL or attribute.column is None:
         return Fraction(len(ladder.nodes[place]), len(attribute.texts))
-    resolution, whole = _resolution(attribute), Fraction(0)
-    for (low, high), count in zip(_spans(ladder, place, cells), rows.tolist(), strict=True):
-        whole += count * ((_exact(high) - _exact(low)) / resolution + 1)
-    return int(rows.sum()) / whole
+    resolution, values_shown = _resolution(attribute), Fraction(0)
+    low, high = _ranges(ladder, place)
+    for least, greatest, count in zip(low.tolist(), high.tolist(), rows.tolist(), strict=True):
+        values_shown += count * ((_exact(greatest) - _exact(least)) / resolution + 1)
+    return int(rows.sum()) / values_shown
 
 
 def _resolution(attribute: Attribute) -> Fraction:
@@ -128,29 +127,23 @@ def _resolution(attribute: Attribute) -> Fraction:
     return _exact(float(np.diff(known).min()))
 
 
-def _spans(ladder: Ladder, place: int, cells: OrderedReader) -> list[tuple[float, float]]:
-    """Return the least and the greatest number of each group of a level: as its label declares, else as it holds.
+def _ranges(ladder: Ladder, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest number of each group: as its label declares, else those of its values.
 
-    Missing values span a single one.
+    A group of missing values covers a single number.
     """
-    attribute = ladder.attribute
-    held: list[list[float]] = [[] for _ in ladder.nodes[place]]
-    for code, group in enumerate(ladder.maps[place].tolist()):
-        if code != attribute.missing:
-            held[group].append(float(attribute.values[code]))
-    labels = [attribute.tree.labels[node] if attribute.tree else "*" for node in ladder.nodes[place].tolist()]
-    own = [(min(numbers), max(numbers)) if numbers else (0.0, 0.0) for numbers in held]
-    return [
-        (cells.bounds(label) or has) if numbers else has for label, numbers, has in zip(labels, held, own, strict=True)
-    ]
-
-
-def _reader(attribute: Attribute) -> OrderedReader | None:
-    if attribute.kind is Kind.CATEGORICAL or attribute.column is None:
-        return None
-    missing = (attribute.texts[attribute.missing],) if attribute.missing >= 0 else ()
-    found = reader(attribute.column, dict.fromkeys(attribute.texts, 1), None, missing, attribute.hierarchy)
-    return found if isinstance(found, OrderedReader) else None
+    attribute, groups, nodes = ladder.attribute, ladder.maps[place], ladder.nodes[place]
+    known = np.arange(len(attribute.texts)) != attribute.missing
+    low, high = np.full(len(nodes), np.inf), np.full(len(nodes), -np.inf)
+    np.minimum.at(low, groups[known], attribute.values[known])
+    np.maximum.at(high, groups[known], attribute.values[known])
+    has_values = low <= high
+    low, high = np.where(has_values, low, 0.0), np.where(has_values, high, 0.0)
+    if attribute.tree is not None:
+        declared = has_values & ~np.isnan(ladder.figures.low[nodes])
+        low = np.where(declared, ladder.figures.low[nodes], low)
+        high = np.where(declared, ladder.figures.high[nodes], high)
+    return low, high
 
 
 def rising_levels(problem: Problem, values: Values) -> list[str]:

@@ -40,11 +40,6 @@ class Grouping:
         return cls(every, problem.counts, every)
 
     @classmethod
-    def of_labels(cls, problem: Problem, labels: Ints) -> Grouping:
-        """Put each tuple whole in the group of its label."""
-        return cls.joined([(np.arange(len(labels), dtype=np.int32), problem.counts, labels)])
-
-    @classmethod
     def from_rows(cls, row_tuple: Ints, labels: Ints) -> Grouping:
         """Count the rows of each tuple in each group."""
         return cls.joined([(row_tuple, np.ones(len(labels), dtype=np.int64), labels)])

@@ -1,1 +1,1 @@
-"""Readers of the verifier's own: bytes, CSV, workbooks and columnar files, shared with nothing that writes them."""
+"""The verifier's own readers for bytes, CSV, workbooks and columnar files; they share no code with the writers."""

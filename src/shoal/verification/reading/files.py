@@ -1,8 +1,8 @@
-"""The verifier's own readers of files that are not plain CSV; they share no code with those that read for a release.
+"""The verifier's own readers for files that are not plain CSV; they share no code with the readers of a release.
 
-Rows come as lists of text, the first one the header. A typed cell has one text: whole numbers as digits, floats as
-Python prints them with -0.0 as 0.0, decimals with all places, dates and moments in ISO form with a blank between date
-and time, midnight as the date alone, moments with a time zone in UTC, booleans as True and False, nothing as "".
+Rows are lists of texts, the first one is the header. A typed cell has exactly one text: integers as digits, floats as
+Python prints them with -0.0 as 0.0, decimals with all places, dates and times in ISO format with a blank between date
+and time, midnight as the date only, times with a zone in UTC, booleans as True and False, a null as "".
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from shoal.errors import FileError, InputError
+from shoal.verification.verdict import Violation
 
-__all__ = ["cell_text", "kind_of", "leftovers", "open_bytes", "parquet_rows"]
+__all__ = ["UnreadableError", "cell_text", "kind_of", "leftovers", "open_bytes", "parquet_rows"]
 
 PathName = str | os.PathLike[str]
 Rows = Iterator[list[list[str]]]
@@ -37,8 +38,23 @@ KINDS = {
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
 
 
+class UnreadableError(InputError):
+    """A file that the verifier cannot read as a table.
+
+    Args:
+        path: The file.
+        reason: Why it cannot be read.
+    """
+
+    reason = ""
+
+    def __init__(self, path: PathName, reason: str) -> None:
+        super().__init__(f"{os.fspath(path)}: {reason}.")
+        self.reason = reason
+
+
 def kind_of(path: PathName) -> str:
-    """Return "csv", "gzip", "zstd", "parquet", "excel" or "arrow", by the first bytes."""
+    """Return the kind of a file by its first bytes: "csv", "gzip", "zstd", "parquet", "excel" or "arrow"."""
     try:
         with open(path, "rb") as file:
             head = file.read(4096)
@@ -53,7 +69,7 @@ def kind_of(path: PathName) -> str:
 
 
 def open_bytes(path: PathName) -> Any:
-    """Open a CSV file that may be compressed."""
+    """Open a CSV file, decompressed if necessary."""
     kind = kind_of(path)
     if kind == "gzip":
         return gzip.open(path, "rb")
@@ -71,17 +87,17 @@ def _unzstd(raw: bytes, path: PathName) -> bytes:
         pass
     import polars
 
-    # As one line without quotes, the text comes out whole, cut at each 0x1F.
+    # Read as one line without quotes, cut at each 0x1F, which loses nothing.
     options: dict[str, Any] = {"has_header": False, "infer_schema": False, "quote_char": None}
     try:
         frame = polars.read_csv(raw, separator="\x1f", eol_char="\0", **options)
     except polars.exceptions.PolarsError:
-        raise InputError(f"{os.fspath(path)}: cannot be decompressed, or is not UTF-8.") from None
+        raise UnreadableError(path, "it cannot be decompressed, or is not UTF-8") from None
     return "\0".join("\x1f".join(cell or "" for cell in row) for row in frame.iter_rows()).encode()
 
 
 def cell_text(cell: Any) -> str:
-    """Return the text of a typed cell; see the top of this module."""
+    """Return the text of a typed cell, as the module docstring defines it."""
     if isinstance(cell, str):
         return cell
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
@@ -92,8 +108,8 @@ def cell_text(cell: Any) -> str:
         return f"{cell:f}"
     if isinstance(cell, datetime):
         moment = cell.astimezone(UTC) if cell.tzinfo else cell
-        shown = moment.isoformat(" ")
-        return shown[:10] if shown[10:] == " 00:00:00" else shown
+        text = moment.isoformat(" ")
+        return text[:10] if text[10:] == " 00:00:00" else text
     if isinstance(cell, date | time):
         return cell.isoformat()
     return str(cell)
@@ -103,7 +119,7 @@ def cell_text(cell: Any) -> str:
 
 
 def parquet_rows(path: PathName, size: int) -> Rows:
-    """Yield the header and then the rows of a Parquet file, by DuckDB."""
+    """Yield the header and then the rows of a Parquet file in chunks of a size, read by DuckDB."""
     import duckdb
 
     place = os.fspath(path)
@@ -112,34 +128,34 @@ def parquet_rows(path: PathName, size: int) -> Rows:
             names = _parquet_names(connection, place)
             aliases = [f"c{n}" for n in range(len(names))]
             source = f"from read_parquet(?, hive_partitioning=false) as t({', '.join(aliases)})"
-            described = connection.execute(f"describe select * {source}", [_pattern(place)]).fetchall()
-            picked, texts = [], []
-            for name, alias, row in zip(names, aliases, described, strict=True):
+            types = connection.execute(f"describe select * {source}", [_pattern(place)]).fetchall()
+            expressions, texts = [], []
+            for name, alias, row in zip(names, aliases, types, strict=True):
                 expression, text = _parquet_column(place, name, alias, str(row[1]))
-                picked.append(expression)
+                expressions.append(expression)
                 texts.append(text)
-            connection.execute(f"select {', '.join(picked)} {source}", [_pattern(place)])
+            connection.execute(f"select {', '.join(expressions)} {source}", [_pattern(place)])
             yield [names]
             while rows := connection.fetchmany(size):
                 columns = [list(map(text, cells)) for text, cells in zip(texts, zip(*rows, strict=True), strict=True)]
                 yield list(map(list, zip(*columns, strict=True)))
     except duckdb.Error:
-        raise InputError(f"{place}: cannot be read as Parquet: it is damaged, encrypted or cut short.") from None
+        raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 
 
 def _pattern(place: str) -> str:
-    """Write a path so that DuckDB takes its marks as they are."""
+    """Escape the wildcards of a path for DuckDB."""
     return re.sub(r"([*?\[])", r"[\1]", place)
 
 
 def _parquet_names(connection: Any, place: str) -> list[str]:
-    found = connection.execute(
+    fields = connection.execute(
         "select name, num_children, repetition_type from parquet_schema(?)", [_pattern(place)]
     ).fetchall()
-    nested = [name for name, children, repeated in found[1:] if children or repeated == "REPEATED"]
+    nested = [name for name, children, repeated in fields[1:] if children or repeated == "REPEATED"]
     if nested:
-        raise InputError(f"{place}: column {nested[0]!r} is nested. Turn it into plain columns first.")
-    return [name for name, *_ in found[1:]]
+        raise UnreadableError(place, f"column {nested[0]!r} is nested; convert it to plain columns first")
+    return [name for name, *_ in fields[1:]]
 
 
 def _parquet_column(place: str, name: str, alias: str, kind: str) -> tuple[str, Callable[[Any], str]]:
@@ -150,7 +166,7 @@ def _parquet_column(place: str, name: str, alias: str, kind: str) -> tuple[str, 
     if kind == "FLOAT":
         return alias, _single_text
     if kind in ("BLOB", "INTERVAL", "BIT") or kind.endswith("]"):
-        raise InputError(f"{place}: column {name!r} has type {kind}. Turn it into text, numbers or dates first.")
+        raise UnreadableError(place, f"column {name!r} has type {kind}; convert it to text, numbers or dates first")
     return alias, cell_text
 
 
@@ -159,30 +175,31 @@ def _ticks_text(ticks: int | None, places: int, zoned: bool) -> str:
         return ""
     seconds, rest = divmod(ticks, 10**places)
     days, seconds = divmod(seconds, 86_400)
-    shown = f"{date.fromordinal(719_163 + days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    text = f"{date.fromordinal(719_163 + days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if rest:
         digits = f"{rest:0{places}}"
-        shown += "." + (digits[:6] if digits[6:].strip("0") == "" else digits)
+        text += "." + (digits[:6] if digits[6:].strip("0") == "" else digits)
     if zoned:
-        return shown + "+00:00"
-    return shown[:10] if shown.endswith(" 00:00:00") else shown
+        return text + "+00:00"
+    return text[:10] if text.endswith(" 00:00:00") else text
 
 
 def _single_text(cell: float | None) -> str:
+    """Return the shortest text that gives the same float32."""
     if cell is None or cell != cell:
         return ""
     bits = struct.pack("<f", cell)
     for digits in range(6, 10):
-        shown = f"{cell:.{digits}g}"
+        text = f"{cell:.{digits}g}"
         try:
-            if struct.pack("<f", float(shown)) == bits:
+            if struct.pack("<f", float(text)) == bits:
                 break
         except OverflowError:
             continue
-    return cell_text(float(shown))
+    return cell_text(float(text))
 
 
-# ---- what a released file may hold beside its cells
+# ---- what a released file may contain besides its cells
 
 EXCEL_PARTS = frozenset(
     {
@@ -200,14 +217,19 @@ EXCEL_PARTS = frozenset(
 EPOCH = "1980-01-01T00:00:00Z"
 
 
-def leftovers(path: PathName, kind: str) -> list[str]:
-    """Return what a released file holds beside its cells: names, times, hidden parts, metadata, statistics."""
+def leftovers(path: PathName, kind: str) -> list[Violation]:
+    """Return what a released file contains besides its cells: names, times, hidden parts, metadata, statistics."""
     if kind == "gzip":
         with open(path, "rb") as file:
             head = file.read(10)
-        return ["the file: its gzip header holds a name, a time or a remark."] if any(head[3:8]) else []
-    found = {"parquet": _parquet_leftovers, "excel": _excel_leftovers}.get(kind, lambda _: [])(os.fspath(path))
-    return [f"the file: {text}." for text in found]
+        texts = ["its gzip header contains a name, a time or a comment"] if any(head[3:8]) else []
+    elif kind == "parquet":
+        texts = _parquet_leftovers(os.fspath(path))
+    elif kind == "excel":
+        texts = _excel_leftovers(os.fspath(path))
+    else:
+        texts = []
+    return [Violation("file", text) for text in texts]
 
 
 def _parquet_leftovers(place: str) -> list[str]:
@@ -221,22 +243,22 @@ def _parquet_leftovers(place: str) -> list[str]:
         keys = {bytes(key) for (key,) in ask("select key from parquet_kv_metadata(?)")}
         types = {row[0] for row in ask("select type from parquet_schema(?) where num_children is null")}
         columns = "stats_min, stats_max, stats_min_value, stats_max_value, stats_distinct_count, bloom_filter_offset"
-        told = [fact for row in ask(f"select {columns} from parquet_metadata(?)") for fact in row if fact is not None]
+        facts = [fact for row in ask(f"select {columns} from parquet_metadata(?)") for fact in row if fact is not None]
     checks = [
-        (keys - {b"ARROW:schema"}, "holds metadata that no reader needs"),
-        (types - {"BYTE_ARRAY"}, "holds a column that is not text"),
-        (told, "holds statistics or a filter"),
+        (keys - {b"ARROW:schema"}, "it contains metadata that no reader needs"),
+        (types - {"BYTE_ARRAY"}, "it contains a column that is not text"),
+        (facts, "it contains statistics or a filter"),
     ]
-    return [text for wrong, text in checks if wrong]
+    return [text for fault, text in checks if fault]
 
 
 def _excel_leftovers(place: str) -> list[str]:
     with zipfile.ZipFile(place) as archive:
         entries = archive.infolist()
-        strange = [entry for entry in entries if entry.filename not in EXCEL_PARTS]
+        extra_parts = [entry for entry in entries if entry.filename not in EXCEL_PARTS]
         dated = [entry for entry in entries if entry.date_time != (1980, 1, 31, 0, 0, 0) or entry.comment]
-        told = _words(archive, "docProps/core.xml") - {EPOCH}
-        told |= _words(archive, "docProps/app.xml") - {
+        properties = _words(archive, "docProps/core.xml") - {EPOCH}
+        properties |= _words(archive, "docProps/app.xml") - {
             "Microsoft Excel",
             "0",
             "false",
@@ -246,14 +268,14 @@ def _excel_leftovers(place: str) -> list[str]:
             "12.0000",
         }
         sheet = _tags(archive, "xl/worksheets/sheet1.xml")
-    odd = {"f", "mergeCell", "hyperlink", "legacyDrawing", "drawing", "col", "dataValidation"} & sheet
+    extra_tags = {"f", "mergeCell", "hyperlink", "legacyDrawing", "drawing", "col", "dataValidation"} & sheet
     checks = [
-        (strange, "holds parts that a table does not need"),
-        (dated or archive.comment, "tells when it was made"),
-        (told, "tells who made it, or where"),
-        (odd, "holds formulas, links, merged or hidden cells"),
+        (extra_parts, "it contains parts that a table does not need"),
+        (dated or archive.comment, "it reveals when it was made"),
+        (properties, "it reveals who made it, or where"),
+        (extra_tags, "it contains formulas, links, merged or hidden cells"),
     ]
-    return [text for wrong, text in checks if wrong]
+    return [text for fault, text in checks if fault]
 
 
 def _words(archive: zipfile.ZipFile, part: str) -> set[str]:

@@ -1,7 +1,4 @@
-"""The verifier's own view of how a release is laid out: ranges in two columns, cells made harmless for spreadsheets.
-
-A part of the verifier: standard library only, nothing of the code that makes releases.
-"""
+"""The verifier's own reading of the layout of a release: ranges in two columns, cells escaped for spreadsheets."""
 
 from __future__ import annotations
 
@@ -15,25 +12,26 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class Layout:
-    """How the columns of a file stand for the columns of a table.
+    """How the columns of a file map to the columns of a table.
 
-    bounds: columns that are written as NAME_min and NAME_max. safe: a quote stands before every cell or name that a
-    spreadsheet would take for a formula.
+    Args:
+        bounds: The columns that are written as NAME_min and NAME_max.
+        safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
     """
 
     def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
         self._bounds = frozenset(bounds)
         self._safe = safe
-        self._steps: list[tuple[int, int]] = []  # where a column stands in the file, and in how many columns
+        self._steps: list[tuple[int, int]] = []  # the position of a column in the file, and its width in columns
         self.risky = 0
 
     @property
     def is_plain(self) -> bool:
-        """Say whether the file's columns are the table's as they stand."""
+        """Whether the columns of the file are those of the table."""
         return not self._bounds and not self._safe
 
     def names(self, header: Sequence[str]) -> list[str]:
-        """Return the names of the table's columns; what is not laid out as it should be keeps its own name."""
+        """Return the names of the columns of the table; a column that is not laid out correctly keeps its own name."""
         header = [self._bare(name) for name in header]
         names, position = [], 0
         while position < len(header):
@@ -45,7 +43,7 @@ class Layout:
         return names
 
     def rows(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Return rows of the table's cells: two bounds as one range, or as the one value that both are."""
+        """Return the cells of the table: two bounds become a range, or one value if they are equal."""
         if self._safe:
             rows = [[self._bare(cell) for cell in row] for row in rows]
         if not self._bounds:
@@ -59,7 +57,7 @@ class Layout:
         return f"[{row[position]}, {row[position + 1]}]"
 
     def _bare(self, cell: str) -> str:
-        """Take the quote away; count the cells that would need one."""
+        """Remove the escaping quote; count the cells that lack one."""
         if not self._safe:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):

@@ -1,4 +1,4 @@
-"""What the bytes of a written text file say before they are read as a table."""
+"""Checks of the bytes of a text file before it is read as a table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from shoal.verification.reading import files
 from shoal.verification.reading.tables import PathName, open_text, unreadable
+from shoal.verification.verdict import Violation
 
 __all__ = ["Facts", "has_bare_quote", "scan"]
 
@@ -17,26 +18,33 @@ BARE_QUOTE = re.compile(r'[^",\r\n]+"')
 
 
 class Facts(NamedTuple):
-    """What the bytes of a file say before they are read as a table."""
+    """What the bytes of a text file show.
+
+    Attributes:
+        bom: Whether the file begins with a byte order mark.
+        nul: Whether it contains a NUL byte.
+        carriage_returns: How many carriage returns it contains.
+        ended: Whether it ends with a line feed.
+    """
 
     bom: bool
     nul: bool
     carriage_returns: int
     ended: bool
 
-    def violations(self, in_cells: int) -> list[str]:
-        """Return what is wrong; in_cells: the carriage returns that belong to cells."""
-        found = [
-            (self.bom, "begins with a byte order mark"),
-            (self.nul, "holds a NUL byte"),
-            (self.carriage_returns > in_cells, "holds a carriage return outside a quoted cell"),
-            (not self.ended, "does not end with a line feed"),
+    def violations(self, n_in_cells: int) -> list[Violation]:
+        """Return what is wrong with the bytes, given the number of carriage returns inside cells."""
+        checks = [
+            (self.bom, "it begins with a byte order mark"),
+            (self.nul, "it contains a NUL byte"),
+            (self.carriage_returns > n_in_cells, "it contains a carriage return outside a quoted cell"),
+            (not self.ended, "it does not end with a line feed"),
         ]
-        return [f"the file: {text}." for wrong, text in found if wrong]
+        return [Violation("file", text) for fault, text in checks if fault]
 
 
 def scan(path: PathName) -> Facts:
-    """Read the bytes of a text file, unpacked where it is compressed."""
+    """Scan the bytes of a text file, decompressed if necessary."""
     start, last, nul, carriage_returns = b"", b"", False, 0
     try:
         with files.open_bytes(path) as file:
@@ -51,12 +59,12 @@ def scan(path: PathName) -> Facts:
 
 
 def has_bare_quote(path: PathName) -> bool:
-    """Say whether a quote stands in an unquoted cell, where readers differ; for a file that the csv module can read."""
+    """Return whether an unquoted cell contains a quote, which readers treat differently; the file must be valid CSV."""
     rest = ""
     with open_text(path, "utf-8") as file:
         while block := file.read(BLOCK_BYTES):
             rest += block
-            end = FIELDS.match(rest).end()  # type: ignore[union-attr]  # it matches the empty text too
+            end = FIELDS.match(rest).end()  # type: ignore[union-attr]  # it matches even the empty text
             if BARE_QUOTE.match(rest, end):
                 return True
             rest = rest[end:]

@@ -1,4 +1,4 @@
-"""Reading tables as text: files of every format that is released, and frames."""
+"""Reading tables as text: files of every released format, and frames."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 PathName = str | os.PathLike[str]
 Step = Callable[[int], None]
 
-CHUNK_ROWS = 1_000  # small enough for the processor's cache: twice as fast as 50,000
+CHUNK_ROWS = 1_000  # fits into the processor cache: twice as fast as 50,000
 MOST_KEPT = 1_000_000
 TEXTUAL = ("csv", "gzip")
 DELIMITERS = (",", ";", "\t", "|")
@@ -47,22 +47,35 @@ def ignore_step(n_rows: int) -> None:
 
 
 def can_read(path: PathName) -> bool:
-    """Say whether the verifier has a reader of its own for a file: for all but Arrow files."""
+    """Return whether the verifier has a reader for a file; it has one for everything but Arrow files."""
     return files.kind_of(path) not in ("arrow", "arrow stream")
 
 
 def read_original(
     path: PathName, dialect: Dialect, sheet: str | None = None, step: Step = ignore_step
 ) -> dict[str, list[str]]:
-    """Read a file as text by column name, with readers of the verifier's own: CSV, Parquet or a sheet of a workbook.
+    """Read a CSV, Parquet or Excel file as text with the verifier's own readers.
 
-    Blank lines are skipped; without a header the columns are called column1, column2 and so on. Equal texts of a column
-    are held once, so that a large table stays small. step: called with the number of rows read so far; it may raise.
+    Blank lines are skipped. Without a header the columns are called column1, column2 and so on. Equal texts of a column
+    share one string to save memory.
+
+    Args:
+        path: The file.
+        dialect: How the file is written.
+        sheet: The sheet of a workbook; the first visible one by default.
+        step: Called with the number of rows read so far; it may raise to end the reading.
+
+    Returns:
+        The cells by column name.
+
+    Raises:
+        InputError: The file cannot be read as a table.
+        FileError: The file cannot be opened.
     """
-    n_read = 0
     names: list[str] = []
     columns: list[list[str]] = []
-    kept: list[dict[str, str]] = []
+    caches: list[dict[str, str]] = []
+    n_read = 0
     for chunk in chunks(path, dialect, sheet=sheet):
         n_read += len(chunk)
         step(n_read)
@@ -70,24 +83,24 @@ def read_original(
         if rows and not names:
             names = rows.pop(0) if dialect.header else [f"column{n}" for n in range(1, len(rows[0]) + 1)]
             refuse_doubles(f"{os.fspath(path)}: ", names)
-            columns, kept = [[] for _ in names], [{} for _ in names]
+            columns, caches = [[] for _ in names], [{} for _ in names]
         if not set(map(len, rows)) <= {len(names)}:
             raise _ragged(path, dialect, len(names))
-        for column, held, cells in zip(columns, kept, zip(*rows, strict=True), strict=False):
-            if len(held) > MOST_KEPT:
-                held.clear()
-            held |= {cell: cell for cell in set(cells).difference(held)}
-            column.extend(picker(cells)(held))
+        for column, cache, cells in zip(columns, caches, zip(*rows, strict=True), strict=False):
+            if len(cache) > MOST_KEPT:
+                cache.clear()
+            cache |= {cell: cell for cell in set(cells).difference(cache)}
+            column.extend(picker(cells)(cache))
     if not names:
-        raise InputError(f"{os.fspath(path)}: the file is empty. A table is needed.")
+        raise files.UnreadableError(path, "the file is empty; it should contain a table")
     return dict(zip(names, columns, strict=True))
 
 
 def open_text(path: PathName, encoding: str) -> TextIO:
-    """Open a file as text, a byte order mark left out."""
+    """Open a file as text, without its byte order mark."""
     try:
-        known = codecs.lookup("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding).name
-        return io.TextIOWrapper(files.open_bytes(path), encoding=known, newline="")
+        codec = codecs.lookup("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding).name
+        return io.TextIOWrapper(files.open_bytes(path), encoding=codec, newline="")
     except OSError as error:
         raise unreadable(path, error) from None
     except LookupError:
@@ -161,45 +174,55 @@ def _split(text: str, dialect: Dialect) -> Iterator[list[str]]:
 
 
 def chunks(
-    path: PathName, dialect: Dialect, size: int = CHUNK_ROWS, *, sheet: str | None = None, whole: bool = False
+    path: PathName, dialect: Dialect, size: int = CHUNK_ROWS, *, sheet: str | None = None, keep_blank: bool = False
 ) -> Iterator[list[list[str]]]:
-    """Yield the rows of a file, blank lines as empty rows; what cannot be read is an InputError with its line.
+    """Yield the rows of a file in chunks; a blank line of a text file is an empty row.
 
-    sheet: of a workbook. whole: a blank row of a workbook is a row too.
+    Args:
+        path: The file.
+        dialect: How the file is written.
+        size: The rows of a chunk.
+        sheet: The sheet of a workbook; the first visible one by default.
+        keep_blank: Whether to yield the blank rows of a workbook.
+
+    Raises:
+        UnreadableError: The file cannot be read as a table.
+        FileError: The file cannot be opened.
     """
     kind = files.kind_of(path)
     if kind in ("arrow", "arrow stream"):
-        raise InputError(
-            f"{os.fspath(path)}: is an Arrow (Feather) file, which the verifier does not read. Give it the table as a "
-            "frame, or write it as CSV, Parquet or Excel."
+        raise files.UnreadableError(
+            path,
+            "it is an Arrow (Feather) file, which the verifier does not read. Pass the table as a frame, or write it "
+            "as CSV, Parquet or Excel",
         )
     if kind == "parquet":
         yield from files.parquet_rows(path, size)
         return
     if kind == "excel":
-        yield from workbook.excel_rows(path, size, sheet=sheet, whole=whole)
+        yield from workbook.excel_rows(path, size, sheet=sheet, keep_blank=keep_blank)
         return
     try:
         yield from _text_chunks(path, dialect, size)
     except csv.Error:
         line = _first_line(path, dialect, lambda row: False)
-        raise InputError(f"{os.fspath(path)}: line {line}: a quoted cell is not closed as it should be.") from None
+        raise files.UnreadableError(path, f"line {line}: a quoted cell is not closed correctly") from None
     except UnicodeError:
-        told = f"{os.fspath(path)}: not valid {dialect.encoding} text"
-        raise InputError(f"{told}. Save it as UTF-8, and try again.") from None
+        reason = f"it is not valid {dialect.encoding} text. Save it as UTF-8 and try again"
+        raise files.UnreadableError(path, reason) from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise InputError(f"{os.fspath(path)}: cannot be decompressed: it is damaged or cut short.") from None
+        raise files.UnreadableError(path, "it cannot be decompressed: it is damaged or cut short") from None
     except OSError as error:
         raise unreadable(path, error) from None
 
 
-def _first_line(path: PathName, dialect: Dialect, wanted: Callable[[list[str]], bool]) -> int:
-    """Return the line on which the first wanted row begins, or else the first one that cannot be read."""
+def _first_line(path: PathName, dialect: Dialect, is_wanted: Callable[[list[str]], bool]) -> int:
+    """Return the line where the first wanted row begins, or else the first line that cannot be read."""
     line = 1
     with open_text(path, dialect.encoding) as file:
         reader = _reader(file, dialect)
         try:
-            while not wanted(next(reader)):
+            while not is_wanted(next(reader)):
                 line = reader.line_num + 1
         except (csv.Error, StopIteration):
             pass
@@ -207,19 +230,19 @@ def _first_line(path: PathName, dialect: Dialect, wanted: Callable[[list[str]], 
 
 
 def picker(keys: Sequence[Any]) -> Callable[[Any], tuple[str, ...]]:
-    """Return what picks the values at these keys; a good deal faster than a loop, even one in map."""
+    """Return a function that picks the values at these keys; much faster than a loop."""
     if len(keys) > 1:
         return operator.itemgetter(*keys)
-    return lambda held: tuple(held[key] for key in keys)
+    return lambda values: tuple(values[key] for key in keys)
 
 
 def _ragged(path: PathName, dialect: Dialect, width: int) -> InputError:
     line = _first_line(path, dialect, lambda row: len(row) not in (0, width))
-    return InputError(f"{os.fspath(path)}: line {line}: the row does not have {width} cells as the first one has.")
+    return files.UnreadableError(path, f"line {line}: the row does not have {width} cells like the first row")
 
 
 def _guess(path: PathName, names: Sequence[str]) -> Dialect:
-    """Return the dialect under which all these names stand in the first line; a plain one if none is."""
+    """Return the dialect in which the first line contains all these names; the default dialect if there is none."""
     if files.kind_of(path) not in (*TEXTUAL, "zstd"):
         return Dialect()
     for delimiter in DELIMITERS:
@@ -235,26 +258,36 @@ def _guess(path: PathName, names: Sequence[str]) -> Dialect:
 
 
 def text_table(table: object, dialect: Dialect | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return the text of a file or of a pandas, polars or pyarrow table by column name."""
+    """Return the text of a table by column name.
+
+    Args:
+        table: The path of a file, or a pandas, polars or pyarrow table.
+        dialect: How the file is written; detected by default.
+        names: Columns that the table should have, by which a dialect is detected.
+
+    Raises:
+        UsageError: The argument is not a table.
+        InputError: Two columns have the same name, or the file cannot be read as a table.
+    """
     if isinstance(table, str | os.PathLike):
         return read_original(table, dialect or _guess(table, names))
     frame: Any = table
     read: Callable[[int], list[Any]]
     if hasattr(frame, "get_column") and hasattr(frame, "columns"):  # polars
-        found, read = list(frame.columns), lambda n: frame.get_column(frame.columns[n]).to_list()
+        columns, read = list(frame.columns), lambda n: frame.get_column(frame.columns[n]).to_list()
     elif hasattr(frame, "column_names") and hasattr(frame, "column"):  # pyarrow
-        found, read = list(frame.column_names), lambda n: frame.column(n).to_pylist()
+        columns, read = list(frame.column_names), lambda n: frame.column(n).to_pylist()
     elif hasattr(frame, "iloc") and hasattr(frame, "columns"):  # pandas
-        found, read = list(map(str, frame.columns)), lambda n: frame.iloc[:, n].tolist()
+        columns, read = list(map(str, frame.columns)), lambda n: frame.iloc[:, n].tolist()
     else:
-        raise UsageError(f"a {type(table).__name__} is not a table. Give a path or a pandas, polars or pyarrow table.")
-    refuse_doubles("", found)
-    return {name: [files.cell_text(cell) for cell in read(n)] for n, name in enumerate(found)}
+        raise UsageError(f"a {type(table).__name__} is not a table. Pass a path or a pandas, polars or pyarrow table.")
+    refuse_doubles("", columns)
+    return {name: [files.cell_text(cell) for cell in read(n)] for n, name in enumerate(columns)}
 
 
 def refuse_doubles(where: str, names: Sequence[str]) -> None:
-    """Refuse names that stand twice, by position."""
+    """Raise an InputError if two columns have the same name; it gives positions, because a name may be a cell."""
     first = {name: n for n, name in reversed(list(enumerate(names)))}
-    if doubles := [str(n + 1) for n, name in enumerate(names) if first[name] != n]:
-        places = ", ".join(doubles[:MOST_VIOLATIONS])
-        raise InputError(f"{where}the column at position {places} has the name of one before it. Give each its own.")
+    if repeated := [str(n + 1) for n, name in enumerate(names) if first[name] != n]:
+        positions = ", ".join(repeated[:MOST_VIOLATIONS])
+        raise InputError(f"{where}the column at position {positions} has the name of an earlier column. Rename it.")

@@ -1,6 +1,6 @@
-"""The verifier's own reader of Excel workbooks: plain Python over the XML, apart from the one that reads for a release.
+"""The verifier's own reader for Excel workbooks, in plain Python over the XML.
 
-Numbers are the shortest decimal of what is stored, dates and moments in ISO form, durations as P1DT2H3M4S.
+A number is the shortest decimal of what is stored; dates and times are in ISO format, durations like P1DT2H3M4S.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from decimal import Decimal
 from functools import lru_cache
 from xml.etree import ElementTree
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import UsageError
+from shoal.verification.reading.files import UnreadableError
 
 __all__ = ["excel_rows"]
 
@@ -24,29 +25,39 @@ STRING_KINDS = ("str", "inlineStr", "e")
 
 
 def excel_rows(
-    path: str | os.PathLike[str], size: int, *, sheet: str | None = None, whole: bool = False
+    path: str | os.PathLike[str], size: int, *, sheet: str | None = None, keep_blank: bool = False
 ) -> Iterator[list[list[str]]]:
-    """Yield the rows of a sheet, the first visible one unless named; hidden rows and columns are left out.
+    """Yield the rows of a sheet in chunks, without hidden rows and columns.
 
-    whole: a blank row is a row, as in a release; else it is skipped.
+    Args:
+        path: The workbook.
+        size: The rows of a chunk.
+        sheet: The sheet; the first visible one by default.
+        keep_blank: Whether to keep hidden and blank rows and leading blank columns, as in a release.
+
+    Raises:
+        UnreadableError: The file cannot be read as a workbook.
+        UsageError: The workbook has no such visible sheet.
     """
     place = os.fspath(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            rows = list(_sheet_rows(_Workbook(archive, place), sheet, whole))
+            rows = list(_sheet_rows(_Workbook(archive, place), sheet, keep_blank))
     except (zipfile.BadZipFile, KeyError, ValueError, IndexError, ElementTree.ParseError, *BROKEN):
-        raise InputError(f"{place}: cannot be read as an Excel workbook: it is damaged or of another kind.") from None
+        raise UnreadableError(
+            path, "it cannot be read as an Excel workbook: it is damaged or of another kind"
+        ) from None
     used = sorted({column for row in rows for column in row if row[column]})
     if used:
-        columns = range(0 if whole else used[0], used[-1] + 1)
-        hidden = rows.pop()  # the last one holds the hidden columns
-        kept = [column for column in columns if column not in hidden]
+        columns = range(0 if keep_blank else used[0], used[-1] + 1)
+        hidden_columns = rows.pop()  # yielded last
+        visible_columns = [column for column in columns if column not in hidden_columns]
         for begin in range(0, len(rows), size):
-            yield [[row.get(column, "") for column in kept] for row in rows[begin : begin + size]]
+            yield [[row.get(column, "") for column in visible_columns] for row in rows[begin : begin + size]]
 
 
 class _Workbook:
-    """The parts of a workbook that say what its cells mean."""
+    """The parts of a workbook that define what its cells mean."""
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         self.archive, self.place = archive, place
@@ -58,14 +69,14 @@ class _Workbook:
         self.strings = [_string(item) for item in strings]
         self.formats = self._formats() if "xl/styles.xml" in names else []
 
-    def part(self, wanted: str | None) -> str:
-        """Return the part of the sheet that was asked for."""
+    def part(self, name: str | None) -> str:
+        """Return the part of a sheet; the first visible one if no name is given."""
         visible = [s for s in self.sheets if s.get("state", "visible") == "visible"]
-        chosen = [s for s in visible if wanted in (None, s["name"])]
-        if not chosen:
-            raise UsageError(f"{self.place}: sheet {wanted!r} is not among the visible sheets.")
+        matches = [s for s in visible if name in (None, s["name"])]
+        if not matches:
+            raise UsageError(f"{self.place}: sheet {name!r} is not a visible sheet of the workbook.")
         links = {e.get("Id"): e.get("Target", "") for e in self._tree("xl/_rels/workbook.xml.rels")}
-        target = links[chosen[0]["id"]]
+        target = links[matches[0]["id"]]
         return target[1:] if target.startswith("/") else "xl/" + target
 
     def _tree(self, part: str) -> ElementTree.Element:
@@ -98,11 +109,11 @@ class _Workbook:
         return _day_text(float(value), form, self.is_1904) if form != "n" else _shortest(float(value))
 
 
-def _sheet_rows(book: _Workbook, wanted: str | None, whole: bool) -> Iterator[dict[int, str]]:
-    """Yield each row as {column: text}, and at the end the hidden columns as keys of one more."""
+def _sheet_rows(book: _Workbook, sheet: str | None, keep_blank: bool) -> Iterator[dict[int, str]]:
+    """Yield each row as {column: text}, and at the end one more dictionary with the hidden columns as keys."""
     hidden: dict[int, str] = {}
     last = 0
-    with book.archive.open(book.part(wanted)) as file:
+    with book.archive.open(book.part(sheet)) as file:
         for _, element in ElementTree.iterparse(file):
             tag = _tag(element)
             if tag == "col" and _is_on(element.get("hidden")):
@@ -110,10 +121,12 @@ def _sheet_rows(book: _Workbook, wanted: str | None, whole: bool) -> Iterator[di
                 hidden |= dict.fromkeys(range(first - 1, final), "")
             elif tag == "row":
                 number = int(element.get("r", last + 1))
-                yield from ({} for _ in range(last + 1, number) if whole)
+                yield from ({} for _ in range(last + 1, number) if keep_blank)
                 last = number
                 row = _row(book, element)
-                if whole or (any(t for c, t in row.items() if c not in hidden) and not _is_on(element.get("hidden"))):
+                if keep_blank or (
+                    any(t for c, t in row.items() if c not in hidden) and not _is_on(element.get("hidden"))
+                ):
                     yield row
                 element.clear()
     yield hidden
@@ -169,16 +182,16 @@ def _plain(text: str) -> str:
 
 
 def _format(number: int, codes: dict[int, str]) -> str:
-    """Return "n" for a number, "d" for a date, a moment or a time, "s" for a duration."""
+    """Return "n" for a number, "d" for a date or time, "s" for a duration."""
     if number not in codes:
         dates = 14 <= number <= 22 or 27 <= number <= 36 or number in (45, 47) or 50 <= number <= 58
         return "s" if number == 46 else "d" if dates else "n"
-    shown = codes[number].lower().replace("general", "")
-    shown = re.sub(r'"[^"]*"|\\.|_.|\*.', "", shown).split(";")[0]
-    brackets = re.findall(r"\[([^\]]*)\]", shown)
+    code = codes[number].lower().replace("general", "")
+    code = re.sub(r'"[^"]*"|\\.|_.|\*.', "", code).split(";")[0]
+    brackets = re.findall(r"\[([^\]]*)\]", code)
     if any(inside and not set(inside) - set("hms") for inside in brackets):
         return "s"
-    return "d" if set(re.sub(r"\[[^\]]*\]", "", shown)) & set("dmyhs") else "n"
+    return "d" if set(re.sub(r"\[[^\]]*\]", "", code)) & set("dmyhs") else "n"
 
 
 def _shortest(number: float) -> str:
@@ -192,14 +205,14 @@ def _day_text(days: float, form: str, is_1904: bool) -> str:
     day, rest = divmod(total, 86_400_000)
     clock = timedelta(milliseconds=rest)
     minutes, seconds = divmod(clock.seconds, 60)
-    split = f".{rest % 1000:03}" if rest % 1000 else ""
+    milliseconds = f".{rest % 1000:03}" if rest % 1000 else ""
     if form == "s":
-        return f"P{day}DT{minutes // 60}H{minutes % 60}M{seconds}{split.rstrip('0')}S"
+        return f"P{day}DT{minutes // 60}H{minutes % 60}M{seconds}{milliseconds.rstrip('0')}S"
     if days < 0 or days >= 2_958_466 or (not is_1904 and 60 <= days < 61):
         return _shortest(days)
-    shown = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{split}"
+    time_text = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{milliseconds}"
     if days < 1:
-        return shown
+        return time_text
     base = date(1904, 1, 1) if is_1904 else date(1899, 12, 31) if days < 60 else date(1899, 12, 30)
-    whole = base + timedelta(days=day)
-    return f"{whole} {shown}" if rest else f"{whole}"
+    calendar_day = base + timedelta(days=day)
+    return f"{calendar_day} {time_text}" if rest else f"{calendar_day}"

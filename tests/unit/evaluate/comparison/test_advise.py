@@ -96,10 +96,10 @@ def test_risk_limit_is_exact() -> None:
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the least loss is that of a at k = 20 (loss 0.1200"),
-        (Limits(max_loss=0.01), "The least loss is that of a at k = 5 (loss 0.0500"),
+        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the lowest loss is that of a at k = 20 (loss 0.1200"),
+        (Limits(max_loss=0.01), "The lowest loss is that of a at k = 5 (loss 0.0500"),
         (Limits(max_risk=0.01), "The lowest risk is that of a at k = 20"),
-        (Limits(max_drop=0.01), "No accuracy is known: name a target"),
+        (Limits(max_drop=0.01), "The accuracy is unknown without a target; name one."),
     ],
 )
 def test_limits_that_cannot_be_met_say_what_comes_nearest(limits: Limits, told: str) -> None:
@@ -116,7 +116,7 @@ def test_accuracy_takes_the_largest_k_near_the_best() -> None:
     advice = recommend(table, Limits())
     assert advice.chosen is not None
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("accuracy", 5)
-    assert "The best accuracy is 84.0%, of a at k = 2 (the original gives 85.0%)" in advice.chosen.reason
+    assert "The best accuracy is 84.0%, by a at k = 2 (85.0% on the original)" in advice.chosen.reason
     assert recommend(table, Limits(max_drop=0.02)).chosen.outcome.k == 5  # type: ignore[union-attr]
     assert recommend(table, Limits(max_drop=0.001)).unmet.endswith("accuracy 84.0%).")  # type: ignore[union-attr]
 
@@ -144,7 +144,7 @@ def test_one_k_alone_and_none() -> None:
 def test_rule_that_does_not_apply_says_why() -> None:
     assert "needs a target" in (recommend(LIMITED, Limits(), "accuracy").unmet or "")
     assert recommend(LIMITED, Limits(), "limits").chosen is None
-    with pytest.raises(UsageError, match="rule 'elbow' is not known"):
+    with pytest.raises(UsageError, match="rule='elbow' is unknown"):
         recommend(LIMITED, Limits(), "elbow")
 
 

@@ -119,23 +119,28 @@ def test_without_rows_only_the_rows_needed_are_told() -> None:
 
 def test_work_that_takes_hours_is_refused_with_what_is_known() -> None:
     """O08: told before anything is drawn."""
-    with pytest.raises(UsageError, match=r"1,000,000,000 rows over 8 combinations.*500,000,000,000 values.*is 1.0000"):
+    with pytest.raises(
+        UsageError, match=r"1,000,000,000 rows over 8 combinations.*500,000,000,000 random values.*is 1.0000"
+    ):
         simulate(Urn.binary(3), k=5, rows=10**9)
-    with pytest.raises(UsageError, match=r"1,099,511,627,776 combinations, 1 times: counting takes up to 11.9 GB"):
+    with pytest.raises(UsageError, match=r"1,099,511,627,776 combinations: counting takes up to 11.9 GB"):
         simulate(Urn.binary(40), k=5, rows=10**9, repetitions=1)
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: Urn.binary(0), "attributes: 0 is not a positive whole number"),
-        (lambda: Urn.uniform([]), "no cardinality is given"),
+        (lambda: Urn.binary(0), "attributes: 0 is not a positive integer"),
+        (lambda: Urn.uniform([]), "there is no cardinality"),
         (lambda: Urn.uniform([3, 0]), "a cardinality: 0"),
         (lambda: simulate(Urn.binary(2), k=0, rows=5), "k=0 is not"),
         (lambda: simulate(Urn.binary(2), k=2, rows=0), "rows=0 is not"),
         (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=-1), "repetitions=-1 is not"),
-        (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=10**8), "100,000,000 are too many"),
-        (lambda: simulate(Urn.binary(2), k=2, rows=5, wanted_success=1), "a chance of success of 1 is not between"),
+        (lambda: simulate(Urn.binary(2), k=2, rows=5, repetitions=10**8), "repetitions=100000000 is too many"),
+        (
+            lambda: simulate(Urn.binary(2), k=2, rows=5, wanted_success=1),
+            "a probability of success of 1 is not between",
+        ),
     ],
 )
 def test_odd_numbers_are_refused(call: object, text: str) -> None:

@@ -1,4 +1,8 @@
-"""The steps of shoaling that part entries, cut blocks, exchange rows or grow groups again, held against plain twins."""
+"""The kernels of shoaling follow their plain twins step by step, on a few tables.
+
+The steps are heuristics: what counts is what they keep, which test_steps.py checks on many tables. The twins show that
+the kernels do what they are described to do.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +12,29 @@ from numpy.typing import NDArray
 
 from shoal.kernels.shoaling.anneal import anneal
 from shoal.kernels.shoaling.cut_blocks import cut_blocks
+from shoal.kernels.shoaling.dissolve import eject
 from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.rebuild import rebuild
-from shoal.methods.shoaling.problem import Problem
 from tests.naive import blocks as naive_blocks
 from tests.naive import exchanges as naive_exchanges
 from tests.naive import gathering as naive_gathering
 from tests.naive import rebuilding as naive_rebuilding
-from tests.unit.kernels.shoaling.test_steps import grown, problem, twin
+from tests.naive import shoaling as naive
+from tests.unit.kernels.shoaling.problems import grown, poor_groups, problem, twin
 
-N_TABLES = 12
+# With and without hierarchies (odd numbers), with and without rules (multiples of 3), k = 2, 4, 5 and 7.
+FEW_TABLES = (1, 3, 4, 6)
 
 
-def poor_groups(made: Problem) -> NDArray[np.int32]:
-    """Groups of tuples that follow on each other, far from good, and each with k rows."""
-    cuts = np.cumsum(made.counts) // (2 * made.k + 2)
-    _, labels = np.unique(np.minimum(cuts, max(cuts[-1] - 1, 0)), return_inverse=True)
-    return labels.astype(np.int32)
+def as_sets(labels: NDArray[np.int32]) -> list[list[int]]:
+    groups: dict[int, list[int]] = {}
+    for entry, label in enumerate(labels.tolist()):
+        groups.setdefault(label, []).append(entry)
+    return sorted(groups.values())
 
 
 @pytest.mark.parametrize("spare", [0, 3, 100])
-@pytest.mark.parametrize("number", range(N_TABLES))
+@pytest.mark.parametrize("number", FEW_TABLES)
 def test_members_are_gathered_as_by_the_twin(number: int, spare: int) -> None:
     made = problem(number)
     n = len(made.codes)
@@ -44,7 +50,7 @@ def test_members_are_gathered_as_by_the_twin(number: int, spare: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [20, 70, 300])
-@pytest.mark.parametrize("number", range(N_TABLES))
+@pytest.mark.parametrize("number", FEW_TABLES)
 def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
     made = problem(number, n_rows=120)
     draw = np.random.default_rng(number)
@@ -59,7 +65,7 @@ def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
 
 @pytest.mark.parametrize("start", ["grown", "poor"])
 @pytest.mark.parametrize(("heat", "spare"), [(0.0, 100), (0.3, 0), (0.3, 3), (0.3, 100)])
-@pytest.mark.parametrize("number", range(N_TABLES))
+@pytest.mark.parametrize("number", FEW_TABLES)
 def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int, start: str) -> None:
     made = problem(number, n_rows=24)
     labels = grown(made)[0] if start == "grown" else poor_groups(made)
@@ -76,7 +82,7 @@ def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int,
 
 
 @pytest.mark.parametrize("partners", [1, 3])
-@pytest.mark.parametrize("number", range(N_TABLES))
+@pytest.mark.parametrize("number", FEW_TABLES)
 def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int) -> None:
     made = problem(number)
     labels = poor_groups(made)
@@ -85,3 +91,27 @@ def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int) -> None:
     n_groups = int(labels.max()) + 1
     n_groups = rebuild(made.codes, every, made.counts, *made.prices, *made.required, n_groups, partners, labels)
     assert [np.flatnonzero(labels == g).tolist() for g in range(n_groups)] == [sorted(group) for group in expected]
+
+
+@pytest.mark.parametrize("number", FEW_TABLES)
+def test_groups_grow_as_those_of_the_twin(number: int) -> None:
+    made = problem(number)
+    labels, n_groups = grown(made)
+    assert sorted(set(labels.tolist())) == list(range(n_groups))
+    assert as_sets(labels) == sorted(sorted(group) for group in naive.agglomerate(twin(made)))
+
+
+@pytest.mark.parametrize("number", FEW_TABLES)
+def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
+    made = problem(number)
+    draw = np.random.default_rng(number)
+    n_groups = max(1, len(made.codes) // 5)
+    labels = np.sort(draw.integers(0, n_groups, len(made.codes))).astype(np.int32)
+    _, labels = np.unique(labels, return_inverse=True)
+    labels = labels.astype(np.int32)
+    expected = naive.eject(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
+    every = np.arange(len(made.codes), dtype=np.int32)
+    n_groups = int(labels.max()) + 1
+    given_up = eject(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
+    assert as_sets(labels) == sorted(sorted(group) for group in expected if group)
+    assert given_up == sum(not group for group in expected)

@@ -1,0 +1,47 @@
+"""Names in src/ that vulture takes for unused, and who uses them. It reads no Cython, no templates and no libraries."""
+
+# Python itself: lazy imports of a package; the display of a release in a notebook.
+_.__getattr__
+_.__dir__
+_._repr_html_
+
+# Commands, registered by name in cli/main.py.
+convert
+demo
+init
+
+# Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, xlsxwriter.
+_.prec
+_.buffer_text
+_.StartElementHandler
+_.EndElementHandler
+_.CharacterDataHandler
+_.StartDoctypeDeclHandler
+_.isolation_level
+_.itersize
+_.model_config
+_.transform
+_.get_feature_names_out
+input_features
+_.allow_nan
+_.feature_names_in_
+_.n_features_in_
+_.fileclosed
+
+# Fields of frozen values, read by templates, by JSON or by comparing two values, never by name in Python.
+_.caption
+_.marginal
+_.sampling_fraction
+_.inode
+_.who
+_.purpose
+_.legal_basis
+_.reviewer
+_.WEIGHT
+
+# Fields of PriceForms, which kernels receive as a tuple.
+_.node_starts
+_.leaf_starts
+
+# Public, for learners of the user's own.
+_.to_numeric

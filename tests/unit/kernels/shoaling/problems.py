@@ -1,0 +1,75 @@
+"""Random problems for the kernels of shoaling, with and without hierarchies and rules, and their plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal import hierarchy
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.encode import encode
+from shoal.hierarchy import Rule as Hierarchy
+from shoal.kernels.shoaling.agglomerate import agglomerate
+from shoal.methods import Run
+from shoal.methods.shoaling.problem import Problem, Recoding, prepare
+from shoal.rules import Rule
+from shoal.schema import Kind, Role, Schema
+from shoal.tables.table import from_frame
+from tests.naive import shoaling as naive
+
+
+def table(number: int, n_rows: int) -> Encoded:
+    """A random table whose first attribute has hardly any ties, so that no two merges are equally good."""
+    draw = np.random.default_rng(number)
+    columns = {"x": draw.integers(0, 10**6, n_rows).astype(str)}
+    for name in ("y", "z"):
+        column = draw.integers(0, 8, n_rows).astype(str)
+        column[draw.random(n_rows) < 0.1] = ""
+        columns[name] = column
+    columns["wide"] = draw.integers(0, 200, n_rows).astype(str)
+    columns["few"] = draw.choice(["a", "b", "c"], n_rows, p=[0.7, 0.2, 0.1])
+    copies = np.repeat(np.arange(n_rows), draw.integers(1, 4, n_rows))
+    frame = pl.DataFrame({name: column[copies] for name, column in columns.items()})
+    names, numbers = list(columns), ("x", "y")
+    kinds = {name: Kind.NUMERIC if name in numbers else Kind.CATEGORICAL for name in names}
+    hierarchies: dict[str, Hierarchy] = {}
+    if number % 2:  # one hierarchy of few values, one of many
+        few = {text: ("ab" if text in "ab" else "other", "*") for text in "abc"}
+        many = {str(v): (f"f{v // 5}", f"g{v // 40}", "*") for v in range(200)}
+        hierarchies = {"few": hierarchy.from_dict(few), "wide": hierarchy.from_dict(many)}
+    schema = Schema.build(names, {Role.QI: names}, kinds=kinds)
+    return encode(from_frame(frame), schema, hierarchies)
+
+
+def problem(number: int, n_rows: int = 40) -> Problem:
+    rules = (Rule("x", inflection=(500_000, 500_001)), Rule("x", inflection=(300_000, 600_000), importance=2))
+    return prepare(table(number, n_rows), number % 8 + 1, run=Run(rules=rules if number % 3 == 0 else ()))
+
+
+def twin(made: Problem) -> naive.Block:
+    attributes: list[naive.Number | naive.Category | naive.Leaves | naive.Sides] = []
+    for a, unit in enumerate(made.units.tolist()):
+        places = made.places[made.offsets[a] : made.offsets[a + 1]].tolist()
+        twins = {
+            Recoding.SET: naive.Category(unit),
+            Recoding.RANGE: naive.Number(places, unit),
+            Recoding.TREE: naive.Leaves(places),
+            Recoding.RULE: naive.Sides(unit),
+        }
+        attributes.append(twins[Recoding(made.kinds[a])])
+    return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k)
+
+
+def grown(made: Problem) -> tuple[NDArray[np.int32], int]:
+    labels = np.empty(len(made.codes), dtype=np.int32)
+    every = np.arange(len(made.codes), dtype=np.int32)
+    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.required, labels)
+    return labels, n_groups
+
+
+def poor_groups(made: Problem) -> NDArray[np.int32]:
+    """Groups of tuples that follow on each other, far from good, and each with k rows."""
+    cuts = np.cumsum(made.counts) // (2 * made.k + 2)
+    _, labels = np.unique(np.minimum(cuts, max(cuts[-1] - 1, 0)), return_inverse=True)
+    return labels.astype(np.int32)
