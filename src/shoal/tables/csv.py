@@ -31,6 +31,7 @@ __all__ = [
     "parse_records",
     "read_bytes",
     "read_csv",
+    "read_text",
     "refuse_byte_order_mark",
     "take_names",
     "unknown_encoding",
@@ -102,7 +103,7 @@ def check_file(path: Path) -> Stamp:
         if not path.exists():
             raise FileError(f"{path}: no such file.")
         if not path.is_file():
-            raise FileError(f"{path}: not a regular file. Give the path of a table.")
+            raise FileError(f"{path}: not a regular file. Name a file.")
         return Stamp.of(path)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
@@ -149,13 +150,24 @@ def unknown_encoding(encoding: str | None) -> UsageError:
 
 def wrong_byte(path: Path, position: int, encoding: str | None, reason: str) -> InputError:
     """Return the error for a byte that is not text in an encoding."""
-    cure = f"Name its encoding; {setting('encoding', 'cp1252')} is common" if encoding is None else "Try another"
+    cure = f"Name the encoding; {setting('encoding', 'cp1252')} is common" if is_utf_8(encoding) else "Try another"
     return InputError(f"{path}: byte {position} is not {encoding or 'utf-8'} ({reason}). {cure}.")
 
 
 def is_utf_8(encoding: str | None) -> bool:
     """Return whether an encoding is UTF-8, which is the default."""
     return encoding is None or encoding.lower().replace("_", "-") in UTF_8
+
+
+def read_text(path: Path, encoding: str) -> str:
+    """Return the text of a small file, without byte order mark."""
+    raw, _ = read_bytes(path)
+    try:
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise unknown_encoding(encoding) from None
+    except UnicodeDecodeError as error:
+        raise wrong_byte(path, error.start, encoding, error.reason) from None
 
 
 def _decode(raw: bytes, encoding: str | None, path: Path, watch: Watch) -> tuple[bytes, str]:
