@@ -1,4 +1,4 @@
-# The chores of the project. `just check` is what CI runs.
+# The recipes of the project. `just check` runs what CI runs.
 
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
@@ -6,7 +6,7 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 default:
     @just --list --unsorted
 
-# every step of CI, in the active environment
+# all of CI, in the active environment
 check:
     bash .ci/run --here
 

@@ -1,4 +1,4 @@
-"""Compile `src/shoal/kernels/**/*.pyx`; everything else about the package is in pyproject.toml.
+"""Compile `src/shoal/**/*.pyx`; everything else about the package is in pyproject.toml.
 
 SHOAL_CHECKED=1 selects the checked build, which tests every index of a memoryview and of a C++ vector.
 """
@@ -23,12 +23,13 @@ from shoal_build import compiler_command
 
 CHECKED = os.environ.get("SHOAL_CHECKED", "") not in ("", "0")
 COMPILER = compiler_command()
-KERNELS = Path("src/shoal/kernels")
-# By module: "mondrian", "shoaling.anneal" ...
-SOURCES = {".".join(path.relative_to(KERNELS).with_suffix("").parts): path for path in sorted(KERNELS.rglob("*.pyx"))}
+SOURCE = Path("src/shoal")
+KERNELS = SOURCE / "kernels"
+# By module: "kernels.mondrian", "kernels.shoaling.anneal" ...
+SOURCES = {".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in sorted(SOURCE.rglob("*.pyx"))}
 DECLARATIONS = sorted(map(str, [*KERNELS.rglob("*.pxd"), *KERNELS.rglob("*.h*")]))
 # Cython's memoryviews, compiled once instead of into each kernel, where they would dominate code size and build time.
-MEMORYVIEWS = "_cyutility"
+MEMORYVIEWS = "kernels._cyutility"
 
 DIRECTIVES = {
     "language_level": 3,
@@ -68,7 +69,7 @@ class Build(build):
     """Build, after removing files of earlier builds that the tree no longer has."""
 
     def run(self) -> None:
-        root = Path(self.build_lib) / "shoal" / "kernels"
+        root = Path(self.build_lib) / "shoal"
         modules = {root.joinpath(*name.split(".")) for name in (*SOURCES, MEMORYVIEWS)}
         for path in Path(self.build_lib).rglob("*.*"):
             if path.is_file() and not (path.suffix == ".so" and path.with_name(path.name.partition(".")[0]) in modules):
@@ -86,14 +87,14 @@ class BuildKernels(build_ext):
         all_extensions = self.extensions
         self.extensions = [module for module in all_extensions if self.is_stale(module)]
         for module in self.extensions:
-            module.sources = module.sources or [str(KERNELS / f"{MEMORYVIEWS}.cpp")]
+            module.sources = module.sources or [str(SOURCE.joinpath(*MEMORYVIEWS.split(".")).with_suffix(".cpp"))]
         translated = cythonize(
             self.extensions,
             force=True,
             quiet=True,
             build_dir=f"{self.build_temp}/cpp",
             compiler_directives=DIRECTIVES,
-            shared_utility_qualified_name=f"shoal.kernels.{MEMORYVIEWS}",
+            shared_utility_qualified_name=f"shoal.{MEMORYVIEWS}",
         )
         for module, source in zip(self.extensions, translated, strict=True):
             module.sources = source.sources
@@ -117,7 +118,7 @@ class BuildKernels(build_ext):
 
 def extension(name: str, **options: Any) -> Extension:
     """Describe one module; the caller sets its language, except for the shared one, where Cython chooses it."""
-    return Extension(f"shoal.kernels.{name}", define_macros=MACROS, py_limited_api=True, **options)
+    return Extension(f"shoal.{name}", define_macros=MACROS, py_limited_api=True, **options)
 
 
 setup(

@@ -98,9 +98,9 @@ def _head(points: Sequence[Point]) -> list[str]:
     description = "; ".join(f"{p.label}: {p.cpu:.3g} units, loss {p.loss:.4f}" for p in points)
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-labelledby="title told" font-family="sans-serif" font-size="{FONT}" fill="{INK}">',
+        f'aria-labelledby="title description" font-family="sans-serif" font-size="{FONT}" fill="{INK}">',
         f'<title id="title">Loss against CPU time, {WORK[0]}, k = {WORK[1]}</title>',
-        f'<desc id="told">{escape(description)}.</desc>',
+        f'<desc id="description">{escape(description)}.</desc>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
     ]
 

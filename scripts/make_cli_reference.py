@@ -1,4 +1,4 @@
-"""Write docs/reference/cli.md from the commands' own help; --check says whether the file is up to date."""
+"""Generate docs/reference/cli.md from the help of the commands; --check exits with 1 if the file is out of date."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 
 
 def reference() -> str:
-    """Return the whole page."""
+    """Return the page as Markdown."""
     group: Any = typer.main.get_command(make_app())
     parts = [
         "# Command line",
@@ -27,7 +27,7 @@ def reference() -> str:
 
 
 def _commands(group: Any, above: str) -> Iterator[str]:
-    """Give the parts of every command of a group, and of the groups below it."""
+    """Yield the sections of every command of a group, including its subgroups."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from _commands(command, f"{above} {name}")

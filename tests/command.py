@@ -1,4 +1,4 @@
-"""The command line in this process, for tests: what it printed, and the exit code; a small table to run it on."""
+"""The command line in this process, for tests: its output and exit code, and a small table."""
 
 from __future__ import annotations
 

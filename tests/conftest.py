@@ -1,4 +1,4 @@
-"""Profiles of hypothesis, and the one fixture that seeds come from."""
+"""Profiles of hypothesis, and the fixture that provides seeds."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ N_SEEDS = 50 if PROFILE == "nightly" else 2
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that asks for a seed with two of them, at night with fifty."""
+    """Run a test that has a `seed` argument with two seeds, at night with fifty."""
     if "seed" in metafunc.fixturenames:
         metafunc.parametrize("seed", range(N_SEEDS))

@@ -1,4 +1,4 @@
-"""What a partition loses, for tests that compare methods."""
+"""The loss of a partition, for tests that compare methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shoal.encoding.partition import Partition, cell_losses
 
 
 def total_loss(encoded: Encoded, partition: Partition) -> float:
-    """Return the NCP of all rows and attributes, with hierarchies as they are."""
+    """Return the NCP summed over all rows and attributes, with the hierarchies of the table."""
     rows = np.bincount(partition.labels, minlength=partition.n_groups)
     losses = (cell_losses(a, cells)[cells.index] for a, cells in zip(encoded.attributes, partition.cells, strict=True))
     return float(sum((loss * rows).sum() for loss in losses))

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own for the tests: a fresh cluster in a temporary folder, gone at the end."""
+"""A PostgreSQL server for the tests: a new cluster in a temporary folder, removed at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Server:
     folder: Path
 
     def url(self, table: str | None = None, *, user: str = "owner", database: str = "clinic") -> str:
-        """Return a URL that holds a password, with or without a table."""
+        """Return a URL with a password, with or without a table."""
         base = f"postgresql://{user}:{PASSWORD}@127.0.0.1:{self.port}/{database}"
         return base if table is None else f"{base}?table={table}"
 
@@ -42,7 +42,7 @@ class Server:
         return rows
 
     def copy(self, table: str, frame: Any) -> None:
-        """Fill a table from a polars frame of text; every cell is quoted, so that the empty text is no null."""
+        """Fill a table from a polars frame of text; every cell is quoted, so that an empty text is not null."""
         import psycopg
 
         with psycopg.connect(self.url(), autocommit=True) as connection:
@@ -52,14 +52,14 @@ class Server:
 
 
 def binaries() -> Path | None:
-    """Return the folder that initdb and postgres are in."""
+    """Return the folder of initdb and postgres, or None."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     on_path = shutil.which("initdb")
     return found[-1].parent if found else Path(on_path).parent if on_path else None
 
 
 def demote() -> dict[str, Any]:
-    """Return who runs the server: PostgreSQL refuses to be run by root."""
+    """Return the user that runs the server, as PostgreSQL refuses to run as root."""
     if os.getuid() != 0:
         return {}
     import pwd

@@ -1,4 +1,4 @@
-"""Tables for hypothesis to draw: tame ones, full of ties, for the algorithms, and odd ones for everything around."""
+"""Tables for hypothesis: simple ones with many ties for the algorithms, unusual ones for everything else."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ KINDS = ("numeric", "categorical", "date")
 
 @dataclass(frozen=True)
 class Sheet:
-    """Columns of text by name, the kind of each, and the markers of missing values beside the empty text.
+    """Columns of text, their kinds, and markers of missing values besides the empty text.
 
-    A column without kind is a sensitive one.
+    A column without a kind is sensitive.
     """
 
     columns: dict[str, list[str]]
@@ -70,7 +70,7 @@ class Sheet:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of measure that say what the columns are; anonymize takes them and sensitive."""
+        """The arguments of `measure` that describe the columns; `anonymize` also needs `sensitive`."""
         return {
             "qi": self.qi,
             "numeric": self.named("numeric"),
@@ -89,7 +89,7 @@ TAME_VALUES = {"numeric": TAME_NUMBERS, "date": TAME_DATES, "categorical": TAME_
 
 @st.composite
 def columns(draw: st.DrawFn, values: st.SearchStrategy[str], n_rows: int, missing: Sequence[str] = ("",)) -> list[str]:
-    """Draw a column: a few values, which repeat, and in every other column some missing ones."""
+    """Draw a column with a few repeated values; every other column has missing values."""
     domain = draw(st.lists(values, min_size=1, max_size=draw(st.sampled_from((1, 2, 4, 12, 40))), unique=True))
     if draw(st.booleans()):
         domain += missing
@@ -98,7 +98,7 @@ def columns(draw: st.DrawFn, values: st.SearchStrategy[str], n_rows: int, missin
 
 @st.composite
 def sheets(draw: st.DrawFn, max_rows: int = 60, max_columns: int = 5, kinds: Sequence[str] = KINDS) -> Sheet:
-    """Draw a tame table of quasi-identifiers."""
+    """Draw a simple table of quasi-identifiers."""
     n_rows = draw(st.integers(1, max_rows))
     chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=max_columns))
     names = [f"{kind}{i}" for i, kind in enumerate(chosen)]
@@ -129,7 +129,7 @@ MARKERS = ("?", "N/A")
 
 @st.composite
 def odd_sheets(draw: st.DrawFn, max_rows: int = 12, max_columns: int = 4) -> Sheet:
-    """Draw a table that a careless program trips over; columns beyond the first may be other than quasi-identifiers."""
+    """Draw a table that breaks careless programs; columns after the first may have other roles."""
     n_rows = draw(st.integers(1, max_rows))
     chosen = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=max_columns))
     missing = draw(st.sampled_from([(), MARKERS[:1], MARKERS]))
@@ -143,7 +143,7 @@ def odd_sheets(draw: st.DrawFn, max_rows: int = 12, max_columns: int = 4) -> She
 
 @st.composite
 def grids(draw: st.DrawFn, max_rows: int = 8, max_columns: int = 4) -> list[list[str]]:
-    """Draw cells of a file, row by row: any text without a NUL."""
+    """Draw the cells of a file, row by row: any text without NUL."""
     cell = st.one_of(ODD_WORDS, ODD_NUMBERS, st.sampled_from(["", " ", "*", "{a, b}", "[1, 2]", '""', "\n", "\r", ","]))
     width = draw(st.integers(1, max_columns))
     row = st.lists(cell, min_size=width, max_size=width)
@@ -151,7 +151,7 @@ def grids(draw: st.DrawFn, max_rows: int = 8, max_columns: int = 4) -> list[list
 
 
 def csv_text(grid: list[list[str]], delimiter: str, end: str) -> str:
-    """Write cells with the csv module; where it would leave a carriage return bare, with quotes around every cell."""
+    """Write cells with the csv module; quote every cell if it would leave a carriage return unquoted."""
     bare = end == "\n" and any("\r" in cell for row in grid for cell in row)
     file = io.StringIO(newline="")
     write = csv.writer(

@@ -311,10 +311,10 @@ def _sentence(text: str) -> str:
 
 def join_problems(problems: Sequence[str]) -> str:
     """Join all problems of one input into one text: at most ten, then the number of the others."""
-    shown = list(problems[:MOST_PROBLEMS])
+    lines = list(problems[:MOST_PROBLEMS])
     if len(problems) > MOST_PROBLEMS:
-        shown.append(f"... and {len(problems) - MOST_PROBLEMS} more.")
-    return "\n".join(shown)
+        lines.append(f"... and {len(problems) - MOST_PROBLEMS} more.")
+    return "\n".join(lines)
 
 
 def place_of(error: BaseException) -> str:

@@ -1,27 +1,30 @@
-"""What a table looks like: the role and kind of its columns, its missing markers, the dialect of its file."""
+"""What a table looks like: the role and kind of each column, and how its file and its cells are read."""
 
 from __future__ import annotations
 
+import codecs
 import operator
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from shoal.errors import UsageError, join_problems
+from shoal.errors import UsageError, join_problems, setting
 
-__all__ = ["Column", "Dialect", "Kind", "Role", "Schema", "check_k", "check_lists"]
+__all__ = ["ISO", "Column", "Dialect", "Kind", "Reading", "Role", "Schema", "check_k", "check_lists"]
+
+ISO = "%Y-%m-%d"  # the format of dates by default
 
 
 class Role(StrEnum):
-    """What a column is to the people in the table."""
+    """What a column tells about the people in the table."""
 
-    IDENTIFIER = "identifier"  # names a person: never released
-    QI = "qi"  # quasi-identifier: known to others, recoded until every row has its look-alikes
-    SENSITIVE = "sensitive"  # what must not be learned about a person: released as it is
-    INSENSITIVE = "insensitive"  # neither known nor harmful: released as it is
-    PERSON = "person"  # says which rows belong to one person: never released
-    PERSONAL_K = "k"  # the k that this row asks for: never released
-    WEIGHT = "weight"  # how many people the row stands for: never released
+    IDENTIFIER = "identifier"  # identifies a person: never released
+    QI = "qi"  # quasi-identifier, known to others: generalised until every row has its look-alikes
+    SENSITIVE = "sensitive"  # nobody may learn it about a person: released unchanged
+    INSENSITIVE = "insensitive"  # neither known nor harmful: released unchanged
+    PERSON = "person"  # the person that the row belongs to: never released
+    PERSONAL_K = "k"  # the row's own k: never released
+    WEIGHT = "weight"  # the number of people that the row represents: never released
 
 
 RELEASED_ROLES = frozenset({Role.QI, Role.SENSITIVE, Role.INSENSITIVE})
@@ -37,16 +40,22 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, its role and, for a quasi-identifier, its kind (None: to be told from the cells).
+    """One column of a table.
 
-    decimal, thousands: the marks in its numbers (German: "," and "."; no thousands mark where it is empty). grid: what
-    the ends of its ranges are widened to where that is asked for, a step or a stretch of the calendar.
+    Attributes:
+        name: The name of the column.
+        role: Its role.
+        kind: How its values compare; None if the kind is to be detected from the cells.
+        date_format: The strptime format of its dates.
+        decimal: The decimal mark of its numbers; German uses ",".
+        thousands: The thousands mark of its numbers; empty for none.
+        grid: The step, or the unit of the calendar, to which the ends of its ranges can be widened.
     """
 
     name: str
     role: Role
     kind: Kind | None = None
-    date_format: str = "%Y-%m-%d"
+    date_format: str = ISO
     decimal: str = "."
     thousands: str = ""
     grid: str = ""
@@ -56,7 +65,11 @@ class Column:
 class Dialect:
     """How a CSV file is written.
 
-    initial_space: one or more blanks follow every delimiter and belong to it (``39, Private, 77516``).
+    Attributes:
+        delimiter: The separator of cells.
+        encoding: The text encoding.
+        header: Whether the first line contains the column names.
+        initial_space: Whether blanks follow every delimiter and belong to it (``39, Private, 77516``).
     """
 
     delimiter: str = ","
@@ -65,17 +78,120 @@ class Dialect:
     initial_space: bool = False
 
     def describe(self) -> str:
-        """Say in words what was found: ``delimiter ',', encoding utf-8, with header``."""
-        shown = {"\t": "tab"}.get(self.delimiter, f"'{self.delimiter}{' ' if self.initial_space else ''}'")
-        return f"delimiter {shown}, encoding {self.encoding}, {'with' if self.header else 'without'} header"
+        """Return the dialect in words: ``delimiter ',', encoding utf-8, with header``."""
+        delimiter = {"\t": "tab"}.get(self.delimiter, f"'{self.delimiter}{' ' if self.initial_space else ''}'")
+        return f"delimiter {delimiter}, encoding {self.encoding}, {'with' if self.header else 'without'} header"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file and its cells are read. What is None is detected.
+
+    Attributes:
+        numeric: The columns to read as numbers.
+        categorical: The columns to read as categories.
+        dates: The columns to read as dates, each with its strptime format.
+        missing: The texts that mean a missing value, besides the empty cell.
+        decimal: The decimal mark of numbers.
+        thousands: The thousands mark of numbers; empty for none.
+        delimiter: The separator of cells in a CSV file.
+        encoding: The text encoding of a CSV file.
+        header: Whether the first line of a CSV file or a sheet contains the column names.
+        sheet: The sheet of a workbook.
+
+    Raises:
+        UsageError: If a column has two kinds, the marks are not two different characters, the delimiter is not one
+            character, or the encoding is unknown.
+    """
+
+    numeric: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    dates: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    decimal: str = "."
+    thousands: str = ""
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    sheet: str | None = None
+
+    def __post_init__(self) -> None:
+        kinds = (set(self.numeric), set(self.categorical), set(self.dates))
+        shared = sorted(kinds[0] & kinds[1] | kinds[2] & (kinds[0] | kinds[1]))
+        if shared:
+            raise UsageError(f"column {shared[0]!r} has two kinds. Give it one.")
+        if len(self.decimal) != 1 or len(self.thousands) > 1 or self.decimal == self.thousands:
+            raise UsageError(
+                f"{setting('decimal', self.decimal)} and {setting('thousands', self.thousands)} must be two different "
+                "characters; the thousands mark may be empty."
+            )
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
+        ):
+            raise UsageError(f"{setting('delimiter', self.delimiter)} is not one plain character. Use , ; | or tab.")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                raise UsageError(
+                    f"{setting('encoding', self.encoding)} is not known. Common encodings: utf-8, cp1252, latin-1, "
+                    "utf-16."
+                ) from None
+
+    @classmethod
+    def of_cells(
+        cls,
+        *,
+        numeric: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        dates: Sequence[str] | Mapping[str, str] | None = None,
+        missing: Sequence[str] | str = (),
+        decimal: str | None = None,
+        thousands: str | None = None,
+    ) -> Reading:
+        """Return how cells are read, from the keywords that the public functions share.
+
+        Args:
+            numeric: The columns to read as numbers.
+            categorical: The columns to read as categories.
+            dates: The columns to read as dates; a mapping gives the format of each, ISO otherwise.
+            missing: The texts that mean a missing value.
+            decimal: The decimal mark; a point if None.
+            thousands: The thousands mark; none if None.
+        """
+        check_lists(numeric=numeric, categorical=categorical, dates=dates)
+        return cls(
+            numeric=tuple(numeric),
+            categorical=tuple(categorical),
+            dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates or (), ISO),
+            missing=(missing,) if isinstance(missing, str) else tuple(missing),
+            decimal=decimal or ".",
+            thousands=thousands or "",
+        )
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kinds by column."""
+        numeric, categorical = (
+            dict.fromkeys(self.numeric, Kind.NUMERIC),
+            dict.fromkeys(self.categorical, Kind.CATEGORICAL),
+        )
+        return numeric | categorical | dict.fromkeys(self.dates, Kind.DATE)
+
+    @property
+    def marks(self) -> tuple[str, str]:
+        """The decimal and the thousands mark."""
+        return self.decimal, self.thousands
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Every column of a table with its role; the order is the table's.
+    """Every column of a table with its role, in the order of the table.
 
-    missing: the texts that stand for a missing value; the empty cell always does.
-    qi_order: the quasi-identifiers as the user gave them: ties between attributes fall to the first one.
+    Attributes:
+        columns: The columns.
+        missing: The texts that mean a missing value; the empty cell always does.
+        qi_order: The quasi-identifiers in the order of the user; ties between attributes go to the first.
     """
 
     columns: tuple[Column, ...]
@@ -85,17 +201,19 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", tuple(dict.fromkeys(("", *self.missing))))
         if "*" in self.missing:
-            raise UsageError("missing='*': that is what a suppressed cell shows. Rename the marker in the table.")
+            raise UsageError(
+                f"{setting('missing', '*')}: a suppressed cell shows the same text. Rename the marker in the table."
+            )
 
     @property
     def qi(self) -> tuple[Column, ...]:
-        """The quasi-identifiers, in the order in which they were given."""
-        given = {name: position for position, name in enumerate(self.qi_order)}
-        return tuple(sorted((c for c in self.columns if c.role is Role.QI), key=lambda c: given.get(c.name, 0)))
+        """The quasi-identifiers, in the order of the user."""
+        position = {name: i for i, name in enumerate(self.qi_order)}
+        return tuple(sorted((c for c in self.columns if c.role is Role.QI), key=lambda c: position.get(c.name, 0)))
 
     @property
     def released(self) -> tuple[Column, ...]:
-        """The columns that leave with the release, in the order of the table."""
+        """The columns that are released, in the order of the table."""
         return tuple(c for c in self.columns if c.role in RELEASED_ROLES)
 
     def names(self, role: Role) -> tuple[str, ...]:
@@ -112,77 +230,103 @@ class Schema:
         names: Iterable[str],
         roles: Mapping[Role, Iterable[str]],
         *,
+        reading: Reading | None = None,
         kinds: Mapping[str, Kind] | None = None,
         date_formats: Mapping[str, str] | None = None,
         others: str | None = None,
         missing: Iterable[str] = (),
-        decimal: str = ".",
-        thousands: str = "",
         grids: Mapping[str, str] | None = None,
     ) -> Schema:
-        """Give every column its one role; a problem with any of them is a UsageError that lists all.
+        """Give every column its role.
 
-        others: what to do with columns that no role names: None (an error), "drop" or "insensitive".
+        Args:
+            names: The columns of the table.
+            roles: The columns by role.
+            reading: How cells are read.
+            kinds: Further kinds by column.
+            date_formats: Further date columns, each with its format.
+            others: What to do with columns without a role: None for an error, "drop" or "insensitive".
+            missing: Further texts that mean a missing value.
+            grids: The grid of a column, for ranges that are widened.
+
+        Returns:
+            The schema.
+
+        Raises:
+            UsageError: If a column is unknown, has two roles or none, or no quasi-identifier is named. The message
+                lists all problems.
         """
-        names, kinds, date_formats = tuple(names), dict(kinds or {}), dict(date_formats or {})
+        names, reading = tuple(names), reading or Reading()
+        date_formats = {**reading.dates, **(date_formats or {})}
+        kinds = {**reading.kinds, **(kinds or {})}
         if others not in (None, "drop", "insensitive"):
-            raise UsageError(f"others={others!r} is not known. Use 'drop' or 'insensitive'.")
-        taken, problems = _assign(names, roles)
-        for what, given in (("kind", (*kinds, *date_formats)), ("grid", grids or {})):
-            problems += [_unknown(name, what, names) for name in dict.fromkeys(given) if name not in names]
-        unnamed = [name for name in names if name not in taken]
+            raise UsageError(f"{setting('others', others)} is not known. Use drop or insensitive.")
+        role_of, problems = _assign(names, roles)
+        for what, named in (("kind", (*kinds, *date_formats)), ("grid", grids or {})):
+            problems += [_unknown(name, what, names) for name in dict.fromkeys(named) if name not in names]
+        unnamed = [name for name in names if name not in role_of]
         if unnamed and others is None and not problems:
             problems.append(
                 f"no role for column{'s' * (len(unnamed) > 1)} {', '.join(map(repr, unnamed))}. Name each as "
-                "quasi-identifier, sensitive or dropped, or say others='drop' or others='insensitive' "
-                "(command line: --others) for all of them."
+                f"quasi-identifier, sensitive or dropped, or pass {setting('others', 'drop')} or "
+                f"{setting('others', 'insensitive')} for all of them."
             )
-        if not problems and Role.QI not in taken.values():
-            problems.append("no quasi-identifier is named. Name at least one column with qi (command line: --qi).")
+        if not problems and Role.QI not in role_of.values():
+            problems.append(f"no quasi-identifier is named. Name at least one column with {setting('qi')}.")
         if problems:
             raise UsageError(join_problems(problems))
         rest = Role.INSENSITIVE if others == "insensitive" else Role.IDENTIFIER
-        columns = []
-        for name in names:
-            date_format = date_formats.get(name, Column.date_format)
-            kind = Kind.DATE if name in date_formats else kinds.get(name)
-            grid = (grids or {}).get(name, "")
-            columns.append(Column(name, taken.get(name, rest), kind, date_format, decimal, thousands, grid))
-        return cls(tuple(columns), tuple(missing), tuple(name for name in taken if taken[name] is Role.QI))
+        columns = tuple(
+            Column(
+                name,
+                role_of.get(name, rest),
+                Kind.DATE if name in date_formats else kinds.get(name),
+                date_formats.get(name, ISO),
+                *reading.marks,
+                (grids or {}).get(name, ""),
+            )
+            for name in names
+        )
+        qi_order = tuple(name for name, role in role_of.items() if role is Role.QI)
+        return cls(columns, (*reading.missing, *missing), qi_order)
 
 
-def check_lists(**roles: object) -> None:
-    """Refuse a single text where a list of column names is due: its letters would be taken for names."""
-    for role, names in roles.items():
-        if isinstance(names, str):
-            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
+def check_lists(**lists: object) -> None:
+    """Refuse a single text where a list of column names is needed: its letters would be taken for names."""
+    for name, value in lists.items():
+        if isinstance(value, str):
+            raise UsageError(f"{name}={value!r} is a text. Give a list of column names.")
 
 
 def check_k(k: object) -> int:
-    """Return k if it is a positive whole number, else raise a UsageError."""
+    """Return k as an integer.
+
+    Raises:
+        UsageError: If k is not a positive integer.
+    """
     try:
-        whole = 0 if isinstance(k, bool) else operator.index(k)  # type: ignore[arg-type]
+        size = 0 if isinstance(k, bool) else operator.index(k)  # type: ignore[arg-type]
     except TypeError:
-        whole = 0
-    if whole < 1:
-        raise UsageError(f"k={k!r} is not a positive whole number. Use k >= 2; 5 is a common start.")
-    return whole
+        size = 0
+    if size < 1:
+        raise UsageError(f"k={k!r} is not a positive integer. Use k >= 2; 5 is a common start.")
+    return size
 
 
 def _assign(names: tuple[str, ...], roles: Mapping[Role, Iterable[str]]) -> tuple[dict[str, Role], list[str]]:
-    taken: dict[str, Role] = {}
+    role_of: dict[str, Role] = {}
     problems = []
-    for role, wanted in roles.items():
-        for name in wanted:
+    for role, columns in roles.items():
+        for name in columns:
             if name not in names:
                 problems.append(_unknown(name, role, names))
-            elif name in taken and taken[name] is role:
+            elif name in role_of and role_of[name] is role:
                 problems.append(f"column {name!r} is named twice as {role}. Name it once.")
-            elif name in taken:
-                problems.append(f"column {name!r} is named as {taken[name]} and as {role}. Give it one role.")
+            elif name in role_of:
+                problems.append(f"column {name!r} is named as {role_of[name]} and as {role}. Give it one role.")
             else:
-                taken[name] = role
-    return taken, problems
+                role_of[name] = role
+    return role_of, problems
 
 
 def _unknown(name: str, where: str, names: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
-"""What the contract is tried on: every method of the registry, and tables that have broken a method before.
+"""The subjects of the contract: every method of the registry, and tables that have broken a method before.
 
-A new method is tried with its default options as soon as it is in the registry. One line in OPTIONS adds the variants
-of it that have to hold the contract too.
+A new method is tested with its default options as soon as it is in the registry. Add a line to OPTIONS to test its
+variants too.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ DISEASES = ("flu", "cold", "ulcer", "asthma", "")
 
 
 def make_sheet(kinds: dict[str, str], *rows: tuple[str, ...]) -> Sheet:
-    """A table of these rows; a sensitive column is added, in which rows of equal quasi-identifiers differ."""
+    """Return a table of these rows, with a sensitive column that differs between rows with equal quasi-identifiers."""
     columns = {name: [row[i] for row in rows] for i, name in enumerate(kinds)}
     columns["disease"] = [DISEASES[i % len(DISEASES)] for i in range(len(rows))]
     return Sheet(columns, kinds)
@@ -90,7 +90,7 @@ every_table = pytest.mark.parametrize("sheet", [pytest.param(sheet, id=name) for
 
 
 def random_sheet(seed: int, n_rows: int = 80) -> Sheet:
-    """A table of each kind of column, with ties and missing values."""
+    """Return a table with every kind of column, ties and missing values."""
     draw = random.Random(seed)
     rows = []
     for _ in range(n_rows):
@@ -101,7 +101,7 @@ def random_sheet(seed: int, n_rows: int = 80) -> Sheet:
 
 
 def coarse_sheet(seed: int, n_rows: int = 60) -> Sheet:
-    """A table of few distinct rows of quasi-identifiers, and two sensitive columns that sort equal ones differently."""
+    """Return a table with few distinct rows, and two sensitive columns that sort equal rows differently."""
     draw = random.Random(seed)
     sheet = make_sheet(
         {"sex": "categorical", "age": "numeric"}, *[(draw.choice("fm"), draw.choice("1123")) for _ in range(n_rows)]
@@ -110,13 +110,13 @@ def coarse_sheet(seed: int, n_rows: int = 60) -> Sheet:
 
 
 def shuffled(sheet: Sheet, seed: int) -> Sheet:
-    """The same rows in another order."""
+    """Return the same rows in a different order."""
     order = random.Random(seed).sample(range(sheet.n_rows), sheet.n_rows)
     return replace(sheet, columns={name: [cells[i] for i in order] for name, cells in sheet.columns.items()})
 
 
 def release(sheet: Sheet, k: int, method: Method, **options: Any) -> Release:
-    """Anonymise the table as a user would; a method that has to leave rows out may leave out as many as it likes."""
+    """Anonymise the table as a user would; a method that must suppress rows may suppress any number."""
     limit = {"suppression_limit": suppression_limit(method)}
     return shoal.anonymize(
         sheet.frame, k=k, method=method, sensitive=sheet.sensitive, **limit, **sheet.arguments, **options
@@ -124,7 +124,7 @@ def release(sheet: Sheet, k: int, method: Method, **options: Any) -> Release:
 
 
 def suppression_limit(method: Method) -> Fraction:
-    """Return the share of rows that a method may leave out."""
+    """Return the share of rows that a method may suppress."""
     return Fraction(method.name in MAY_SUPPRESS)
 
 

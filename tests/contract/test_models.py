@@ -319,10 +319,10 @@ def test_methods_honour_the_model_beside_k(case: Case, method: Method) -> None:
 @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "five", "5", None, float("nan"), float("inf"), True, False, [5]])
 def test_k_that_is_no_positive_whole_number_is_refused(k: Any) -> None:
     """B04."""
-    with pytest.raises(UsageError, match=r"is not a positive whole number\. Use k >= 2"):
+    with pytest.raises(UsageError, match=r"is not a positive integer\. Use k >= 2"):
         KAnonymity(k)
     if k is not None:
-        with pytest.raises(UsageError, match=r"is not a positive whole number\. Use k >= 2"):
+        with pytest.raises(UsageError, match=r"is not a positive integer\. Use k >= 2"):
             shoal.anonymize(pl.DataFrame({"age": [1, 2]}), qi=["age"], k=k)
 
 

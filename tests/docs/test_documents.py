@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from scripts import make_cli_reference
+from scripts import make_cli_reference, make_config_reference
 from shoal import errors
 from tests.command import Shoal
 
@@ -73,7 +73,7 @@ def test_documents_show_commands() -> None:
 
 
 def test_config_page_is_a_config(tmp_path: Path) -> None:
-    from shoal.settings.settings import read_config
+    from shoal.settings.read import read_config
 
     (tmp_path / "shoal.toml").write_text(blocks(ROOT / "docs/reference/config.md", "toml")[0])
     settings = read_config(tmp_path / "shoal.toml")
@@ -104,6 +104,12 @@ def test_rules_page_keeps_its_boundary_and_loses_it_without(shoal: Shoal, tmp_pa
 
 def test_command_line_reference_is_up_to_date() -> None:
     assert make_cli_reference.PATH.read_text() == make_cli_reference.reference(), "run scripts/make_cli_reference.py"
+
+
+def test_config_reference_is_up_to_date() -> None:
+    page = make_config_reference.PATH.read_text()
+    assert page == make_config_reference.reference(), "run scripts/make_config_reference.py"
+    assert make_config_reference.START in page
 
 
 def test_nightly_page_tells_every_part_of_the_nightly_run() -> None:

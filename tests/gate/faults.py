@@ -32,12 +32,17 @@ def fault(breaks: Fault) -> Fault:
 
 def spoil_partition(patch: Patch, spoil: Callable[[Any, Partition], Partition]) -> None:
     """Let a function change what the method returns."""
-    whole = mondrian.Mondrian.partition
+    original = mondrian.Mondrian.partition
 
     def partition(self: Any, encoded: Any, models: Any, run: Any) -> Partition:
-        return spoil(encoded, whole(self, encoded, models, run))
+        return spoil(encoded, original(self, encoded, models, run))
 
     patch.setattr(mondrian.Mondrian, "partition", partition)
+
+
+def relabelled(encoded: Any, made: Partition, labels: np.ndarray) -> Partition:
+    """Give rows other groups, whose cells stay as they were."""
+    return Partition.of_rows(encoded, labels, made.cells)
 
 
 def spoil_text(patch: Patch, spoil: Callable[[pl.DataFrame, Table], pl.DataFrame]) -> None:
@@ -49,16 +54,16 @@ def spoil_released(
     patch: Patch, spoil: Callable[[pl.DataFrame, np.ndarray, Table], tuple[pl.DataFrame, np.ndarray]]
 ) -> None:
     """Let a function change the released cells and their source rows."""
-    whole, seen = make.decode, {}
+    original, tables = make.decode, {}
     encode = make.encode
 
     def remember(table: Table, *words: Any, **options: Any) -> Any:
-        seen["table"] = table
+        tables["table"] = table
         return encode(table, *words, **options)
 
     def decode(*words: Any, **options: Any) -> Released:
-        made = whole(*words, **options)
-        frame, rows = spoil(made.table.frame, made.source_rows, seen["table"])
+        released = original(*words, **options)
+        frame, rows = spoil(released.table.frame, released.source_rows, tables["table"])
         return Released(Table(frame), rows)
 
     for module in (make, preconditions):
@@ -68,10 +73,10 @@ def spoil_released(
 
 def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
     """Let a function change the bytes that were written."""
-    whole = writers.write_csv
+    original = writers.write_csv
 
     def write_csv(text: pl.DataFrame, path: Path, *more: Any) -> None:
-        whole(text, path, *more)
+        original(text, path, *more)
         path.write_bytes(spoil(path.read_bytes()))
 
     patch.setattr(writers, "write_csv", write_csv)
@@ -79,8 +84,8 @@ def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
 
 def spoil_measures(patch: Patch, spoil: Callable[[Measures], Measures]) -> None:
     """Let a function change what is claimed."""
-    whole = make.metrics.measure_partition
-    patch.setattr(make.metrics, "measure_partition", lambda *words, **options: spoil(whole(*words, **options)))
+    original = make.metrics.measure_partition
+    patch.setattr(make.metrics, "measure_partition", lambda *words, **options: spoil(original(*words, **options)))
 
 
 def set_cell(frame: pl.DataFrame, column: str, row: int, text: str) -> pl.DataFrame:
@@ -98,70 +103,70 @@ def resort(frame: pl.DataFrame) -> pl.DataFrame:
 
 @fault
 def off_by_one_k(patch: Patch) -> None:
-    whole = mondrian.check_models
-    patch.setattr(mondrian, "check_models", lambda *words, **options: whole(*words, **options) - 1)
+    original = mondrian.check_models
+    patch.setattr(mondrian, "check_models", lambda *words, **options: original(*words, **options) - 1)
 
 
 @fault
 def every_tuple_its_own_group(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: tight_partition(encoded, encoded.row_tuple))
+    spoil_partition(patch, lambda encoded, partition: tight_partition(encoded, encoded.row_tuple))
 
 
 @fault
 def one_row_suppressed_without_leave(patch: Patch) -> None:
-    def spoil(encoded: Any, made: Partition) -> Partition:
-        labels = made.labels.copy()
+    def spoil(encoded: Any, partition: Partition) -> Partition:
+        labels = partition.labels.copy()
         labels[0] = -1
-        return replace(made, labels=labels)
+        return relabelled(encoded, partition, labels)
 
     spoil_partition(patch, spoil)
 
 
 @fault
 def two_rows_swap_labels(patch: Patch) -> None:
-    def spoil(encoded: Any, made: Partition) -> Partition:
-        labels = made.labels.copy()
+    def spoil(encoded: Any, partition: Partition) -> Partition:
+        labels = partition.labels.copy()
         labels[[0, -1]] = labels[[-1, 0]]
-        return replace(made, labels=labels)
+        return relabelled(encoded, partition, labels)
 
     spoil_partition(patch, spoil)
 
 
 @fault
 def labels_shifted_by_one_row(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: replace(made, labels=np.roll(made.labels, 1)))
+    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, np.roll(made.labels, 1)))
 
 
 @fault
 def labels_shifted_by_one_group(patch: Patch) -> None:
-    spoil_partition(patch, lambda encoded, made: replace(made, labels=(made.labels + 1) % made.n_groups))
+    spoil_partition(patch, lambda encoded, made: relabelled(encoded, made, (made.labels + 1) % made.n_groups))
 
 
 @fault
 def ranges_end_one_value_early(patch: Patch) -> None:
-    def spoil(encoded: Any, made: Partition) -> Partition:
-        age = made.cells[0]
-        return replace(made, cells=(replace(age, high=np.maximum(age.low, age.high - 1)), *made.cells[1:]))
+    def spoil(encoded: Any, partition: Partition) -> Partition:
+        age = partition.cells[0]
+        return replace(partition, cells=(replace(age, high=np.maximum(age.low, age.high - 1)), *partition.cells[1:]))
 
     spoil_partition(patch, spoil)
 
 
 @fault
 def sets_lose_a_member(patch: Patch) -> None:
-    def spoil(encoded: Any, made: Partition) -> Partition:
-        cells = made.cells[2]
+    def spoil(encoded: Any, partition: Partition) -> Partition:
+        cells = partition.cells[2]
         members = cells.members.copy()
         members[1:] = members[:-1]
-        return replace(made, cells=(*made.cells[:2], replace(cells, members=members)))
+        return replace(partition, cells=(*partition.cells[:2], replace(cells, members=members)))
 
     spoil_partition(patch, spoil)
 
 
 @fault
 def groups_show_each_others_cells(patch: Patch) -> None:
-    def spoil(encoded: Any, made: Partition) -> Partition:
-        age = made.cells[0]
-        return replace(made, cells=(replace(age, index=age.index[::-1].copy()), *made.cells[1:]))
+    def spoil(encoded: Any, partition: Partition) -> Partition:
+        age = partition.cells[0]
+        return replace(partition, cells=(replace(age, index=age.index[::-1].copy()), *partition.cells[1:]))
 
     spoil_partition(patch, spoil)
 

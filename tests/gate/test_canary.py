@@ -59,12 +59,12 @@ def scan(folder: Path, words: set[bytes]) -> dict[str, set[bytes]]:
     pattern = re.compile(b"|".join(sorted(map(re.escape, words))))
     held = {}
     for path in folder.rglob("*"):
-        found = set(pattern.findall(str(path.relative_to(folder)).encode()))
+        words_found = set(pattern.findall(str(path.relative_to(folder)).encode()))
         if path.is_file():
             for content in contents(path):
-                found |= set(pattern.findall(content))
-        if found:
-            held[str(path.relative_to(folder))] = found
+                words_found |= set(pattern.findall(content))
+        if words_found:
+            held[str(path.relative_to(folder))] = words_found
     return held
 
 
@@ -87,9 +87,9 @@ def test_no_removed_value_appears_anywhere(tmp_path: Path, ending: str, name: st
     (work / "stderr").write_bytes(ended.stderr)
     if ending == "released":
         content = b"\n".join(contents(work / name))
-        shown = set(re.findall(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]+\.[0-9]{2}", content))
-        assert len(removed & shown) < len(removed) / 2, "most values should be inside ranges"
-        removed -= shown  # the ends of ranges are released on purpose
+        released_values = set(re.findall(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]+\.[0-9]{2}", content))
+        assert len(removed & released_values) < len(removed) / 2, "most values should be inside ranges"
+        removed -= released_values  # the ends of ranges are released on purpose
         for private in ("r.private.html", "r.private.json"):  # for the owner of the table, who knows it
             assert (work / private).stat().st_mode & 0o077 == 0
             (work / private).unlink()
@@ -156,19 +156,19 @@ def arrow_frame() -> pa.Table:
 
 def written(frame: Any) -> dict[str, bytes]:
     """Return what a user's own writing of a frame gives, uncompressed."""
-    made = {"pickle": pickle.dumps(frame)}
+    contents_by_format = {"pickle": pickle.dumps(frame)}
     parquet, ipc = io.BytesIO(), io.BytesIO()
     if isinstance(frame, pd.DataFrame):
         frame.to_parquet(parquet, compression=None)
         frame.to_feather(ipc, compression="uncompressed")
-        made["csv"] = frame.to_csv().encode()
+        contents_by_format["csv"] = frame.to_csv().encode()
     elif isinstance(frame, pl.DataFrame):
         frame.write_parquet(parquet, compression="uncompressed")
         frame.write_ipc(ipc)
     else:
         pq.write_table(frame, parquet, compression="none")
         feather.write_feather(frame, ipc, compression="uncompressed")
-    return made | {"parquet": parquet.getvalue(), "ipc": ipc.getvalue()}
+    return contents_by_format | {"parquet": parquet.getvalue(), "ipc": ipc.getvalue()}
 
 
 @pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_frame])

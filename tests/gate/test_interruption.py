@@ -51,7 +51,7 @@ def prepare(folder: Path) -> None:
 
 def test_kill_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, float]) -> None:
     """O04, L17: after kill -9 the old file or the complete new one; the next run takes over what was left."""
-    whole, _, seconds = finished
+    complete, _, seconds = finished
     seed = random.SystemRandom().randrange(10**9)
     moments = random.Random(seed)
     prepare(tmp_path)
@@ -63,12 +63,12 @@ def test_kill_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, fl
         process.kill()
         process.communicate()
         content = (tmp_path / "out.csv").read_bytes()
-        assert content in (b"old\n", whole), f"seed {seed}: a partial file of {len(content)} bytes"
-        survived += content == whole
+        assert content in (b"old\n", complete), f"seed {seed}: a partial file of {len(content)} bytes"
+        survived += content == complete
     process = start(tmp_path)
     _, error = process.communicate()
     assert process.returncode == 0, error
-    assert (tmp_path / "out.csv").read_bytes() == whole
+    assert (tmp_path / "out.csv").read_bytes() == complete
     assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS, *REPORT}
 
 
@@ -93,18 +93,18 @@ TRAPS = {
 @pytest.mark.parametrize("moment", TRAPS)
 def test_kill_at_each_step(tmp_path: Path, finished: tuple[bytes, bytes, float], moment: str) -> None:
     """O04, O05: the same at every step of writing, without luck."""
-    whole, manifest, _ = finished
+    complete, manifest, _ = finished
     prepare(tmp_path)
     die = "import os, signal\ndef die():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     process = start(tmp_path, die + TRAPS[moment])
     _, error = process.communicate()
     assert process.returncode == -signal.SIGKILL, f"the trap did not spring: {error.decode()}"
     content = (tmp_path / "out.csv").read_bytes()
-    assert content == (whole if moment == "between the renames" else b"old\n")
+    assert content == (complete if moment == "between the renames" else b"old\n")
     process = start(tmp_path)
     _, error = process.communicate()
     assert process.returncode == 0, error
-    assert (tmp_path / "out.csv").read_bytes() == whole
+    assert (tmp_path / "out.csv").read_bytes() == complete
     assert (tmp_path / "out.csv.manifest.json").read_bytes() == manifest
     assert set(folder_of(tmp_path)) == {"data.csv", *OUTPUTS, *REPORT}
 
@@ -132,7 +132,7 @@ def test_signals_end_the_run_cleanly(tmp_path: Path, number: int, code: int) -> 
 
 def test_signals_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes, float]) -> None:
     """O03: the old file or the whole new one, nothing beside it; before the command has begun the signal's own code."""
-    whole, _, seconds = finished
+    complete, _, seconds = finished
     seed = random.SystemRandom().randrange(10**9)
     moments = random.Random(seed)
     for i in range(KILLS):
@@ -146,7 +146,7 @@ def test_signals_at_random_moments(tmp_path: Path, finished: tuple[bytes, bytes,
         _, error = process.communicate(timeout=60)
         place = f"seed {seed}, signal {i}"
         assert process.returncode in (0, code, -number), f"{place}: {process.returncode} {error.decode()}"
-        assert (folder / "out.csv").read_bytes() == (whole if process.returncode == 0 else b"old\n"), place
+        assert (folder / "out.csv").read_bytes() == (complete if process.returncode == 0 else b"old\n"), place
         beside = (*OUTPUTS, *REPORT) if process.returncode == 0 else ("out.csv",)
         assert set(folder_of(folder)) == {"data.csv", *beside}, place
 

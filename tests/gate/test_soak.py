@@ -48,9 +48,9 @@ def test_many_runs_in_one_process_leave_nothing_behind(tmp_path: Path) -> None:
     words = [sys.executable, "-c", CHILD, str(out), str(ROUNDS), ",".join(METHODS), str(report)]
     ended = subprocess.run(words, capture_output=True, check=False)
     assert ended.returncode == 0, ended.stderr.decode()
-    told = json.loads(report.read_text())
-    assert told["hashes"] == dict.fromkeys(METHODS, 1)
-    memory, files = zip(*told["held"], strict=True)
+    results = json.loads(report.read_text())
+    assert results["hashes"] == dict.fromkeys(METHODS, 1)
+    memory, files = zip(*results["held"], strict=True)
     begun = len(METHODS) - 1
     assert max(memory[begun:]) - memory[begun] <= MOST_GROWTH, memory
     assert max(files[begun:]) == files[begun], files

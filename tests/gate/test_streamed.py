@@ -1,4 +1,4 @@
-"""The gate for tables larger than memory: what is true passes, and every fault is found."""
+"""The gate for tables larger than memory: a true release passes, and every fault is found."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def recoded(ages: dict[str, str] = AGES) -> pl.DataFrame:
 
 
 def judged(frame: pl.DataFrame, folder: Path, **changed: Any) -> Verdict:
-    """Write a release and hold it against the source."""
+    """Write a release and check it against the source."""
     write_csv(SOURCE, folder / "source.csv")
     path = folder / "release.csv"
     write_csv(frame, path)
@@ -131,7 +131,7 @@ BROKEN: dict[str, tuple[Callable[[pl.DataFrame], pl.DataFrame], str]] = {
 
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_broken_release_is_found(tmp_path: Path, fault: str) -> None:
-    """C02: on a file that was made wrongly, the gate says no, and shows no cell."""
+    """C02: the gate rejects a file that was made wrongly, and shows no cell."""
     change, text = BROKEN[fault]
     verdict = judged(change(recoded()), tmp_path)
     assert not verdict.ok
@@ -156,12 +156,12 @@ def test_false_labels_and_claims_are_found(tmp_path: Path) -> None:
         ({"models": [{"name": "distinct-l", "column": "disease", "l": 5}]}, "fail"),
     ],
 )
-def test_what_was_asked_is_held(tmp_path: Path, changed: dict[str, Any], text: str) -> None:
+def test_every_requirement_is_checked(tmp_path: Path, changed: dict[str, Any], text: str) -> None:
     verdict = judged(recoded(), tmp_path, **changed)
     assert text in "\n".join(verdict.violations)
 
 
-def test_a_source_that_lost_a_column_is_told(tmp_path: Path) -> None:
+def test_a_source_that_lost_a_column_is_refused(tmp_path: Path) -> None:
     write_csv(SOURCE.drop("sex"), tmp_path / "source.csv")
     with pytest.raises(InputError, match="column 'sex' is no longer in the file"):
         next(source_rows(tmp_path / "source.csv", Dialect(), NAMES))

@@ -116,7 +116,7 @@ ROLE_FAULTS = {
     "B17 named twice": (("--qi", "age,age", "--others", "drop"), "named twice as qi"),
     "B17 no QI": (("--sensitive", "disease", "--others", "drop"), "no quasi-identifier"),
     "undeclared columns": (("--qi", "age,sex"), "no role for columns 'name', 'zip', 'disease'"),
-    "unknown others": (("--qi", "age", "--others", "keep"), "others='keep' is not known"),
+    "unknown others": (("--qi", "age", "--others", "keep"), "--others keep is not known"),
     "unknown method": (("--qi", "age", "--others", "drop", "--method", "mondrain"), "Did you mean 'mondrian'"),
     "unknown option": (("--qi", "age", "--others", "drop", "--option", "mode=x"), "has no option 'mode'"),
     "unknown variant": (

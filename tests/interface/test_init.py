@@ -16,7 +16,7 @@ import pytest
 
 from shoal.datasets import adult, patients_path
 from shoal.profile import survey
-from shoal.settings.settings import read_config
+from shoal.settings.read import read_config
 from tests.command import Shoal, folder_of
 
 ROOT = Path(__file__).parents[2]

@@ -143,7 +143,7 @@ def test_command_tells_every_measure(shoal: Shoal, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "--qi is not given"),
+        ((), "no quasi-identifier is named"),
         (("--qi", "x", "--level-weights", "x=1,two"), "--level-weights x=1,two: not numbers"),
         (("--qi", "x", "--level-weights", "x=1,2"), "there are 2, but its hierarchy has 1 steps"),
         (("--qi", "x", "--weights", "x=-1"), "weight of 'x' is '-1'"),

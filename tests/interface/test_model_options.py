@@ -152,7 +152,7 @@ def test_goal_out_of_reach_ends_with_4(shoal: Shoal, folder: Path) -> None:
     before = folder_of(folder)
     ended = shoal("anonymize", "in.csv", "-o", "out.csv", *WORDS, "--drop", "own", "--l", 5)
     assert ended.code == 4
-    assert "disease has 4 values, l = 5 cannot hold. Use l <= 4." in ended.err
+    assert "disease has 4 values, l = 5 cannot be met. Use l <= 4." in ended.err
     assert folder_of(folder) == before
 
 

@@ -97,7 +97,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
         (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
         (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
-        (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "no line of the report"),
+        (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "the report has no line"),
     ],
 )
 def test_reports_that_cannot_be_written_are_refused(
@@ -518,7 +518,7 @@ def test_report_of_missing_cells_and_dates(tmp_path: Path) -> None:
     assert release.schema.qi[0].kind is Kind.DATE
     release.write(tmp_path / "out.csv", report=tmp_path / "r.html", signoff={"who": "Me"})
     assert json.loads((tmp_path / "r.json").read_text())["signoff"]["who"] == "Me"
-    with pytest.raises(library.ShoalError, match="'shoe' is no line"):
+    with pytest.raises(library.ShoalError, match="the report has no line 'shoe'"):
         release.write(tmp_path / "out2.csv", report=tmp_path / "r2.html", signoff={"shoe": "9"})
     private = json.loads((tmp_path / "r.private.json").read_text())
     for column in private["before_after"]:

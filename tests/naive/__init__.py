@@ -1,1 +1,1 @@
-"""Plain-Python twins of the kernels, measures and recodings: slow, short, and readable against the definitions."""
+"""Plain-Python twins of kernels, measures and models: slow, short, and easy to compare with the definitions."""

@@ -1,4 +1,4 @@
-"""Can released rows be assigned to original rows one to one? Tries every order of the original rows; tiny tables."""
+"""One-to-one assignment of released rows to original rows, by trying every order; for tiny tables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Row = Sequence[str]
 
 
 def fits(released: Row, original: Row, kinds: Sequence[str]) -> bool:
-    """Say whether a released row is true of an original one: the first cells cover, the others are the same."""
+    """Return whether a released row may come from an original row: the first cells cover it, the others are equal."""
     n_qi = len(kinds)
     cells = zip(released[:n_qi], original[:n_qi], kinds, strict=True)
     return released[n_qi:] == original[n_qi:] and all(a == b or covers(a, b, kind) for a, b, kind in cells)
 
 
 def count_unmatched(released: Sequence[Row], original: Sequence[Row], kinds: Sequence[str]) -> int:
-    """Count the released rows that stay without an original row of their own in the best assignment."""
+    """Return the number of released rows without an original row in the best assignment."""
     true = [[fits(row, source, kinds) for source in original] for row in released]
     places = [*range(len(original)), *[None] * len(released)]
     orders = set(permutations(places, len(released)))

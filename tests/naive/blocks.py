@@ -1,4 +1,4 @@
-"""Top-down cuts of a block into smaller ones: each where the pairs of rows that it separates would have cost most."""
+"""Top-down cuts of a block into smaller blocks; each cut separates the pairs of rows that would cost the most."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.naive.shoaling import Block, Category, Leaves, Number, Sides
 
 @dataclass(frozen=True)
 class Cut:
-    """gain: by how much the mean price of a pair of rows falls, 0 without a cut; left: the codes that go left."""
+    """`gain`: decrease of the mean price of a pair of rows (0 without a cut); `left`: the codes on the left."""
 
     gain: float
     left: frozenset[int] = frozenset()
@@ -21,7 +21,7 @@ class Cut:
 def cut_blocks(
     block: Block, weights: Sequence[int], factors: Sequence[float], limit: int, least: int
 ) -> list[list[int]]:
-    """Cut what weighs more than the limit; factors: how gladly an attribute is cut; least: rows on a side."""
+    """Cut blocks that exceed the limit; `factors` weight the attributes, `least` is the minimum of rows per side."""
 
     def cut(items: list[int]) -> list[list[int]]:
         if sum(weights[i] for i in items) <= limit:
@@ -39,7 +39,7 @@ def cut_blocks(
 
 
 def part(block: Block, a: int, items: Sequence[int], least: int) -> Cut:
-    """Part the values of an attribute in two."""
+    """Divide the values of an attribute into two sides."""
     rows: Counter[int] = Counter()
     for i in items:
         rows[block.codes[i][a]] += block.rows[i]
@@ -52,7 +52,7 @@ def part(block: Block, a: int, items: Sequence[int], least: int) -> Cut:
 
 
 def part_set(attribute: Category | Sides, rows: Counter[int], least: int) -> Cut:
-    """Part the values of a set, each a branch of its own."""
+    """Divide the values of a set; each value is a branch of its own."""
     codes = sorted(rows)
     gain, left = part_values([rows[code] for code in codes], least)
     pairs = 1.0 if isinstance(attribute, Sides) else 2.0
@@ -60,7 +60,7 @@ def part_set(attribute: Category | Sides, rows: Counter[int], least: int) -> Cut
 
 
 def part_branches(attribute: Leaves, rows: Counter[int], least: int) -> Cut:
-    """Part the branches below the lowest node above all values."""
+    """Divide the branches below the lowest common node of all values."""
     codes = sorted(rows)
     top = max(attribute.climbs[codes[0] : codes[-1]], default=0)
     branches = [[codes[0]]]
@@ -73,7 +73,7 @@ def part_branches(attribute: Leaves, rows: Counter[int], least: int) -> Cut:
 
 
 def part_values(rows: Sequence[int], least: int) -> tuple[float, list[int]]:
-    """Return by how much the Gini index falls at best, and which values go left: the most frequent ones."""
+    """Return the largest decrease of the Gini index, and the values on the left: the most frequent ones."""
     order = sorted(range(len(rows)), key=lambda n: (-rows[n], n))
     total, squares = float(sum(rows)), float(sum(r * r for r in rows))
     best, middle = 0.0, 0
@@ -105,7 +105,7 @@ def halve(attribute: Number, rows: Counter[int], least: int) -> Cut:
 
 
 def spread(attribute: Number, codes: Sequence[int], rows: Counter[int]) -> int:
-    """Sum of the distances of all pairs of rows, gap by gap; no gap is wider than the whole range."""
+    """Return the sum of the distances of all pairs of rows, gap by gap; no gap exceeds the price of the full range."""
     total, below, distances = sum(rows[code] for code in codes), 0, 0
     for before, code in pairwise(codes):
         below += rows[before]

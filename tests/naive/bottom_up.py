@@ -1,6 +1,6 @@
-"""Bottom-up clustering, group by group and in fractions (Xu et al. 2006; the Euclidean baseline of [S1] likewise).
+"""Bottom-up clustering with fractions, group by group (Xu et al. 2006), and the Euclidean baseline of [S1].
 
-A group is a list of pairs: a distinct tuple, by its number, and how many of its rows.
+A group is a list of pairs: the number of a distinct tuple, and how many of its rows are in the group.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def joined(one: Group, other: Group) -> Group:
 
 
 def peel(group: Group, tuples: Sequence[Row], price: Price, k: int) -> tuple[Group, Group]:
-    """The k rows nearest to the tuple that lies farthest from the lowest one, and the rest."""
+    """Return the k rows nearest to the tuple that lies farthest from the lowest one, and the remaining rows."""
     first = group[0][0]
     far = max((number for number, _ in group), key=lambda number: (price([tuples[first], tuples[number]]), -number))
     by_distance = sorted(group, key=lambda piece: (piece[0] != far, price([tuples[far], tuples[piece[0]]]), piece[0]))
@@ -39,7 +39,7 @@ def peel(group: Group, tuples: Sequence[Row], price: Price, k: int) -> tuple[Gro
 
 
 def merge(groups: Sequence[Group], tuples: Sequence[Row], price: Price, k: int, *, splits: bool) -> list[Group]:
-    """Merge until every group has k rows; groups are in order of their making."""
+    """Merge until every group has k rows; groups keep the order in which they were created."""
     made = [sorted(group) for group in groups]
 
     def rank(group: Group) -> tuple[int, int]:

@@ -1,6 +1,6 @@
-"""The lower bound tuple by tuple, and the least loss of all by trying every division into groups.
+"""The lower bound tuple by tuple, and the optimum by trying every division into groups.
 
-A tuple is a row of codes with its number of rows. Every step that the kernel bounds or skips is taken here in full.
+A tuple is a row of codes with its number of rows. Where the kernel bounds or skips a step, the twin computes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NARROWEST, WIDER = 1e-6, 1.2
 
 @dataclass(frozen=True)
 class Number:
-    """values: of each code, rising; missing: the code of the missing value, which is the greatest, or None."""
+    """`values` of the codes, in ascending order; `missing` is the code of the missing value (the largest), or None."""
 
     values: Sequence[float]
     missing: int | None = None
@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """n_values: how many there are in the whole table."""
+    """`n_values` is the number of values in the table."""
 
     n_values: int
 
@@ -48,12 +48,12 @@ Tuple = tuple[int, ...]
 
 
 def group_loss(tuples: Sequence[Tuple], attributes: Sequence[Attribute]) -> float:
-    """What each row of a group loses, summed over the attributes."""
+    """Return the loss of each row of a group, summed over the attributes."""
     return sum(attribute.loss([t[a] for t in tuples]) for a, attribute in enumerate(attributes))
 
 
 def floor(centre: Tuple, counts: dict[Tuple, int], attributes: Sequence[Attribute], k: int) -> float:
-    """What any group with this tuple loses at least."""
+    """Return the minimum loss of any group that contains this tuple."""
     if counts[centre] >= k:
         return 0.0
     distance = {t: group_loss([centre, t], attributes) for t in counts}
@@ -70,7 +70,7 @@ def floor(centre: Tuple, counts: dict[Tuple, int], attributes: Sequence[Attribut
 
 
 def cheapest(centre: Tuple, ball: dict[Tuple, int], attributes: Sequence[Attribute], k: int) -> float:
-    """The least cost over every set of categories that vary and every window of the first number."""
+    """Return the minimum cost over every set of varying categories and every window of the first number."""
     categories = [a for a, attribute in enumerate(attributes) if isinstance(attribute, Category)]
     numbers = [a for a, attribute in enumerate(attributes) if isinstance(attribute, Number)]
     best = float("inf")
@@ -89,7 +89,7 @@ def cheapest(centre: Tuple, ball: dict[Tuple, int], attributes: Sequence[Attribu
 def windows(
     centre: Tuple, box: dict[Tuple, int], attributes: Sequence[Attribute], a: int | None
 ) -> list[tuple[float, dict[Tuple, int]]]:
-    """The windows of attribute a around the centre's value, with what they cost; without a, the box as it is."""
+    """Return the windows of attribute `a` around the centre's value, with their costs; without `a`, the box itself."""
     if a is None:
         return [(0.0, box)]
     attribute = attributes[a]
@@ -106,7 +106,7 @@ def windows(
 
 
 def values_needed(centre: Tuple, box: dict[Tuple, int], a: int, k: int) -> float:
-    """The number of values of a, at least two, that bring k rows together: the centre's own, then the most frequent."""
+    """Return how many values of `a` (at least 2) contain k rows: the centre's value, then the most frequent ones."""
     rows = Counter[int]()
     for t, n in box.items():
         rows[t[a]] += n
@@ -119,7 +119,7 @@ def values_needed(centre: Tuple, box: dict[Tuple, int], a: int, k: int) -> float
 
 
 def width_needed(centre: Tuple, box: dict[Tuple, int], attribute: Attribute, a: int, k: int) -> float:
-    """The least range of a around the centre's value that holds k rows; 1 where there is none."""
+    """Return the narrowest range of `a` around the centre's value that contains k rows; 1 if there is none."""
     codes = sorted({t[a] for t in box})
     ranges = [
         attribute.loss([low, high])
@@ -141,7 +141,7 @@ def shared(
     weights: dict[Tuple, float],
     carried: dict[Tuple, float],
 ) -> float:
-    """What the centre carries after one more round: its part of the slack of the worst group below its cap is added."""
+    """Return the centre's claim after one more round, with its part of the slack of the worst group below its cap."""
     if weights[centre] == 0 or caps[centre] <= carried[centre]:
         return carried[centre]
     bottom, cap = floors[centre], caps[centre]
@@ -181,7 +181,7 @@ def least_worth(
     weights: dict[Tuple, float],
     carried: dict[Tuple, float],
 ) -> float:
-    """Slack less claims of the worst group with the centre whose loss lies from low to high."""
+    """Return slack minus claims of the worst group with the centre whose loss lies between `low` and `high`."""
 
     def worth(t: Tuple) -> float:
         near = low - carried[t] - rate * weights[t]
@@ -195,7 +195,7 @@ def least_worth(
 
 
 def optimum(rows: Sequence[Tuple], attributes: Sequence[Attribute], k: int) -> float:
-    """The least mean loss of a cell over all divisions of the rows into groups of at least k."""
+    """Return the minimum mean loss of a cell over all divisions of the rows into groups of at least k rows."""
     n = len(rows)
     best = [0.0] + [float("inf")] * (2**n - 1)
     groups: list[list[tuple[int, float]]] = [[] for _ in range(n)]

@@ -1,4 +1,4 @@
-"""What the text of a released cell says, read without any of shoal's own code."""
+"""The meaning of the text of a released cell, parsed without shoal's own code."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SET_MEMBER = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}\r\n]+))\s*(?:,|$)')
 
 
 def plain(text: str) -> str:
-    """One form of a cell: composed letters, no blanks around it."""
+    """Return the normal form of a cell: composed letters, no outer blanks."""
     return unicodedata.normalize("NFC", text.strip())
 
 
 def number(text: str) -> Fraction:
-    """The exact number that a text stands for; a ValueError where it is none."""
+    """Return the exact number of a text; raise ValueError if it is not a number."""
     try:
         return Fraction(Decimal(text))
     except (ArithmeticError, OverflowError) as error:
@@ -26,13 +26,13 @@ def number(text: str) -> Fraction:
 
 
 def seconds(text: str, date_format: str = "%Y-%m-%d") -> Fraction:
-    """The moment that a date stands for, in seconds; a ValueError where it is none."""
+    """Return the time of a date in seconds; raise ValueError if it is not a date."""
     gone = datetime.strptime(text, date_format).replace(tzinfo=None) - datetime(1, 1, 1)
     return Fraction(gone.days * 86400 + gone.seconds) + Fraction(gone.microseconds, 10**6)
 
 
 def bounds(cell: str) -> list[tuple[str, str]]:
-    """The two ends of a closed range ``[a, b]``, in every way in which it can be read; none where it is no range."""
+    """Return the two ends of a closed range ``[a, b]`` in every way it can be read; nothing if it is not a range."""
     if not (cell.startswith("[") and cell.endswith("]")):
         return []
     parts = cell[1:-1].split(", ")
@@ -40,7 +40,7 @@ def bounds(cell: str) -> list[tuple[str, str]]:
 
 
 def members(cell: str) -> set[str] | None:
-    """The members of a set ``{a, "b, c"}``; None where the cell is no set."""
+    """Return the members of a set ``{a, "b, c"}``; None if the cell is not a set."""
     if len(cell) < 2 or cell[0] != "{" or cell[-1] != "}":
         return None
     inside, found, position = cell[1:-1], set(), 0

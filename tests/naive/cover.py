@@ -1,4 +1,4 @@
-"""Does a released cell cover its original? Reads the two texts and nothing else."""
+"""Whether a released cell covers its original, decided from the two texts only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.naive.cells import SUPPRESSED, bounds, members, number, plain, second
 def covers(
     released: str, original: str, kind: str, *, missing: Collection[str] = ("",), date_format: str = "%Y-%m-%d"
 ) -> bool:
-    """Say whether the released text is true of the original one: the same value, a range or set with it, or ``*``."""
+    """Return whether the released text is the original value, a range or set that contains it, or ``*``."""
     released, value = plain(released), plain(original)
     is_missing = value in missing
     if released == SUPPRESSED:

@@ -1,4 +1,4 @@
-"""Covering by levels, as it is told: at each vector, the rows without group that are equal there and enough."""
+"""Cover by levels, step by step: at each vector, group the remaining rows that are equal there if they are enough."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def cover(
     vectors: Sequence[Sequence[int]],
     k: int,
 ) -> list[list[int]]:
-    """Return the groups as they come about; ladders: by attribute and level, a node for each code."""
+    """Return the groups in the order of creation; `ladders` contains, by attribute and level, the node of each code."""
     groups: list[list[int]] = []
     left = list(range(len(codes)))
     for vector in vectors:

@@ -1,4 +1,4 @@
-"""What a CSV text holds and what is wrong with it, cell by cell with one regular expression (RFC 4180)."""
+"""The records and faults of a CSV text, cell by cell with one regular expression (RFC 4180)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scan:
     lone_cr: int = 0
 
     def plain(self, delimiter: bytes) -> bytes:
-        """The records again, each ended by a line feed."""
+        """Return the records as text, each ended by a line feed."""
         return b"".join(delimiter.join(cells) + b"\n" for cells in self.records)
 
     def cells(self) -> list[list[bytes]]:
@@ -37,7 +37,7 @@ class Scan:
 
 
 def scan(text: bytes, delimiter: bytes, initial_space: bool) -> Scan:
-    """Read the whole text; after a fault the rest is read as well as can be."""
+    """Read the entire text; after a fault, read the rest as well as possible."""
     found = Scan()
     cell = re.compile(rb'(?P<quoted>"(?:[^"]|"")*+(?P<closed>"?))?(?P<bare>[^' + re.escape(delimiter) + rb"\n]*)")
 

@@ -1,4 +1,4 @@
-"""Rows move between the groups of a block and change places under a falling temperature."""
+"""Simulated annealing: rows move between the groups of a block and swap places."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stream:
         return ((self.draw() >> 32) * bound) >> 32
 
     def threshold(self, temperature: float) -> float:
-        """Draw how much worse a proposal may make it: about exponential, by chords between powers of two."""
+        """Draw by how much a proposal may increase the cost: roughly exponential, by chords between powers of two."""
         word, halvings = self.draw(), 0
         while word < 2**63 and halvings < 40:
             word, halvings = word << 1, halvings + 1
@@ -37,7 +37,7 @@ class Stream:
 
 
 def nearest(block: Block, groups: Sequence[int], width: int) -> list[list[int]]:
-    """Of each entry the nearest ones, of equals the lower first; none where its group costs nothing."""
+    """Return the nearest entries of each entry, ties by lower number; none if its group costs nothing."""
     every = range(len(groups))
     costly = [block.price([e for e in every if groups[e] == g]) > 0 for g in range(max(groups) + 1)]
     near: list[list[int]] = []
@@ -82,14 +82,14 @@ class School:
         return self.size([*self.members[g], e]) * self.price([*self.members[g], e])
 
     def without(self, e: int, rows: int) -> tuple[int, int]:
-        """Rows of a group after so many of entry e have gone, and what they cost."""
+        """Return rows and cost of a group after a number of rows of entry `e` have left."""
         members = self.members[self.group[e]]
         stays = members if rows < self.rows[e] else [other for other in members if other != e]
         left = self.size(members) - rows
         return left, left * self.price(stays)
 
     def share(self, have: int, lender: int) -> int:
-        """Rows of the lender that are lacking, one at least; all of it where it has no more."""
+        """Return how many rows of the lender are needed: at least one, at most all."""
         return min(max(self.block.k - have, 1), self.rows[lender])
 
     # --- entries that come and go ---
@@ -99,14 +99,14 @@ class School:
         self.group[e] = g
 
     def take_out(self, e: int) -> None:
-        """The last member takes the place of the one that goes."""
+        """Remove a member; the last member takes its place."""
         members = self.members[self.group[e]]
         members[members.index(e)] = members[-1]
         members.pop()
         self.group[e] = -1
 
     def part(self, e: int, rows: int) -> int:
-        """Make a new entry of some rows of an entry, in the same group; the entry itself where these are all."""
+        """Split some rows off as a new entry of the same group; return the entry itself if these are all."""
         if rows == self.rows[e]:
             return e
         new = len(self.rows)
@@ -126,7 +126,7 @@ class School:
     # --- proposals ---
 
     def propose(self, temperature: float) -> None:
-        """Draw an entry and one near to it, and try to bring the first to the other's group."""
+        """Draw an entry and a near one, and try to move the first into the group of the other."""
         high, low = divmod(self.stream.draw(), 2**32)
         e = (high * len(self.rows)) >> 32
         a, near = self.group[e], self.near[self.picks[e]]
@@ -152,7 +152,7 @@ class School:
             self.put_in(b, e)
 
     def found_group(self, e: int, other: int, limit: float) -> bool:
-        """Let e found a new group, alone or with rows of the other entry that its group can spare."""
+        """Let `e` start a new group, alone or with rows that the group of the other entry can spare."""
         k = self.block.k
         if self.rows[e] >= k:
             self.take_out(e)
@@ -174,7 +174,7 @@ class School:
         return True
 
     def give_up(self, g: int, bound: float) -> None:
-        """Place the members of a group one by one in groups near by, if that costs no more than the bound allows."""
+        """Move the members of a group one by one into nearby groups, if the cost stays within the bound."""
         limit, total = self.cost(g) + bound, 0
         group, members = list(self.group), [list(each) for each in self.members]
         leaving = list(self.members[g])
@@ -191,7 +191,7 @@ class School:
         self.vacant.append(g)
 
     def move_and_refill(self, e: int, b: int, limit: int) -> None:
-        """Move e to group b and fill its place with rows that another group near by can spare."""
+        """Move `e` to group `b`, and replace it by rows that another nearby group can spare."""
         a, k = self.group[e], self.block.k
         if len(self.members[a]) < 2:
             return
@@ -215,7 +215,7 @@ class School:
         self.put_in(b, e)
 
     def swap(self, e: int, b: int, limit: int) -> None:
-        """Let e change places with the best of some members of group b, if both groups cost no more than the limit."""
+        """Swap `e` with the best of some members of group `b`, if the cost of both groups stays within the limit."""
         a, size = self.group[e], len(self.members[b])
         start, best = self.stream.draw_below(size), -1
         for i in range(min(N_TRIED, size)):
@@ -242,9 +242,9 @@ def start_school(block: Block, groups: Sequence[int], room: int, seed: int) -> S
 
 
 def anneal(block: Block, groups: Sequence[int], room: int, proposals: int, heat: float, seed: int) -> School:
-    """Propose moves and swaps, so many for each entry; what was given comes back where nothing is cheaper.
+    """Propose a number of moves and swaps for each entry; return the input if nothing cheaper is found.
 
-    heat: the first temperature, in mean prices of a row times root k.
+    `heat` is the first temperature, in mean prices of a row times the square root of k.
     """
     school = start_school(block, groups, room, seed)
     before = school.total()

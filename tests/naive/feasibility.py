@@ -1,4 +1,4 @@
-"""Random tables with plain dictionaries, and the chance of success by counting all ways in fractions."""
+"""Random tables with plain dictionaries, and the probability of success by exact enumeration in fractions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.naive.exchanges import Stream
 
 
 def draw_evenly(stream: Stream, bound: int) -> int:
-    """Draw a number below a bound; what would favour some numbers is drawn again."""
+    """Draw a number below a bound; reject draws that would favour some numbers."""
     if bound >= 2**32:
         mask = 2 ** (bound - 1).bit_length() - 1
         while (number := stream.draw() & mask) >= bound:
@@ -24,7 +24,7 @@ def draw_evenly(stream: Stream, bound: int) -> int:
 
 
 def succeeds(state: int, rows: int, k: int, attributes: Sequence[int | Sequence[int]]) -> bool:
-    """Draw a table and say whether every group has k rows; an attribute is its number of codes, or a pool of them."""
+    """Draw a table and return whether every group has k rows; an attribute is a number of codes, or a pool of codes."""
     stream = Stream(state)
     groups = Counter(
         tuple(
@@ -46,7 +46,7 @@ def chance(probabilities: Sequence[Fraction], rows: int, k: int) -> Fraction:
 
 
 def small_share(probabilities: Sequence[Fraction], rows: int, k: int) -> Fraction:
-    """Return the share of rows expected in groups below k: a row's cell, and how many others fall into it."""
+    """Return the expected share of rows in groups below k: the cell of a row, and how many others fall into it."""
     share = Fraction(0)
     for p in probabilities:
         for others in range(min(k - 1, rows)):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def rolled(
     rows: Sequence[tuple[int, ...]], counts: Sequence[int], maps: Sequence[Sequence[int] | None]
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Replace each code by what its column's map gives (columns without a map stay), count and sort."""
+    """Map the codes of each column that has a map, then count and sort."""
     sums: Counter[tuple[int, ...]] = Counter()
     for row, count in zip(rows, counts, strict=True):
         level = [*maps, *[None] * (len(row) - len(maps))]

@@ -1,4 +1,4 @@
-"""Greedy k-member groups of a block (Byun, Kamra, Bertino, Li 2007), whose entries may be parted."""
+"""Greedy k-member groups of a block (Byun, Kamra, Bertino, Li 2007); entries may be split."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.naive.shoaling import Block
 
 @dataclass
 class Gathering:
-    """picks, rows, groups: of each entry, its tuple, its rows and its group; parts follow on the block's."""
+    """For each entry, its tuple (`picks`), its rows and its group; split-off parts follow the entries of the block."""
 
     block: Block
     picks: list[int]
@@ -31,7 +31,7 @@ class Gathering:
         self.members[g].append(e)
 
     def part(self, e: int, rows: int) -> int:
-        """Make a new entry of some rows of an entry."""
+        """Split some rows of an entry off as a new entry."""
         self.rows[e] -= rows
         self.picks.append(self.picks[e])
         self.rows.append(rows)
@@ -40,7 +40,7 @@ class Gathering:
 
 
 def gather_members(block: Block, room: int) -> Gathering:
-    """Begin each group far from the one before and add what costs least until it is ripe; room: for so many entries."""
+    """Start each group far from the previous one and add the cheapest entries until it is ripe."""
     n = len(block.rows)
     state = Gathering(block, list(range(n)), list(block.rows), [None] * n)
     last = 0
@@ -56,7 +56,7 @@ def gather_members(block: Block, room: int) -> Gathering:
 
 
 def _gather_group(state: Gathering, free: list[int], last: int, room: int) -> int:
-    """Make a group of free entries and return the last that joined; of one with more rows than needed only a part."""
+    """Form a group of free entries and return the last one; of an entry with more rows than needed, use a part."""
     state.members.append([])
     g, group, k = len(state.members) - 1, state.members[-1], state.block.k
     e = min(free, key=lambda e: (-state.price([last, e]), e))

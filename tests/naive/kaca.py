@@ -1,4 +1,4 @@
-"""KACA as its paper tells it, class by class and in fractions. [S2 sections 4 and 5]."""
+"""KACA as in its paper, class by class with fractions [S2 sections 4 and 5]."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def groups(
     lots: Sequence[int],
     threshold: Fraction | None = None,
 ) -> tuple[dict[Label, list[int]], list[int]]:
-    """The classes by label, as indices of rows, and the rows suppressed. lots: a random number for each step."""
+    """Return the classes by label, as indices of rows, and the suppressed rows; `lots`: one random number per step."""
     classes: dict[Label, list[int]] = {}
     suppressed: list[int] = []
     for i, row in enumerate(rows):

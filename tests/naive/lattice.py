@@ -39,7 +39,7 @@ def passing(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], k: int, 
 
 
 def minimal(vectors: Sequence[Vector]) -> list[Vector]:
-    """Vectors with no other one below them."""
+    """Return the vectors that have no other vector below them."""
 
     def below(v: Vector, w: Vector) -> bool:
         return v != w and all(a <= b for a, b in zip(v, w, strict=True))
@@ -48,7 +48,7 @@ def minimal(vectors: Sequence[Vector]) -> list[Vector]:
 
 
 def price(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], vector: Vector, k: int, name: str) -> float:
-    """What an objective makes of a vector, groups below k suppressed; lower is better."""
+    """Return the value of an objective for a vector, with groups below k suppressed; lower is better."""
     shown = released(rows, columns, vector)
     sizes = Counter(shown)
     kept = {group: size for group, size in sizes.items() if size >= k}
@@ -78,6 +78,6 @@ def price(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], vector: Ve
 
 
 def best(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], k: int, limit: int, name: str) -> Vector:
-    """The vector of the lowest price, then height, then the smallest."""
+    """Return the vector with the lowest price; ties by height, then by the vector itself."""
     found = passing(rows, columns, k, limit)
     return min(found, key=lambda v: (price(rows, columns, v, k, name), sum(v), v))

@@ -1,4 +1,4 @@
-"""Rows of no group join the group to which they add least NCP, in fractions."""
+"""Remaining rows join the group whose NCP they increase the least, in fractions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Attribute:
 
 
 def ncp(codes: set[int], attribute: Attribute) -> Fraction:
-    """NCP of one cell of a group that holds these codes."""
+    """Return the NCP of one cell of a group with these codes."""
     if len(codes) == 1:
         return Fraction(0)
     if attribute.levels is not None:
@@ -38,14 +38,14 @@ def ncp(codes: set[int], attribute: Attribute) -> Fraction:
 
 
 def group_ncp(members: Sequence[Row], attributes: Sequence[Attribute]) -> Fraction:
-    """NCP of one row of a group."""
+    """Return the NCP of one row of a group."""
     return sum((ncp({row[a] for row in members}, attribute) for a, attribute in enumerate(attributes)), Fraction(0))
 
 
 def join_nearest(
     rows: Sequence[Row], attributes: Sequence[Attribute], groups: Sequence[Sequence[int]], rest: Sequence[int]
 ) -> list[list[int]]:
-    """The groups after each row of the rest has joined the one that it adds least to, the first of equals."""
+    """Return the groups after each remaining row has joined the group that it costs the least; ties go to the first."""
     made = [list(group) for group in groups]
 
     def cost(group: Sequence[int]) -> Fraction:

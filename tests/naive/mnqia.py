@@ -1,4 +1,4 @@
-"""MNQIA as its paper tells it: k-means of each dimension, then MMDCF, row by row. [S4 section III]."""
+"""MNQIA as in its paper: k-means in each dimension, then MMDCF, row by row [S4 section III]."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sub_groups(values: Sequence[tuple[int, int]], n_parts: int) -> list[int]:
 
 
 def groups(cells: Sequence[Cell], k: int) -> tuple[list[list[int]], list[int]]:
-    """MMDCF over rows whose sub-groups are given; the groups, and the rows that are left over."""
+    """Return the groups of MMDCF over rows with given sub-groups, and the remaining rows."""
     d = len(cells[0])
     left = list(range(len(cells)))
     made = []

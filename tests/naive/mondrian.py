@@ -18,7 +18,7 @@ Halves = tuple[list[int], list[int]]
 
 @dataclass(frozen=True)
 class Number:
-    """values: of each code, rising; missing: the code of the missing value, which is the greatest, or None."""
+    """`values` of the codes, in ascending order; `missing` is the code of the missing value (the largest), or None."""
 
     values: Sequence[Fraction]
     missing: int | None = None
@@ -26,7 +26,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """n_values: how many there are in the whole table."""
+    """`n_values` is the number of values in the table."""
 
     n_values: int
 
@@ -35,12 +35,12 @@ Attribute = Number | Category
 
 
 def strict(rows: Sequence[Row], attributes: Sequence[Attribute], k: int) -> list[list[int]]:
-    """Groups by strict cuts: rows of one value stay together."""
+    """Return groups by strict cuts: rows with the same value stay together."""
     return _cut(rows, attributes, k, list(range(len(rows))), relaxed=False)
 
 
 def relaxed(rows: Sequence[Row], attributes: Sequence[Attribute], k: int) -> list[list[int]]:
-    """Groups by relaxed cuts: rows of the median value go to both sides, which are of equal size."""
+    """Return groups by relaxed cuts: rows with the median value go to both sides, which are equal in size."""
     return _cut(rows, attributes, k, list(range(len(rows))), relaxed=True)
 
 
@@ -64,7 +64,7 @@ N_CHOICES = 16
 def steered(
     rows: Sequence[Row], attributes: Sequence[Attribute], k: int, relaxed: bool, passes: Callable[[list[int]], bool]
 ) -> list[list[int]]:
-    """Groups by cuts of which both sides pass: the usual cut of each attribute, then its second choice and so on."""
+    """Return groups by cuts whose sides both pass: the usual cut of each attribute, then its second choice ..."""
 
     def split(group: list[int]) -> list[list[int]]:
         for halves in _choices(rows, attributes, k, group, relaxed):
@@ -78,7 +78,7 @@ def steered(
 def _choices(
     rows: Sequence[Row], attributes: Sequence[Attribute], k: int, group: list[int], relaxed: bool
 ) -> Iterator[Halves]:
-    """All cuts of a group that leave k rows a side, in the order in which they are tried."""
+    """Return all cuts of a group that leave k rows per side, in the order of trying."""
     widths = [width(attribute, [rows[i][a] for i in group]) for a, attribute in enumerate(attributes)]
     widest_first = sorted((a for a in range(len(attributes)) if widths[a] > 0), key=lambda a: -widths[a])
     for choice in range(N_CHOICES):
@@ -112,7 +112,7 @@ def width(attribute: Attribute, codes: Sequence[int]) -> Fraction:
 
 
 def _halves(attribute: Attribute, column: dict[int, int], relaxed: bool) -> list[Halves]:
-    """The cuts of an attribute, in the order in which they are tried."""
+    """Return the cuts of an attribute, in the order of trying."""
     if isinstance(attribute, Category):
         cuts = [_by_sets(column)]
         return [*cuts, _by_count(column, _by_frequency(column))] if relaxed else cuts
@@ -140,7 +140,7 @@ def _by_frequency(column: dict[int, int]) -> list[int]:
 
 
 def _by_sets(column: dict[int, int]) -> Halves:
-    """Deal the values out, the most frequent first, each to the side with fewer rows (the left one where equal)."""
+    """Assign the values, the most frequent first, to the side with fewer rows (left if equal)."""
     rows, weight, to_the_right = Counter(column.values()), [0, 0], set()
     for code in _by_frequency(column):
         side = 0 if weight[0] <= weight[1] else 1
@@ -166,7 +166,7 @@ class Grid:
 
 
 def single_dimensional(rows: Sequence[Row], attributes: Sequence[Attribute], k: int) -> Grid:
-    """Cut attributes through the whole table, as long as no region keeps between 1 and k - 1 rows."""
+    """Cut attributes through the entire table while no region keeps between 1 and k - 1 rows."""
     columns = [dict(enumerate(row[a] for row in rows)) for a in range(len(attributes))]
     parts = [[frozenset(column.values())] for column in columns]
     while True:

@@ -37,7 +37,7 @@ def columns_of(encoded: Encoded) -> Columns:
 
 
 def least_total(columns: Columns, n_rows: int, k: int) -> float:
-    """Return the least sum of NCP over rows and attributes; columns: values or codes, and their span or number."""
+    """Return the minimum sum of NCP over rows and attributes; `columns`: values or codes, and span or number."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     groups, costs = _all_groups(columns, n_rows, k)

@@ -12,7 +12,7 @@ Wanted = tuple[int, int] | frozenset[str]
 
 
 def share(cell: Cell, wanted: Wanted) -> Fraction:
-    """Return the share of the values of a cell that are wanted."""
+    """Return the share of the values of a cell that match."""
     if cell is None:
         return Fraction(0)
     if isinstance(cell, frozenset):
@@ -22,7 +22,7 @@ def share(cell: Cell, wanted: Wanted) -> Fraction:
 
 
 def count(rows: Sequence[Mapping[str, Cell]], query: Mapping[str, Wanted]) -> Fraction:
-    """Return the rows that a query meets, each with the product of the shares of its cells."""
+    """Return the number of matching rows, each with the product of the shares of its cells."""
     total = Fraction(0)
     for row in rows:
         product = Fraction(1)

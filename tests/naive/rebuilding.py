@@ -1,4 +1,4 @@
-"""Neighbouring groups are pooled and grown again."""
+"""Groups are pooled with their neighbours and grown again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ N_NEAR = 8
 
 
 def rebuild(block: Block, groups: Sequence[int], partners: int) -> list[list[int]]:
-    """Pool each group with its nearest ones and grow groups of the pool, kept if cheaper; a group may be left empty."""
+    """Pool each group with its nearest ones and grow new groups, kept if cheaper; a group may end up empty."""
     state = [[e for e in range(len(groups)) if groups[e] == g] for g in range(max(groups) + 1)]
     near, most, g = nearest(block, groups, N_NEAR), 4 * len(state) + 4, 0
     while g < len(state) < most:
@@ -23,14 +23,14 @@ def rebuild(block: Block, groups: Sequence[int], partners: int) -> list[list[int
 
 
 def nearest_groups(state: Sequence[Sequence[int]], near: Sequence[Sequence[int]], g: int) -> list[int]:
-    """Other groups, first those that most entries near to members of the group belong to."""
+    """Return the other groups, ordered by how many near entries of the members belong to them."""
     group_of = {e: h for h, group in enumerate(state) for e in group}
     votes = Counter(group_of[other] for e in state[g] for other in near[e] if group_of[other] != g)
     return sorted(votes, key=lambda h: (-votes[h], h))
 
 
 def grow_again(block: Block, state: list[list[int]], chosen: Sequence[int]) -> list[list[int]]:
-    """Grow groups of the members of the chosen groups; they take the numbers of these, then new ones."""
+    """Grow new groups of the members of the chosen groups; they reuse the numbers of these, then take new ones."""
     entries = sorted(e for g in chosen for e in state[g])
     pool = Block([block.codes[e] for e in entries], [block.rows[e] for e in entries], block.attributes, block.k)
     grown = [[entries[i] for i in group] for group in agglomerate(pool)]

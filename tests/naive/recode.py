@@ -1,4 +1,4 @@
-"""The released text of groups of rows: the smallest range or set that holds a group's own values."""
+"""The released text of groups of rows: the smallest range or set that contains the values of a group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def range_text(codes: Iterable[int], texts: Sequence[str], missing: int | None) 
 
 
 def set_text(codes: Iterable[int], texts: Sequence[str]) -> str:
-    """The cell of a category; a member that could be misread stands in quotes."""
+    """Return the cell of a category; an ambiguous member is quoted."""
     members = sorted({texts[code] for code in codes})
     if len(members) == 1:
         return members[0]

@@ -1,4 +1,4 @@
-"""Risk row by row, and the chance of one row in the sample by counting, as their definitions say."""
+"""Risk row by row, and the hypergeometric probability by counting, as defined."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from math import comb
 
 
 def prosecutor(rows: Sequence[object], threshold: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the largest chance, the mean over all rows, and the share of rows above the threshold."""
+    """Return the maximum risk, the mean over all rows, and the share of rows above the threshold."""
     chances = [Fraction(1, rows.count(row)) for row in rows]
     above = [chance for chance in chances if chance > threshold]
     return max(chances), sum(chances, Fraction(0)) / len(chances), Fraction(len(above), len(chances))
 
 
 def zayatz(sizes: Sequence[int], population: int) -> Fraction:
-    """Return Zayatz' estimate with whole binomial coefficients."""
+    """Return Zayatz' estimate with exact binomial coefficients."""
     n_rows = sum(sizes)
 
     def one_row(size: int) -> Fraction:

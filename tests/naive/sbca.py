@@ -1,4 +1,4 @@
-"""SBCA as its paper tells it, row by row and in fractions. [S0 chapter 3], [S3 sections 5 and 6]."""
+"""SBCA as in its paper, row by row with fractions [S0 chapter 3], [S3 sections 5 and 6]."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def category_distances(rows: Sequence[Row], order: Sequence[int], k: int, first:
 
 
 def number_distance(values: Sequence[Fraction | None], one: int, other: int) -> Fraction:
-    """Difference over the range of the whole table; 1 to a missing value."""
+    """Return the difference divided by the range of the table; 1 to a missing value."""
     x, y = values[one], values[other]
     if x is None or y is None:
         return Fraction(one != other)
@@ -61,7 +61,7 @@ def number_distance(values: Sequence[Fraction | None], one: int, other: int) -> 
 
 
 def groups(rows: Sequence[Row], attributes: Sequence[Attribute], k: int) -> tuple[list[list[int]], list[int]]:
-    """The groups, as indices of rows, and the rows that are left over; rows are in canonical order."""
+    """Return the groups, as indices of rows in canonical order, and the remaining rows."""
     categories = [a for a, attribute in enumerate(attributes) if attribute.values is None]
     categories.sort(key=lambda a: attributes[a].card)
     numbers = [a for a, attribute in enumerate(attributes) if attribute.values is not None]
@@ -81,5 +81,5 @@ def groups(rows: Sequence[Row], attributes: Sequence[Attribute], k: int) -> tupl
 
 
 def with_last(made: list[list[int]], left: list[int]) -> list[list[int]]:
-    """The groups once the rows left over have joined the last of them."""
+    """Return the groups after the remaining rows have joined the last one."""
     return [*made[:-1], made[-1] + left]

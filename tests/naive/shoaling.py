@@ -1,6 +1,6 @@
-"""Shoaling's steps on lists of entries: what a set costs, groups grown in a block, members given back, groups given up.
+"""The steps of shoaling on lists of entries: prices, agglomeration, trimming and dissolving groups.
 
-An entry is a row of codes with a number of rows. Prices are those of the kernels, which are whole numbers.
+An entry is a row of codes with a number of rows. Prices are integers, as in the kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Number:
-    """places: of each code; whole: the price of the whole range, which nothing exceeds."""
+    """`places` of the codes; `whole` is the price of the full range, which is the maximum."""
 
     places: Sequence[int]
     whole: int
@@ -27,7 +27,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Leaves:
-    """climbs: of each code of a hierarchy, whose leaves they are in their order, its price together with the next."""
+    """`climbs` contains, for each leaf in order, its price together with the next leaf."""
 
     climbs: Sequence[int]
 
@@ -41,7 +41,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Block:
-    """rows: of each entry; k: what a group must have."""
+    """`rows` of each entry; `k` is the minimum size of a group."""
 
     codes: Sequence[Sequence[int]]
     rows: Sequence[int]
@@ -49,7 +49,7 @@ class Block:
     k: int
 
     def price(self, entries: Sequence[int]) -> int:
-        """What a row of a group of these entries costs."""
+        """Return the price of a row of a group of these entries."""
         total = 0
         for a, attribute in enumerate(self.attributes):
             codes = {self.codes[e][a] for e in entries}
@@ -74,18 +74,18 @@ class Block:
         return self.size(entries) >= self.k
 
     def added(self, entries: Sequence[int], e: int) -> int:
-        """What the entry adds to the cost of a group."""
+        """Return the cost that the entry adds to a group."""
         return self.cost([*entries, e]) - self.cost(entries)
 
 
 def key(block: Block, left: Sequence[int], right: Sequence[int]) -> Fraction:
-    """What a row of both loses by the merge."""
+    """Return the loss of a row of both clusters by the merge."""
     both = [*left, *right]
     return block.price(both) - Fraction(block.cost(left) + block.cost(right), block.size(both))
 
 
 def agglomerate(block: Block) -> list[list[int]]:
-    """Merge the nearest pair until every cluster is ripe; the rest joins groups, one entry after the other."""
+    """Merge the nearest pair until every cluster is ripe; the remaining entries join groups one by one."""
     every = range(len(block.rows))
     groups = [[e] for e in every if block.is_ripe([e])]
     clusters = {e: [e] for e in every if not block.is_ripe([e])}
@@ -109,7 +109,7 @@ def agglomerate(block: Block) -> list[list[int]]:
 
 
 def trim(block: Block, cluster: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Give back, one after the other, the entry whose departure lowers the price most, while the rest is ripe."""
+    """Release one by one the entry whose removal lowers the price the most, while the rest stays ripe."""
     kept, back = list(cluster), []
     while True:
         can_go = [e for e in kept if block.is_ripe([other for other in kept if other != e])]
@@ -121,7 +121,7 @@ def trim(block: Block, cluster: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def eject(block: Block, groups: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Give up groups, the dearest first, whose members cost less elsewhere; a group given up is left empty."""
+    """Dissolve groups, the most expensive first, whose members cost less elsewhere; a dissolved group is empty."""
     state = [list(group) for group in groups]
     for g in sorted(range(len(state)), key=lambda g: (-block.cost(groups[g]), g)):
         trial = [list(group) for group in state]

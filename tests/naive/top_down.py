@@ -1,4 +1,4 @@
-"""Top-down clustering: two far seeds, the others to the side that they cost less (Xu et al. 2006)."""
+"""Top-down clustering: two distant seeds; the others join the side where they cost less (Xu et al. 2006)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LOOKS = 3
 
 
 def split(group: Group, tuples: Sequence[Row], price: Price, k: int, lots: Sequence[int]) -> list[Group]:
-    """The parts that a group ends in; tuples choose their side in the order of their lots."""
+    """Return the final parts of a group; tuples choose their side in the order of their random numbers."""
     if len(group) < 2 or size(group) < 2 * k:
         return [group]
     numbers = [number for number, _ in group]

@@ -1,4 +1,4 @@
-"""Utility-driven clustering and research value as the thesis tells them, in fractions. [S1 chapter 2]."""
+"""Utility-driven clustering and research value as in the thesis, with fractions [S1 chapter 2]."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Attribute:
 
     @property
     def resolution(self) -> Fraction:
-        """1 for whole numbers, else the smallest gap."""
+        """Return 1 for integers, else the smallest gap."""
         known = sorted({value for value in self.values or () if value is not None})
         if len(known) < 2 or all(value.denominator == 1 for value in known):
             return Fraction(1)
         return min(high - low for low, high in pairwise(known))
 
     def span(self, codes: set[int]) -> Fraction:
-        """How many values a group with these codes shows."""
+        """Return the number of values that a group with these codes covers."""
         if len(codes) == 1:
             return Fraction(1)
         if self.levels is not None:
@@ -47,7 +47,7 @@ class Attribute:
 
     @property
     def whole(self) -> Fraction:
-        """What is spanned by a suppressed cell."""
+        """Return the span of a suppressed cell."""
         if self.values is None or self.levels is not None:
             return Fraction(self.card)
         known = [value for value in self.values if value is not None]
@@ -91,14 +91,14 @@ def research_value(
 
 
 def subsets(q: int, suppress: str) -> list[frozenset[int]]:
-    """The sets of attributes that a merge may suppress, smaller ones first."""
+    """Return the sets of attributes that a merge may suppress, smaller ones first."""
     if suppress != "attributes":
         return [frozenset()]
     return [frozenset(s) for s in chain.from_iterable(combinations(range(q), n) for n in range(q + 1))]
 
 
 def overlap(one: Group, other: Group, tuples: Sequence[Row], attributes: Sequence[Attribute]) -> bool:
-    """Whether two groups share values of a shown attribute, and each has some of its own."""
+    """Return whether two groups share values of a visible attribute, and each has values of its own."""
     for a, attribute in enumerate(attributes):
         if a in one.starred | other.starred or attribute.levels is not None:
             continue
@@ -122,7 +122,7 @@ def cluster(
     room: int = 0,
     nested: bool = False,
 ) -> tuple[list[Group], list[tuple[int, int]]]:
-    """The groups, and the pieces that are suppressed; room: how many rows may be."""
+    """Return the groups and the suppressed pieces; `room` is the limit of suppressed rows."""
     groups = [Group([(number, rows)]) for number, rows in enumerate(counts)]
     dropped: list[tuple[int, int]] = []
 

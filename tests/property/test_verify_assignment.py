@@ -63,8 +63,8 @@ def test_assignment_of_overlapping_boxes_equals_brute_force(data: st.DataObject)
         for module in (assignment, flow):
             patch.setattr(module, "BLOCK", block)
         patch.setattr(assignment, "MOST_KEPT_MASKS", data.draw(st.sampled_from([1, 1000])))
-        found = unmatched(released, original)
-    assert found == naive.count_unmatched(released, original, KINDS)
+        n_unmatched = unmatched(released, original)
+    assert n_unmatched == naive.count_unmatched(released, original, KINDS)
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.data())

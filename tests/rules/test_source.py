@@ -38,8 +38,13 @@ VERIFICATION = (
 FOR_TYPES_ALONE = {("report", "release"), ("tables", "metrics")}
 MAY_IMPORT_VERIFICATION = {"release", "cli"}
 BESIDE_THE_HOUSE = {"errors", "schema"}
-# What the verifier reads with beside the standard library: DuckDB for Parquet, polars to decompress Zstandard.
-READERS = {"files": {"duckdb", "polars"}}
+# What the verifier uses beside the standard library: DuckDB for Parquet, polars for Zstandard, arrays of codes.
+READERS = {
+    "files": {"duckdb", "polars"},
+    "coded": {"numpy"},
+    "gate": {"numpy"},
+    "layout": {"numpy"},
+}
 MOST_ROOMS, MOST_FILES = 20, 13
 
 

@@ -1,16 +1,18 @@
 """Names in src/ that vulture takes for unused, and who uses them. It reads no Cython, no templates and no libraries."""
 
-# Python itself: lazy imports of a package; the display of a release in a notebook.
+# Python itself: lazy imports of a package; the display of a release in a notebook; the signature that inspect shows.
 _.__getattr__
 _.__dir__
 _._repr_html_
+_.__signature__
 
 # Commands, registered by name in cli/main.py.
 convert
 demo
 init
 
-# Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, xlsxwriter.
+# Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, tomlkit,
+# xlsxwriter.
 _.prec
 _.buffer_text
 _.StartElementHandler
@@ -27,6 +29,7 @@ _.allow_nan
 _.feature_names_in_
 _.n_features_in_
 _.fileclosed
+_.indent
 
 # Fields of frozen values, read by templates, by JSON or by comparing two values, never by name in Python.
 _.caption

@@ -133,6 +133,7 @@ def test_rule_that_does_not_fit_the_table_is_refused(rule: Rule, told: str) -> N
 
 
 def test_all_problems_are_told_at_once() -> None:
+    """B22."""
     rules = [Rule("zip", apart=("a", "b")), Rule("race", apart=("Blue", "Green"))]
     with pytest.raises(UsageError) as caught:
         compile_rules(rules, SHEET.encoded.attributes)

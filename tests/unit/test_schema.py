@@ -50,9 +50,9 @@ def test_kinds_and_date_formats_are_kept() -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "five", float("nan"), float("inf"), True, None, 2.0])
-def test_k_must_be_a_positive_whole_number(k: object) -> None:
+def test_k_must_be_a_positive_integer(k: object) -> None:
     """B04."""
-    with pytest.raises(UsageError, match="not a positive whole number"):
+    with pytest.raises(UsageError, match="not a positive integer"):
         check_k(k)
 
 

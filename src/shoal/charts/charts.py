@@ -112,19 +112,19 @@ def lines(
         log_x: Use a logarithmic level axis.
         zero: Begin the upright axis at 0.
     """
-    places = sorted({place for one in series for place, _ in one.points})
-    heights = [height for one in series for _, height in one.points]
-    names = [one.name for one in series]
+    places = sorted({place for curve in series for place, _ in curve.points})
+    heights = [height for curve in series for _, height in curve.points]
+    names = [curve.name for curve in series]
     legend, top = _legend(names)
     across, up, axes = _axes(places, heights, top, x, y, log_x=log_x, zero=zero)
     curves = []
-    for i, one in enumerate(series):
-        path = " ".join(f"{decimals(across(a))},{decimals(up(b))}" for a, b in one.points)
+    for i, curve in enumerate(series):
+        path = " ".join(f"{decimals(across(a))},{decimals(up(b))}" for a, b in curve.points)
         curves.append(element("polyline", points=path, class_=f"curve line-{i % 6 + 1}"))
-        curves += [marker(i, across(a), up(b)) for a, b in one.points]
-    curve_points = [dict(one.points) for one in series]
+        curves += [marker(i, across(a), up(b)) for a, b in curve.points]
+    heights_at = [dict(curve.points) for curve in series]
     rows = tuple(
-        (spoken(place), *(spoken(one[place]) if place in one else "" for one in curve_points)) for place in places
+        (spoken(place), *(spoken(curve[place]) if place in curve else "" for curve in heights_at)) for place in places
     )
     return _chart(title, summary, HEIGHT + top, [legend, axes, *curves], (x, *names), rows)
 
@@ -268,11 +268,11 @@ def _axes(
     steps = spread(min([0.0, *heights] if zero else heights, default=0), max(heights, default=1), 5)
     up = Scale(steps[0], steps[-1], floor, top + 8)
     few = log_x or (len(places) <= MOST_TICKS and all(place == int(place) for place in places))
-    shown = list(places) if few else spread(places[0], places[-1])
-    ends = (places[0], places[-1]) if few else (shown[0], shown[-1])
+    ticks = list(places) if few else spread(places[0], places[-1])
+    ends = (places[0], places[-1]) if few else (ticks[0], ticks[-1])
     across = Scale(*ends, LEFT + 14, WIDTH - RIGHT - 14, log_x)
     drawn, last = [_upright(steps, up, y)], float("-inf")
-    for place in shown:
+    for place in ticks:
         at = across(place)
         drawn.append(element("path", d=f"M{decimals(at)} {floor}v4", class_="axis"))
         if at - last > 7 * len(spoken(place)) + 4:
@@ -291,6 +291,6 @@ def _upright(ticks: Sequence[float], up: Scale, name: str) -> str:
         drawn.append(element("path", d=f"M{LEFT} {y}H{WIDTH - RIGHT}", class_="grid"))
         drawn.append(text(spoken(tick), LEFT - 7, up(tick) + 4, "small", anchor="end"))
     middle = (up(ticks[0]) + up(ticks[-1])) / 2
-    shown = html.escape(plain(name))
+    title = html.escape(plain(name))
     turned = f"translate(14 {decimals(middle)}) rotate(-90)"
-    return "".join(drawn) + element("text", shown, transform=turned, class_="name", text_anchor="middle")
+    return "".join(drawn) + element("text", title, transform=turned, class_="name", text_anchor="middle")

@@ -84,10 +84,10 @@ def text(
     words: str, x: float, y: float, look: str = "", *, room: float | None = None, anchor: str | None = None
 ) -> str:
     """Return a text element; a text shortened to fit its room shows in full in a tooltip."""
-    shown = plain(words) if room is None else fitted(words, room)
-    tooltip = "" if shown == plain(words) else element("title", html.escape(plain(words)))
+    visible = plain(words) if room is None else fitted(words, room)
+    tooltip = "" if visible == plain(words) else element("title", html.escape(plain(words)))
     anchor = None if anchor in (None, "start") else anchor
-    return element("text", html.escape(shown) + tooltip, x=x, y=y, class_=look or None, text_anchor=anchor)
+    return element("text", html.escape(visible) + tooltip, x=x, y=y, class_=look or None, text_anchor=anchor)
 
 
 def marker(series: int, x: float, y: float) -> str:

@@ -20,32 +20,32 @@ __all__ = ["COMMANDS", "make_app", "run"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-# What --help says of each command, so that it need not load them: the first sentences of their own help.
+# The summary of each command for --help, so that it need not load the commands; a test compares them.
 COMMANDS = {
-    "demo": "Anonymise the built-in table of 5,000 invented hospital patients and show what came out.",
+    "demo": "Anonymise the built-in table of 5,000 invented hospital patients and show the result.",
     "init": "Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.",
     "anonymize": "Turn a table into one in which every row has at least k-1 look-alikes, and verify the written file.",
-    "verify": "Say yes or no: does every row of a file have k-1 look-alikes in its quasi-identifiers?",
-    "measure": "Score a release: how much of the original's meaning was lost, and how large its groups are.",
-    "risk": "Say how easily people are found in a release: prosecutor, journalist and marketer risk, and who is alone.",
+    "verify": "Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.",
+    "measure": "Score a release: how much information it lost, and how large its groups are.",
+    "risk": "Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.",
     "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "
     "memory.",
     "advise": "Try many k and recommend one, with the reason in words: your limits, accuracy, the knee of loss and "
     "risk.",
-    "evaluate": "Say what a release is still good for: range queries, plain statistics and, with a target, learners "
-    "and trees.",
-    "simulate": "Say before anything is recoded whether k is within reach: draw random tables and count their groups.",
+    "evaluate": "Test what a release is still good for: range queries, statistics and, with a target, learners and "
+    "trees.",
+    "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
     "methods": "List the methods, each with one line and its paper.",
-    "hierarchy": "Look at hierarchies, have one proposed, convert them.",
+    "hierarchy": "Show, propose and convert hierarchies.",
 }
 ABOUT: dict[str, Any] = {
     "name": "shoal",
-    "help": "Give every row of a table at least k-1 look-alikes, keep its meaning, and prove both on the file.\n\n"
+    "help": "Give every row of a table at least k-1 look-alikes, keep its information, and prove both on the file.\n\n"
     "First try: [bold]shoal demo[/bold]. Then: [bold]shoal anonymize data.csv -o out.csv -k 5 --qi age,sex,zip "
     "--sensitive disease --others drop[/bold].\n\n"
     "Exit codes: 0 done and verified; 1 bug in shoal; 2 usage or configuration; 3 bad input data; 4 the goal cannot "
-    "be reached; 5 verification failed; 6 input or output; 130, 143 interrupted. On any code but 0 the output is as "
-    "it was.",
+    "be reached; 5 verification failed; 6 input or output; 130, 143 interrupted. On any code other than 0 the output "
+    "file is unchanged.",
     "rich_markup_mode": "rich",
     "no_args_is_help": True,
     "add_completion": False,
@@ -55,7 +55,11 @@ ABOUT: dict[str, Any] = {
 
 
 def make_app(loaded: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
-    """Return the command line with some of its commands loaded; of the others it has names and summaries alone."""
+    """Return the command line with some of its commands loaded.
+
+    Args:
+        loaded: The commands to load; of the others it has only the names and summaries.
+    """
     app = typer.Typer(**ABOUT)
     app.callback()(main)
     for name, summary in COMMANDS.items():
@@ -84,24 +88,26 @@ def _version(wanted: bool) -> None:
 
 def main(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
-    debug: bool = typer.Option(False, "--debug", help="Show tracebacks. They may hold cells: for your eyes only."),
+    debug: bool = typer.Option(False, "--debug", help="Show tracebacks. They may contain cells: for your eyes only."),
 ) -> None:
-    """Carry the options that stand before a command."""
+    """Define the options before a command."""
     if debug:
-        typer.echo("shoal: --debug: tracebacks may hold cells of the table; do not pass them on.", err=True)
+        typer.echo("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
 
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code.
 
-    Where the words are given, the process is another's: it gets its handlers of signals back.
+    Args:
+        arguments: The words of the command line; those of the process by default. If given, the process belongs to the
+            caller, whose signal handlers are restored.
     """
     before = {} if arguments is None else {number: signal.getsignal(number) for number in SIGNALS}
     arguments = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     signal.signal(signal.SIGTERM, _terminated)
     try:
         _refuse_urls(arguments)
-        # No option before a command takes a value, so the first word without a dash is the command.
+        # No option before a command has a value, so the first word without a dash is the command.
         _command(next((word for word in arguments if not word.startswith("-")), ""))(arguments)
     except ShoalError as error:
         typer.echo(f"shoal: {error.for_command_line()}", err=True)
@@ -110,7 +116,7 @@ def run(arguments: list[str] | None = None) -> None:
         typer.echo("shoal: interrupted; nothing was written.", err=True)
         sys.exit(130)
     except MemoryError:
-        typer.echo("shoal: not enough memory for this table. Use a machine with more, or fewer columns.", err=True)
+        typer.echo("shoal: not enough memory for this table. Use fewer columns or a larger machine.", err=True)
         sys.exit(6)
     except Exception as error:
         if "--debug" in arguments:
@@ -129,16 +135,16 @@ def run(arguments: list[str] | None = None) -> None:
 
 @cache
 def _command(name: str) -> Callable[[list[str]], object]:
-    """Return the command line with one command loaded; typer would make it anew for every call."""
+    """Return the command line with one command loaded; the cache saves building it again for every call."""
     return typer.main.get_command(make_app([name]))
 
 
 def _refuse_urls(arguments: list[str]) -> None:
-    """Refuse the URL of a table where a command takes files alone."""
+    """Refuse the URL of a database table in commands that read only files."""
     if "anonymize" not in arguments:
         for word in arguments:
             if is_url(word):
-                raise UsageError(f"{word}: tables of a database are for shoal anonymize. Give a file here.")
+                raise UsageError(f"{word}: only shoal anonymize reads database tables. Pass a file here.")
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What the commands show: progress and notes on stderr, results on stdout."""
+"""Output of the commands: progress and notes on stderr, results on stdout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,14 @@ STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing a
 
 @contextmanager
 def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], None], Callable[[float], None]]]:
-    """Show a bar on a terminal: one call for each stage that begins, one for the share of it that is done."""
+    """Show a progress bar on a terminal.
+
+    Args:
+        stages: The stages, in order.
+
+    Yields:
+        Two functions: call one with the name of each stage as it begins, the other with the share of it that is done.
+    """
     if not sys.stderr.isatty():
         yield (lambda name: None), (lambda share: None)
         return
@@ -51,7 +58,11 @@ def progress(stages: Sequence[str] = STAGES) -> Iterator[tuple[Callable[[str], N
 
 @contextmanager
 def counting() -> Iterator[Callable[[int, int, str], None]]:
-    """Show on a terminal how many of some runs are done; an interruption says what is kept."""
+    """Show on a terminal how many runs of a comparison are done; an interruption reports how to continue.
+
+    Yields:
+        A function to call with the number of finished runs, the number of all runs and the label of the last one.
+    """
     done, total = 0, 0
 
     def note(finished: int, of: int, label: str) -> None:
@@ -75,7 +86,7 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
 
             yield show
     except KeyboardInterrupt:
-        typer.echo(f"shoal: {done} of {total} runs are done; the same command goes on from there.", err=True)
+        typer.echo(f"shoal: {done} of {total} runs are done; the same command continues from there.", err=True)
         raise
 
 
@@ -119,7 +130,7 @@ def print_release(
     as_json: bool = False,
     report: ReportTarget | None = None,
 ) -> None:
-    """Print what was asked, reached and lost, and where the release and its report are."""
+    """Print the request, the result and the loss, and where the release and its report are."""
     from shoal.report.summary import Places, release_facts, release_json
 
     places = Places(

@@ -1,9 +1,10 @@
-"""What every method returns: the group of each row, and what each group shows of each attribute."""
+"""What every method returns: groups of rows, and what each group shows of each attribute."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,10 @@ __all__ = [
     "SUPPRESSION",
     "VALUE",
     "Cells",
+    "Entries",
     "Partition",
     "cell_losses",
+    "deal_rows",
     "node_losses",
     "recode",
     "suppress_cells",
@@ -40,12 +43,17 @@ SUPPRESSION = "*"  # the text of a suppressed cell
 class Cells:
     """The distinct released cells of one attribute, and which of them each group shows.
 
-    low, high: codes at the ends of a range; low alone for a value, and for a node of the
-    attribute's tree. members[starts[i]:starts[i + 1]]: codes of a set.
+    Attributes:
+        index: For each group, its cell. All other arrays have one element for each distinct cell.
+        form: VALUE, RANGE, SET, SUPPRESSED or NODE.
+        low: The code at the lower end of a range, the code of a value, or the node of the attribute's tree.
+        high: The code at the upper end of a range.
+        starts: Where the codes of a set begin in `members`, and one more at the end.
+        members: The codes of all sets.
     """
 
-    index: NDArray[np.int32]  # one for each group
-    form: NDArray[np.int8]  # one for each distinct cell, as are the rest
+    index: NDArray[np.int32]
+    form: NDArray[np.int8]
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     starts: NDArray[np.int64]
@@ -53,57 +61,167 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Partition:
-    """labels: the group of each canonical row, -1 where the row is suppressed; cells: one Cells for each attribute.
+class Entries:
+    """Rows of tuples in groups: the currency between methods, models and measures.
 
-    levels: of a full-domain release, the level of each attribute by name. facts: what else a search found, for JSON.
+    Entries are sorted by tuple. The canonical rows of a tuple are dealt to its entries in order, so entries say for
+    each row where it goes, whatever the method.
+
+    Attributes:
+        tuples: The tuple of each entry.
+        rows: The number of its rows.
+        groups: Its group, -1 if its rows are suppressed.
     """
 
-    labels: NDArray[np.int32]
+    tuples: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    groups: NDArray[np.int32]
+
+    @classmethod
+    def of_rows(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Entries:
+        """Return the entries of groups of rows; labels: the group of each canonical row, -1 if it is suppressed."""
+        row_tuple = encoded.row_tuple
+        begins = np.ones(len(labels), dtype=bool)
+        begins[1:] = (row_tuple[1:] != row_tuple[:-1]) | (labels[1:] != labels[:-1])
+        starts = np.flatnonzero(begins)
+        weights = encoded.weights
+        rows = np.diff(starts, append=len(labels)) if weights is None else np.add.reduceat(weights, starts)
+        return cls(row_tuple[starts], rows.astype(np.int64), labels[starts])
+
+    @classmethod
+    def of_tuples(cls, encoded: Encoded, groups: NDArray[np.int32]) -> Entries:
+        """Return the entries of groups of tuples; groups: that of each tuple, -1 if its rows are suppressed."""
+        return cls(np.arange(len(groups), dtype=np.int32), encoded.counts, groups)
+
+    def sizes(self, n_groups: int = 0) -> NDArray[np.int64]:
+        """Return the number of rows of each group; there are at least `n_groups`."""
+        kept = self.groups >= 0
+        return np.bincount(self.groups[kept], weights=self.rows[kept], minlength=n_groups).astype(np.int64)
+
+    def labels(self, weights: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        """Return the group of each canonical row.
+
+        Args:
+            weights: The number of source rows behind each canonical row of a counted table; by default one.
+        """
+        return deal_rows(self.rows, self.groups, weights)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What a method returns: groups of rows, and what each group shows of each attribute.
+
+    Attributes:
+        entries: The rows of tuples in groups.
+        cells: The released cells of each attribute.
+        levels: The level of each attribute by name, for a full-domain release.
+        facts: What else the search found, for JSON.
+        weights: The number of source rows behind each canonical row, if the table was counted by a database.
+    """
+
+    entries: Entries
     cells: tuple[Cells, ...]
     levels: Mapping[str, int] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    weights: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_rows(
+        cls,
+        encoded: Encoded,
+        labels: NDArray[np.int32],
+        cells: tuple[Cells, ...],
+        levels: Mapping[str, int] | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Partition:
+        """Return a partition from the group of each canonical row, -1 if it is suppressed."""
+        return cls(Entries.of_rows(encoded, labels), cells, levels, facts or {}, encoded.weights)
+
+    @classmethod
+    def of_tuples(
+        cls,
+        encoded: Encoded,
+        groups: NDArray[np.int32],
+        cells: tuple[Cells, ...],
+        levels: Mapping[str, int] | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Partition:
+        """Return a partition from the group of each tuple, -1 if its rows are suppressed."""
+        return cls(Entries.of_tuples(encoded, groups), cells, levels, facts or {}, encoded.weights)
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.cells[0].index)
 
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """The group of each canonical row, -1 if the row is suppressed: a view of the entries."""
+        return self.entries.labels(self.weights)
 
-def tight_partition(encoded: Encoded, labels: NDArray[np.int32]) -> Partition:
-    """Recode each group by its own values: a range from its least to its greatest, a set of those that occur.
 
-    labels: one for each canonical row, -1 where it is suppressed; every group from 0 on has at least one row.
+def deal_rows(
+    rows: NDArray[np.int64], groups: NDArray[np.int32], weights: NDArray[np.int64] | None = None
+) -> NDArray[np.int32]:
+    """Deal consecutive rows to entries; return the group of each row.
+
+    Args:
+        rows: The number of source rows of each entry, in order.
+        groups: The group of each entry.
+        weights: The number of source rows behind each row; by default one.
     """
-    tuples, groups = distinct_members(encoded, labels)
-    n_groups = int(labels.max()) + 1
+    if weights is None:
+        return np.repeat(groups, rows)
+    ends = np.cumsum(rows)
+    row_ends = np.cumsum(weights)
+    if not np.isin(ends, row_ends).all():
+        raise InternalError("an entry ends inside a row that was counted several times.")
+    return groups[np.searchsorted(ends, row_ends)]
+
+
+def tight_partition(encoded: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
+    """Generalise each group to its own values: the range from the least to the greatest, or the set that occurs.
+
+    Args:
+        encoded: The table as codes.
+        groups: Entries, or the group of each canonical row (-1 if it is suppressed). Every group from 0 on must have a
+            row.
+    """
+    entries = groups if isinstance(groups, Entries) else Entries.of_rows(encoded, groups)
+    kept = entries.groups >= 0
+    tuples, labels = entries.tuples[kept], entries.groups[kept]
+    n_groups = int(labels.max(initial=-1)) + 1
     cells = (
-        recode(attribute, encoded.tuples[tuples, i], groups, n_groups) for i, attribute in enumerate(encoded.attributes)
+        recode(attribute, encoded.tuples[tuples, i], labels, n_groups) for i, attribute in enumerate(encoded.attributes)
     )
-    return Partition(labels, tuple(cells))
+    return Partition(entries, tuple(cells), weights=encoded.weights)
 
 
 def distinct_members(encoded: Encoded, labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the pairs (tuple, group) that occur: rows of one tuple stand together, so most repeats are neighbours."""
-    row_tuple = encoded.row_tuple
-    new = np.ones(len(labels), dtype=bool)
-    new[1:] = (row_tuple[1:] != row_tuple[:-1]) | (labels[1:] != labels[:-1])
-    new &= labels >= 0
-    return row_tuple[new], labels[new]
+    """Return the pairs (tuple, group) that occur; labels: the group of each canonical row. Some pairs may repeat."""
+    entries = Entries.of_rows(encoded, labels)
+    kept = entries.groups >= 0
+    return entries.tuples[kept], entries.groups[kept]
 
 
 def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.int32], n_regions: int) -> Cells:
-    """Return the cells of regions that hold these codes: the smallest range or set over each region.
+    """Return the smallest range or set that covers each region.
 
-    With a hierarchy it is the lowest node above the region's values. A region of a number or date that holds missing
-    and other values is suppressed there.
+    With a hierarchy it is the lowest node above the values of the region. If a region of a number or date contains
+    missing and other values, its cell is suppressed.
+
+    Args:
+        attribute: The attribute.
+        codes: Codes that occur.
+        regions: The region of each of them.
+        n_regions: The number of regions; each contains a code.
     """
     card = len(attribute.texts)
     keys = np.sort(regions.astype(np.int64) * card + codes)  # faster than np.unique, which hashes
     owner, code = np.divmod(keys[np.diff(keys, prepend=-1) != 0], card)
     starts = np.append(0, np.cumsum(np.bincount(owner, minlength=n_regions)))
     low, high, sizes = code[starts[:-1]], code[starts[1:] - 1], np.diff(starts)
-    signature = low * card + high  # tells apart all cells but sets
+    signature = low * card + high  # differs for all cells except sets
     if attribute.tree is not None:
         low = high = attribute.tree.common(code, starts[:-1])
         signature = low
@@ -113,10 +231,10 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         form = np.where(sizes == 1, VALUE, np.where(signature < 0, SUPPRESSED, RANGE))
     else:
         form = np.where(sizes == 1, VALUE, SET)
-        known: dict[bytes, int] = {}
+        set_numbers: dict[bytes, int] = {}
         for region in np.flatnonzero(form == SET).tolist():
             content = code[starts[region] : starts[region + 1]].tobytes()
-            signature[region] = card * card + known.setdefault(content, len(known))
+            signature[region] = card * card + set_numbers.setdefault(content, len(set_numbers))
     _, first, index = np.unique(signature, return_index=True, return_inverse=True)
     is_set = form[first] == SET
     members = [code[starts[region] : starts[region + 1]] for region in first[is_set].tolist()]
@@ -135,7 +253,7 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
 def node_losses(attribute: Attribute) -> NDArray[np.float64]:
     """Return the loss of a cell at each node of an attribute's tree.
 
-    A number or date loses the range of the values below its node, the label's own ends being known to measures alone.
+    The loss of a number or date is the range of the values below its node; only measures know the ends of its label.
     """
     if attribute.tree is None:
         raise InternalError(f"column {attribute.name!r} has no tree.")
@@ -165,11 +283,11 @@ def cell_losses(attribute: Attribute, cells: Cells) -> NDArray[np.float64]:
 
 
 def suppress_cells(cells: Cells, hidden: NDArray[np.bool_]) -> Cells:
-    """Return the cells of one attribute with those of the hidden groups suppressed; hidden: one for each group."""
+    """Return the cells of one attribute with those of some groups suppressed; hidden: whether, for each group."""
     if not hidden.any():
         return cells
-    shown, index = np.unique(np.where(hidden, len(cells.form), cells.index), return_inverse=True)
-    kept = shown[:-1]  # the last one is the suppressed cell
+    distinct, index = np.unique(np.where(hidden, len(cells.form), cells.index), return_inverse=True)
+    kept = distinct[:-1]  # the last one is the suppressed cell
     sets = [cells.members[cells.starts[cell] : cells.starts[cell + 1]] for cell in kept.tolist()]
     return Cells(
         index=index.astype(np.int32),

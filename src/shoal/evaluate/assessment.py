@@ -16,8 +16,9 @@ from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import check_rows
 from shoal.metrics.pair import Pair, open_pair
+from shoal.schema import Reading
 
-__all__ = ["STAGES", "Utility", "utility"]
+__all__ = ["STAGES", "Utility", "assess", "utility"]
 
 STAGES = ("reading", "asking queries", "comparing statistics", "learning", "growing trees")
 
@@ -83,11 +84,11 @@ def utility(
     seed: int = 0,
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    dates: Mapping[str, str] | None = None,
+    dates: Sequence[str] | Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
-    decimal: str = ".",
-    thousands: str = "",
+    decimal: str | None = None,
+    thousands: str | None = None,
     stage: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Utility:
@@ -125,23 +126,52 @@ def utility(
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
     >>> after = pl.DataFrame({"age": ["[20, 30]", "[20, 30]", "[40, 60]", "[40, 60]"]})
-    >>> found = shoal.evaluate.utility(before, after, qi=["age"], queries=50)
-    >>> found.queries.mean > 0, found.moments.columns[0].mean_before == found.moments.columns[0].mean_after
+    >>> utility = shoal.evaluate.utility(before, after, qi=["age"], queries=50)
+    >>> column = utility.moments.columns[0]
+    >>> utility.queries.mean > 0, column.mean_before == column.mean_after
     (True, True)
     """
-    stage(STAGES[0])
-    pair = open_pair(
+    reading = Reading.of_cells(
+        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+    )
+    return assess(
         original,
         released,
         qi=qi,
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        missing=missing,
+        reading=reading,
+        target=target,
+        held_out=held_out,
+        queries=queries,
+        learners=learners,
+        folds=folds,
+        repeats=repeats,
+        seed=seed,
         hierarchies=hierarchies,
-        decimal=decimal,
-        thousands=thousands,
+        stage=stage,
+        progress=progress,
     )
+
+
+def assess(
+    original: Any,
+    released: Any,
+    *,
+    qi: Sequence[str],
+    reading: Reading,
+    target: str | None = None,
+    held_out: Any = None,
+    queries: int = N_QUERIES,
+    learners: Sequence[str] = LEARNERS,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    hierarchies: Mapping[str, Rule] | None = None,
+    stage: Callable[[str], None] = lambda name: None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Utility:
+    """Test what a release is still good for; see `utility` for the arguments. `reading` says how cells are read."""
+    stage(STAGES[0])
+    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     check_rows(pair.original, pair.released)
     _check_target(pair, target, held_out)
     labels = {name: tree.values_under() for name, tree in pair.hierarchies.items()}

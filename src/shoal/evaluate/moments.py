@@ -189,10 +189,10 @@ def _intervals(numbers: Floats) -> list[tuple[float, float]]:
 
 def _moments(column: Numbers) -> tuple[float | None, float | None]:
     """Return mean and variance, with uniform values inside a range; None if there is no number."""
-    known = ~column.missing
-    if not known.any():
+    has_number = ~column.missing
+    if not has_number.any():
         return None, None
-    middle, width = column.middle[known], (column.high - column.low)[known]
+    middle, width = column.middle[has_number], (column.high - column.low)[has_number]
     within = ((width + column.step) ** 2 - column.step**2) / 12
     return float(middle.mean()), float(middle.var() + within.mean())
 
@@ -210,8 +210,12 @@ def associate(one: Column, other: Column) -> tuple[str, float]:
 
 
 def _pearson(one: Numbers, other: Numbers) -> float:
-    known = ~(one.missing | other.missing)
-    return pearson(one.middle[known], other.middle[known], np.ones(int(known.sum()))) if known.any() else 0.0
+    has_number = ~(one.missing | other.missing)
+    return (
+        pearson(one.middle[has_number], other.middle[has_number], np.ones(int(has_number.sum())))
+        if has_number.any()
+        else 0.0
+    )
 
 
 def _cramer(one: Categories, other: Categories) -> float:
@@ -225,8 +229,8 @@ def _cramer(one: Categories, other: Categories) -> float:
 
 def _eta(numbers: Numbers, categories: Categories) -> float:
     """Return the correlation ratio; a row counts for each of its categories with its share."""
-    known = ~numbers.missing
-    cells = np.column_stack([categories.ranks[known], numbers.middle[known]])
+    has_number = ~numbers.missing
+    cells = np.column_stack([categories.ranks[has_number], numbers.middle[has_number]])
     pairs, counts = np.unique(cells, axis=0, return_counts=True)
     shares = categories.shares[pairs[:, 0].astype(np.int64)] * counts[:, None]
     places, members = np.nonzero(shares)

@@ -56,10 +56,10 @@ def utility_facts(utility: Utility) -> list[Fact]:
     if any(not accuracy.held_out for accuracy in utility.accuracies):
         text = f"not held out: no released row can be traced to its original; pass test rows as {setting('held_out')}"
         facts.append(fact("test rows", text))
-    for bucket, found in utility.buckets:
+    for bucket, held in utility.buckets:
         before = f"{bucket.rows:,} rows, {bucket.share:.1%} {bucket.class_name}"
-        after = f"{found.inside:,} rows inside, {found.overlap:,} of overlap, {found.share:.1%}"
-        fate = "survives" if found.survives(bucket) else "is lost"
+        after = f"{held.inside:,} rows inside, {held.overlap:,} of overlap, {held.share:.1%}"
+        fate = "survives" if held.survives(bucket) else "is lost"
         facts.append(fact(f"bucket that {fate}", f"{bucket.describe()}\nbefore {before}; after {after}"))
     return facts
 

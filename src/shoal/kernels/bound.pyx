@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""What any group that holds a tuple loses at least (docs/concepts/lower-bound.md). Twin: tests/naive/bound.py."""
+"""Lower bounds on the loss of any group that contains a tuple (docs/concepts/lower-bound.md). Twin: tests/naive/bound.py."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
@@ -7,14 +7,14 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-ctypedef pair[double, int64_t] Keyed    # a number to sort by, and what it belongs to
+ctypedef pair[double, int64_t] Keyed    # a sort key, and what it belongs to
 
-# The radii of balls, each by a factor wider than the last: the same for every k, so that no floor falls as k grows.
+# The radii of the balls form a geometric sequence that is the same for every k, so no floor decreases as k grows.
 cdef double NARROWEST = 1e-6, WIDER = 1.2
 
 cdef extern from *:
     """
-    // A tuple of a ball. code: of its lead number; differing: bit b is set where category b is not the centre's.
+    // A tuple of a ball. code: of its lead number; differing: bit b is set if category b differs from the centre.
     struct Near {
         int32_t code; int32_t place; uint32_t differing; double distance;
         bool operator<(const Near& o) const { return code != o.code ? code < o.code : place < o.place; }
@@ -28,18 +28,18 @@ cdef extern from *:
 
 cdef cppclass Scratch:
     vector[Near] ball
-    vector[int32_t] box             # tuples that a group may hold, by the code of the lead number
-    vector[int64_t] rows            # of the box, summed up; one more at the start
-    vector[int32_t] begins          # where in the box each code of the lead number begins; one more at the end
+    vector[int32_t] box             # tuples that a group may contain, by the code of the lead number
+    vector[int64_t] rows            # cumulative rows of the box, starting with 0
+    vector[int32_t] begins          # start of each code of the lead number in the box, and the end
     vector[int64_t] histogram       # by code, all zero between uses
     vector[int32_t] present         # codes with rows in the histogram
     vector[int64_t] others          # their rows, negative
     vector[Keyed] entries, sorted
-    int64_t steps                   # left; below zero, what is not yet known stays unknown
+    int64_t steps                   # steps left; below zero the search gives up
 
 
 cdef class Floors:
-    """The distinct tuples of a table, in the order of their codes; its methods may be called from several threads."""
+    """The distinct tuples of a table, in the order of their codes. Methods are thread-safe."""
 
     cdef const int32_t[:, ::1] codes, skips
     cdef const int64_t[::1] counts, starts
@@ -47,19 +47,19 @@ cdef class Floors:
     cdef const double[::1] spans, values
     cdef const int32_t[::1] missing
     cdef vector[int32_t] categories, numbers, bits
-    cdef vector[Keyed] choices              # sets of categories that vary, by the least that they cost
+    cdef vector[Keyed] choices              # sets of categories that vary, by their minimum cost
     cdef int64_t largest
 
     def __init__(
         self,
-        const int32_t[:, ::1] codes,    # IN  one row a tuple, sorted; numbers and dates by rank, a missing one last
+        const int32_t[:, ::1] codes,    # IN  codes of each tuple, sorted; numbers and dates by rank, a missing value last
         const int64_t[::1] counts,      # IN  rows of each tuple
-        const uint8_t[::1] ordered,     # IN  of each attribute: 1 numbers or dates, 0 categories
-        const double[::1] spans,        # IN  range of the whole table, or its number of values
+        const uint8_t[::1] ordered,     # IN  of each attribute: 1 for numbers or dates, 0 for categories
+        const double[::1] spans,        # IN  range or number of values of each attribute in the table
         const int32_t[::1] missing,     # IN  code of the missing value of a number or date, or -1
-        const double[::1] values,       # IN  value of each code, attribute after attribute (categories: any)
-        const int64_t[::1] starts,      # IN  where an attribute's values begin, one more at the end
-        const int32_t[:, ::1] skips,    # IN  by attribute and tuple: the next tuple that differs in it or one before
+        const double[::1] values,       # IN  value of each code, attribute after attribute (categories: unused)
+        const int64_t[::1] starts,      # IN  start of each attribute in `values`, and the end
+        const int32_t[:, ::1] skips,    # IN  by attribute and tuple: the next tuple that differs in this attribute or an earlier one
     ):
         cdef Py_ssize_t a, b
         cdef double base
@@ -83,9 +83,9 @@ cdef class Floors:
 
     def find(
         self,
-        int64_t k,              # IN  least number of rows of a group; the table has as many
-        int64_t patience,       # IN  steps for one tuple; its floor is lower, at worst 0, where they are too few
-        double[::1] floors,     # OUT of each tuple: what a row of any group with it loses at least, over all attributes
+        int64_t k,              # IN  minimum rows of a group; at most the rows of the table
+        int64_t patience,       # IN  steps for one tuple; with too few steps its floor is lower, at worst 0
+        double[::1] floors,     # OUT minimum loss of a row, over all attributes, of any group with the tuple
     ) -> None:
         """Find the floor of every tuple. Cost: up to O(patience) for each."""
         cdef Scratch scratch
@@ -99,16 +99,16 @@ cdef class Floors:
 
     def share(
         self,
-        int64_t k,                      # IN  least number of rows of a group
-        int64_t patience,               # IN  steps for one tuple; it is not raised where they are too few
-        int64_t n_levels,               # IN  levels of loss that are told apart between a floor and its cap
-        const double[::1] floors,       # IN  of each tuple, from find()
-        const double[::1] caps,         # IN  what each may be raised to, at least its floor; the same in each call
-        const double[::1] weights,      # IN  share of each tuple in what is left over
-        const double[::1] carried,      # IN  by each tuple so far; at first its floor
-        double[::1] raised,             # OUT by each tuple from now on
+        int64_t k,                      # IN  minimum rows of a group
+        int64_t patience,               # IN  steps for one tuple; with too few steps it is not raised
+        int64_t n_levels,               # IN  number of levels between a floor and its cap
+        const double[::1] floors,       # IN  floor of each tuple, from find()
+        const double[::1] caps,         # IN  upper limit of each tuple, at least its floor; the same in each call
+        const double[::1] weights,      # IN  share of each tuple in the slack
+        const double[::1] carried,      # IN  loss carried by each tuple so far; initially its floor
+        double[::1] raised,             # OUT loss carried by each tuple afterwards
     ) -> None:
-        """Let tuples carry part of what the others of every group with them lose beyond their own floors."""
+        """Let each tuple carry part of what the other members of its groups lose beyond their own floors."""
         cdef Scratch scratch
         cdef Py_ssize_t i
         with nogil:
@@ -119,7 +119,7 @@ cdef class Floors:
                     raised[i] += self.raise_of(i, k, n_levels, floors, caps, weights, carried, scratch)
 
     cdef double floor_of(self, Py_ssize_t centre, int64_t k, double* hint, Scratch& scratch) noexcept nogil:
-        """Widen a ball until the cheapest group that fits into it is cheaper than what lies outside."""
+        """Widen a ball until the cheapest group inside costs less than anything outside."""
         cdef double radius = hint[0], floor = 0.0, least
         cdef int64_t rows = 0
         cdef Py_ssize_t i
@@ -135,7 +135,7 @@ cdef class Floors:
             radius *= 2.0
         cpp_sort(scratch.sorted.begin(), scratch.sorted.end())
         i = rows = 0
-        while rows < k:     # k rows have a distance of this at least
+        while rows < k:     # k rows have at least this distance
             floor = scratch.sorted[i].first
             rows += scratch.sorted[i].second
             i += 1
@@ -152,7 +152,7 @@ cdef class Floors:
             floor = radius
 
     cdef void reach(self, Py_ssize_t centre, double radius, Scratch& scratch) noexcept nogil:
-        """Fill the ball with the tuples that are nearer to the centre than the radius."""
+        """Fill the ball with the tuples closer to the centre than the radius."""
         scratch.ball.clear()
         self.descend(centre, radius, 0, 0, <Py_ssize_t>self.codes.shape[0], 0.0, 0, scratch)
 
@@ -160,7 +160,7 @@ cdef class Floors:
         self, Py_ssize_t centre, double radius, Py_ssize_t a, Py_ssize_t begin, Py_ssize_t end, double cost,
         uint32_t differing, Scratch& scratch
     ) noexcept nogil:
-        """Go through the tuples from begin to end, which are equal up to attribute a, by their values of a."""
+        """Visit the tuples from begin to end, which are equal up to attribute a, by their values of a."""
         cdef int32_t own, code
         cdef Py_ssize_t place = begin
         cdef double more, lowest
@@ -184,13 +184,13 @@ cdef class Floors:
                     differing | (<uint32_t>self.bits[a] if code != own else 0), scratch
                 )
             elif self.ordered[a] and code > own and code != self.missing[a]:
-                # Beyond this value only the missing one, which is the last, can be near.
+                # Beyond this value only the missing value, which is the last, can be close.
                 place = self.first_from(a, INFINITY, place, end)
                 continue
             place = self.skips[a, place]
 
     cdef Py_ssize_t first_from(self, Py_ssize_t a, double lowest, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-        """Find the first tuple between begin and end with a value of a from `lowest` on, or a missing one."""
+        """Find the first tuple between begin and end whose value of a is at least `lowest`, or missing."""
         cdef Py_ssize_t middle
         cdef int32_t code
         while begin < end:
@@ -203,7 +203,7 @@ cdef class Floors:
         return begin
 
     cdef double gap(self, Py_ssize_t a, int32_t one, int32_t other) noexcept nogil:
-        """Return what a group with these two codes loses at least in attribute a."""
+        """Return the minimum loss in attribute a of a group with these two codes."""
         cdef double width
         if one == other:
             return 0.0
@@ -215,7 +215,7 @@ cdef class Floors:
         return (width if width > 0.0 else -width) / self.spans[a]
 
     cdef double least_cost(self, Py_ssize_t centre, int64_t k, double radius, Scratch& scratch) noexcept nogil:
-        """Return the least loss of a group from the ball, or the radius: over the categories that it lets vary."""
+        """Return the minimum loss of a group inside the ball, at most the radius, over all sets of varying categories."""
         cdef Py_ssize_t i, j
         cdef double best = radius
         cdef uint32_t varying
@@ -238,7 +238,7 @@ cdef class Floors:
     cdef double cost_of_box(
         self, Py_ssize_t centre, int64_t k, uint32_t varying, double best, Scratch& scratch
     ) noexcept nogil:
-        """Return the least cost over the windows of the lead number; only whether it is below `best` is exact."""
+        """Return the minimum cost over the windows of the lead number; exact only if it is below `best`."""
         cdef Py_ssize_t size = <Py_ssize_t>scratch.box.size(), own = 0, i, low, high, a
         cdef double least = self.cost_of(centre, k, varying, 0, size, scratch), width
         cdef int32_t first
@@ -253,7 +253,7 @@ cdef class Floors:
                 own += self.codes[scratch.box[i], a] < self.codes[centre, a]
                 scratch.begins.push_back(<int32_t>i)
         scratch.begins.push_back(<int32_t>size)
-        if self.missing[a] >= 0:    # numbers and missing ones in one group lose this attribute whole
+        if self.missing[a] >= 0:    # a group of known and missing numbers loses the attribute entirely
             best = min(best, 1.0 + least)
         for low in range(own, -1, -1):
             first = self.codes[scratch.box[scratch.begins[low]], a]
@@ -266,14 +266,14 @@ cdef class Floors:
                 i = scratch.begins[high + 1]
                 if scratch.rows[i] - scratch.rows[scratch.begins[low]] >= k:
                     best = min(best, width + self.cost_of(centre, k, varying, scratch.begins[low], i, scratch))
-            if scratch.steps < 0:   # too many windows: without them the cost is lower, and still valid
+            if scratch.steps < 0:   # too many windows: skipping them lowers the bound, which stays valid
                 return min(best, least)
         return best
 
     cdef double cost_of(
         self, Py_ssize_t centre, int64_t k, uint32_t varying, Py_ssize_t begin, Py_ssize_t end, Scratch& scratch
     ) noexcept nogil:
-        """Return what k rows from this part of the box lose at least, but for the lead number."""
+        """Return the minimum loss of k rows from this part of the box, without the lead number."""
         cdef Py_ssize_t i, a
         cdef double cost = 0.0
         for i in range(<Py_ssize_t>self.categories.size()):
@@ -287,7 +287,7 @@ cdef class Floors:
     cdef double values_needed(
         self, Py_ssize_t a, Py_ssize_t centre, int64_t k, Py_ssize_t begin, Py_ssize_t end, Scratch& scratch
     ) noexcept nogil:
-        """Count the values, the centre's own and the most frequent others, that bring k rows together; at least two."""
+        """Count the values needed for k rows: the centre's own and the most frequent others; at least two."""
         cdef Py_ssize_t i
         cdef int64_t rows
         cdef int32_t code, own = self.codes[centre, a]
@@ -310,17 +310,17 @@ cdef class Floors:
             rows -= scratch.others[i]
             if rows >= k:
                 return 2.0 + i
-        return INFINITY     # no other value, so that it does not vary
+        return INFINITY     # no other value, so it does not vary
 
     cdef double width_of(
         self, Py_ssize_t a, Py_ssize_t centre, int64_t k, Py_ssize_t begin, Py_ssize_t end, Scratch& scratch
     ) noexcept nogil:
-        """Return the least range around the centre's value that holds k rows, 1 where there is none."""
+        """Return the smallest range around the centre's value with k rows, 1 if there is none."""
         cdef Py_ssize_t i, right = 0
         cdef int32_t code, own = self.codes[centre, a]
         cdef int64_t rows = 0
         cdef double best = 1.0, x = self.values[self.starts[a] + own], width
-        scratch.steps -= 4 * (end - begin)      # they are sorted
+        scratch.steps -= 4 * (end - begin)      # for the sort
         scratch.sorted.clear()
         for i in range(begin, end):
             code = self.codes[scratch.box[i], a]
@@ -342,7 +342,7 @@ cdef class Floors:
         self, Py_ssize_t centre, int64_t k, int64_t n_levels, const double[::1] floors, const double[::1] caps,
         const double[::1] weights, const double[::1] carried, Scratch& scratch
     ) noexcept nogil:
-        """Return what the centre can carry more: its share in the slack of the worst group below its cap."""
+        """Return what the centre can carry in addition: its share in the slack of the worst group below its cap."""
         cdef double cap = caps[centre], floor = floors[centre], low, high = floor, entry
         cdef double rate = (cap - carried[centre]) / weights[centre]
         cdef Py_ssize_t i, level, end = 0
@@ -364,7 +364,7 @@ cdef class Floors:
         self, Py_ssize_t centre, int64_t k, double low, double high, double rate, Py_ssize_t end,
         const double[::1] caps, const double[::1] weights, const double[::1] carried, Scratch& scratch
     ) noexcept nogil:
-        """Lower the rate until no group with a loss from low to high has less slack than is claimed of it."""
+        """Lower the rate until every group with a loss from low to high has the slack that is claimed."""
         cdef double slack, weight, worth
         cdef int64_t rows, taken
         cdef Py_ssize_t i, place
@@ -377,7 +377,7 @@ cdef class Floors:
                     worth = low - caps[place]
                 else:
                     worth = low - carried[place] - rate * weights[place]
-                    if caps[place] < high:      # at some losses of this level it claims nothing and gives nothing
+                    if caps[place] < high:      # at some losses of this level it neither claims nor gives
                         worth = min(worth, 0.0)
                 scratch.sorted.push_back(Keyed(worth, <int64_t>place))
             cpp_sort(scratch.sorted.begin(), scratch.sorted.end())

@@ -1,4 +1,4 @@
-"""Which build of the kernels is installed, found out from the compiled code itself."""
+"""The installed build of the kernels, determined from the compiled code itself."""
 
 __all__ = ["CHECKED", "COMPILER"]
 
@@ -20,9 +20,9 @@ cdef extern from *:
 
 
 def is_bounds_checked(
-    const unsigned char[::1] first,  # IN  a part of a longer buffer, so that the byte behind its end is valid memory
+    const unsigned char[::1] first,  # IN  part of a longer buffer, so that the byte after its end is valid memory
 ) -> bool:
-    """Tell whether an index past the end is refused."""
+    """Say whether an index past the end is refused."""
     cdef unsigned char beyond
     try:
         beyond = first[first.shape[0]]
@@ -31,6 +31,6 @@ def is_bounds_checked(
     return False
 
 
-# Both halves are needed: Cython's directives see typed memoryviews, the assertions see C++ vectors.
+# Both are needed: Cython's directives check typed memoryviews, the assertions check C++ vectors.
 CHECKED = bool(SHOAL_ASSERTIONS) and is_bounds_checked(memoryview(b"ab")[:1])
 COMPILER = SHOAL_COMPILER.decode("ascii", "replace")

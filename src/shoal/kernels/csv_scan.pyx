@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""One pass over the bytes of a CSV file: is it well formed, and the same records in plain form. Twin: tests/naive/csv_scan.py."""
+"""One pass over a CSV file: check its form and normalise its records. Twin: tests/naive/csv_scan.py."""
 
 from libc.stdint cimport int64_t, uint8_t
 
@@ -9,18 +9,18 @@ cdef enum State:
     IN_QUOTES
     AFTER_QUOTE
 
-# Where scan_csv leaves what it found.
+# Indices of the findings of scan_csv.
 RECORDS, FIELDS, RAGGED, RAGGED_LINE, RAGGED_FIELDS, BLANK, OPEN_QUOTE, STRAY_QUOTE, NUL, LONE_CR, LENGTH = range(11)
 
 
 def scan_csv(
     const uint8_t[::1] text,    # IN  the file, UTF-8
-    uint8_t delimiter,          # IN
-    bint initial_space,         # IN  blanks after a delimiter belong to it
-    uint8_t[::1] plain,         # OUT the records with LF ends, without blank lines and initial blanks; as long as text + 1
-    int64_t[::1] found,         # OUT by the indices above; lines count from 1, 0 says that there is none
+    uint8_t delimiter,          # IN  the delimiter
+    bint initial_space,         # IN  whether blanks after a delimiter are skipped
+    uint8_t[::1] plain,         # OUT records with LF ends, without blank lines and skipped blanks; length of text + 1
+    int64_t[::1] found,         # OUT findings by the indices above; lines count from 1, 0 means none
 ) -> None:
-    """Check RFC 4180 form and write the records in plain form; the first fault of each sort is noted by its line."""
+    """Check RFC 4180 form and write normalised records; report the line of the first fault of each kind."""
     cdef Py_ssize_t i, write = 0, begin = 0, length = text.shape[0]
     cdef int64_t line = 1, first_line = 1, fields = 1
     cdef int64_t records = 0, width = 0, ragged = 0, ragged_line = 0, ragged_fields = 0, blank = 0

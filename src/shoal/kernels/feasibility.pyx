@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Random tables, and whether each of their groups has k rows. Twin: tests/naive/feasibility.py."""
+"""Draw random tables and check whether every group has k rows. Twin: tests/naive/feasibility.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libcpp.vector cimport vector
@@ -8,7 +8,7 @@ from shoal.kernels.shoaling.block cimport draw
 
 
 cdef inline uint64_t draw_evenly(uint64_t* state, uint64_t bound) noexcept nogil:
-    """Draw a number below a bound, each exactly as likely: a draw that would favour some is thrown away."""
+    """Draw a uniform number below a bound; draws that would bias the result are rejected."""
     cdef uint64_t product, mask
     if bound >> 32:
         mask = bound - 1
@@ -34,7 +34,7 @@ cdef inline uint64_t draw_row(
     uint64_t* state, const uint64_t[::1] sizes, const int64_t[::1] offsets, const int32_t[::1] pools,
     const uint64_t[::1] places,
 ) noexcept nogil:
-    """Draw a code for each attribute, and return the key of the row."""
+    """Draw a code for each attribute and return the key of the row."""
     cdef uint64_t key = 0, code
     cdef Py_ssize_t a
     for a in range(sizes.shape[0]):
@@ -49,7 +49,7 @@ cdef bint succeeds_counted(
     uint64_t state, int64_t rows, uint16_t k, uint64_t cells, const uint64_t[::1] sizes, const int64_t[::1] offsets,
     const int32_t[::1] pools, const uint64_t[::1] places, vector[uint16_t]& counts,
 ) noexcept nogil:
-    """Draw a table and count every cell of its grid, up to k."""
+    """Draw a table and count the rows of every cell of its grid, up to k."""
     cdef int64_t row
     cdef uint64_t key
     counts.assign(cells, 0)
@@ -66,9 +66,9 @@ cdef bint succeeds_looked_up(
     uint64_t state, int64_t rows, int64_t k, const uint64_t[::1] sizes, const int64_t[::1] offsets,
     const int32_t[::1] pools, const uint64_t[::1] places, vector[uint64_t]& keys, vector[int64_t]& counts,
 ) noexcept nogil:
-    """Draw a table and count the groups that it has; give up once the rows left are fewer than its groups lack.
+    """Draw a table and count its groups in a hash table; stop once the remaining rows cannot complete the groups.
 
-    The rooms, a power of two, are more than twice rows / k: a table with more groups than that lacks rows before.
+    The number of slots, a power of two, exceeds 2 rows / k: a table with more groups fails before the slots run out.
     """
     cdef int64_t row, lacking = 0
     cdef uint64_t key, room, last = keys.size() - 1
@@ -89,17 +89,17 @@ cdef bint succeeds_looked_up(
 
 
 def repeat(
-    const uint64_t[::1] states,     # IN  of the random numbers, one a repetition
-    int64_t rows,                   # IN  of each table
-    int64_t k,                      # IN  below 2^16 where cells are counted
-    uint64_t cells,                 # IN  keys are below this, and every cell is counted; 0: keys are looked up
-    const uint64_t[::1] sizes,      # IN  of each attribute, how many codes or entries of its pool there are to draw from
-    const int64_t[::1] offsets,     # IN  where the pool of an attribute begins; -1: the number drawn is the code
+    const uint64_t[::1] states,     # IN  random state of each repetition
+    int64_t rows,                   # IN  rows of each table
+    int64_t k,                      # IN  minimum rows of a group; below 2^16 if cells are counted
+    uint64_t cells,                 # IN  number of cells if every cell is counted; 0: keys are looked up
+    const uint64_t[::1] sizes,      # IN  number of codes, or of entries of the pool, of each attribute
+    const int64_t[::1] offsets,     # IN  start of each attribute's pool; -1: the drawn number is the code
     const int32_t[::1] pools,       # IN  codes to draw from, attribute after attribute
-    const uint64_t[::1] places,     # IN  what a code counts in the key, one an attribute
-    uint8_t[::1] succeeded,         # OUT one a repetition: whether every group has k rows
+    const uint64_t[::1] places,     # IN  factor of each attribute's code in the key
+    uint8_t[::1] succeeded,         # OUT of each repetition, whether every group has k rows
 ) -> None:
-    """Draw tables and say of each one whether every group that it has reaches k."""
+    """Draw tables and say of each whether every group has k rows."""
     cdef vector[uint16_t] counts
     cdef vector[uint64_t] keys
     cdef vector[int64_t] sums

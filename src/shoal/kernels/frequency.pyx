@@ -1,17 +1,17 @@
 # distutils: language = c++
-"""Roll-up of frequency sets: recode, sort and add up. Twin: tests/naive/frequency.py."""
+"""Roll-up of frequency sets: recode, sort and sum. Twin: tests/naive/frequency.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
 cdef enum:
     DIGIT_BITS = 11
-    # A key space of at most so many keys a row is counted key by key; a larger one is sorted.
+    # Up to this many possible keys per row, keys are counted in an array; beyond, they are sorted.
     SPARSE = 6
 
 
 cdef void sort_keys(vector[uint64_t]& keys, vector[int32_t]& rows, int bits) noexcept nogil:
-    """Sort keys of so many bits with their rows, least digit first; rows of one key keep their order."""
+    """Radix sort of keys with `bits` bits, and of their rows; stable."""
     cdef vector[uint64_t] other_keys
     cdef vector[int32_t] other_rows
     cdef vector[int64_t] begins
@@ -43,7 +43,7 @@ cdef void sort_keys(vector[uint64_t]& keys, vector[int32_t]& rows, int bits) noe
 cdef int64_t count_keys(
     const vector[uint64_t]& keys, const int64_t[::1] counts, uint64_t span, vector[int32_t]& first, int64_t[::1] sums
 ) noexcept nogil:
-    """Add up the counts of equal keys, in order of key; first: a row of each. Returns how many keys there are."""
+    """Sum the counts of equal keys, in order of key; first: one row of each key. Return the number of keys."""
     cdef vector[int64_t] room
     cdef vector[int32_t] seen
     cdef size_t i
@@ -65,15 +65,15 @@ cdef int64_t count_keys(
 
 def roll_up(
     const int32_t[:, ::1] codes,    # IN  distinct rows
-    const int64_t[::1] counts,      # IN  of each row, above 0
-    const int32_t[::1] maps,        # IN  the new code of each code, column after column
-    const int64_t[::1] offsets,     # IN  where a column's codes begin in maps
-    const uint64_t[::1] weights,    # IN  of a new code in the key, one a column; 0 where a column has one code
-    uint64_t span,                  # IN  keys are below this
-    int32_t[:, ::1] rolled,         # OUT the new rows, distinct and sorted; as long as codes, the rest is left
-    int64_t[::1] sums,              # OUT their counts
+    const int64_t[::1] counts,      # IN  count of each row, positive
+    const int32_t[::1] maps,        # IN  new code of each code, column after column
+    const int64_t[::1] offsets,     # IN  start of each column in `maps`
+    const uint64_t[::1] weights,    # IN  factor of each column's new code in the key; 0 for a column with one code
+    uint64_t span,                  # IN  all keys are below this
+    int32_t[:, ::1] rolled,         # OUT new rows, distinct and sorted; as long as `codes`, the rest is unchanged
+    int64_t[::1] sums,              # OUT counts of the new rows
 ) -> int:
-    """Recode all rows, sort them and add up those that have become equal. Returns how many there are."""
+    """Recode all rows, sort them and sum those that have become equal; return the number of new rows."""
     cdef Py_ssize_t m = codes.shape[0], n_columns = codes.shape[1], row, c
     cdef vector[uint64_t] keys
     cdef vector[int32_t] first
@@ -105,7 +105,7 @@ def roll_up(
             for row in range(m):
                 source = first[row]
                 if row == 0 or keys[row] != keys[row - 1]:
-                    first[n] = source  # n is never beyond row
+                    first[n] = source  # n never exceeds row
                     sums[n] = 0
                     n += 1
                 sums[n - 1] += counts[source]

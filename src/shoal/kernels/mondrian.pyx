@@ -1,4 +1,4 @@
-# This file is longer than others: cuts of numbers, categories and trees share one scratch and one way to sort.
+# Longer than 400 lines: cuts of numbers, categories and trees share one scratch space and one sort.
 # distutils: language = c++
 """Mondrian's cuts over the distinct tuples of a table. Twin: tests/naive/mondrian.py."""
 
@@ -9,9 +9,9 @@ from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
 ctypedef pair[double, int32_t] Width
-ctypedef pair[int64_t, int64_t] Weighed
+ctypedef pair[int64_t, int64_t] Weighted
 
-# Sixteenths of the rows at which numbers and dates are cut where the first cut does not do, one after the other.
+# Sixteenths of the rows at which numbers and dates are cut in turn if the first cut is refused.
 cdef int[15] SIXTEENTHS = [8, 4, 12, 6, 10, 2, 14, 7, 9, 5, 11, 3, 13, 1, 15]
 
 cdef enum Form:
@@ -29,16 +29,16 @@ cdef cppclass Scratch:
     vector[Segment] stack
     vector[Width] widths            # (-width, attribute) of the attributes that can be cut
     vector[int64_t] histogram       # all zero between uses
-    vector[Weighed] present         # what was tallied
-    vector[int32_t] part            # by code or node: the part that it goes to
-    vector[int32_t] ends            # where each part ends, in order
+    vector[Weighted] present         # codes or nodes that were counted, with their rows
+    vector[int32_t] part            # part of each code or node
+    vector[int32_t] ends            # end of each part, in order
     vector[int32_t] sorted
-    vector[int64_t] seen            # by person: the last stamp
+    vector[int64_t] seen            # last stamp of each person
     int64_t stamp
 
 
 cdef class Cuts:
-    """The tuples of a table, as they stay over all cuts; split() may be called from several threads."""
+    """The tuples of a table, unchanged by cuts; split() is thread-safe."""
 
     cdef const int32_t[:, ::1] codes
     cdef const int64_t[::1] counts
@@ -58,19 +58,19 @@ cdef class Cuts:
 
     def __init__(
         self,
-        const int32_t[:, ::1] codes,        # IN  one row a tuple; numbers and dates by rank, a missing one last
+        const int32_t[:, ::1] codes,        # IN  codes of each tuple; numbers and dates by rank, a missing value last
         const int64_t[::1] counts,          # IN  rows of each tuple
-        const int32_t[::1] people,          # IN  person of each row, tuple after tuple; empty where each row is one
-        const uint8_t[::1] forms,           # IN  of each attribute: 0 categories, 1 numbers or dates, 2 a tree
-        const double[::1] spans,            # IN  range of the whole input (else: number of values)
+        const int32_t[::1] people,          # IN  person of each row, tuple after tuple; empty if each row is a person
+        const uint8_t[::1] forms,           # IN  of each attribute: 0 for categories, 1 for numbers or dates, 2 for a tree
+        const double[::1] spans,            # IN  range in the table (categories and trees: number of values)
         const int32_t[::1] missing,         # IN  code of the missing value of a number or date, or -1
-        const double[::1] values,           # IN  value of each code, attribute after attribute (ordered ones)
-        const int64_t[::1] value_starts,    # IN  where an attribute's values begin, one more at the end
+        const double[::1] values,           # IN  value of each code, attribute after attribute (numbers and dates)
+        const int64_t[::1] value_starts,    # IN  start of each attribute in `values`, and the end
         const int32_t[::1] heights,         # IN  levels above the codes of a tree
         const int32_t[::1] nodes,           # IN  node of each code at each level, tree after tree
-        const int64_t[::1] node_starts,     # IN  where an attribute's nodes begin
+        const int64_t[::1] node_starts,     # IN  start of each attribute in `nodes`
         const int32_t[::1] sizes,           # IN  codes below each node, tree after tree
-        const int64_t[::1] size_starts,     # IN  where an attribute's sizes begin, one more at the end
+        const int64_t[::1] size_starts,     # IN  start of each attribute in `sizes`, and the end
     ):
         cdef Py_ssize_t i
         cdef int64_t[::1] row_starts
@@ -91,13 +91,13 @@ cdef class Cuts:
 
     def split(
         self,
-        int64_t k,                  # IN  least number of rows (or people) on each side of a cut
-        bint relaxed,               # IN  rows of one value may go to several sides (every count must be 1)
-        int64_t pending_below,      # IN  segments of fewer tuples are left for later (0: none are)
+        int64_t k,                  # IN  minimum rows (or people) on each side of a cut
+        bint relaxed,               # IN  whether rows of one value may go to several sides (every count must be 1)
+        int64_t pending_below,      # IN  segments with fewer tuples are left for later (0: none)
         int32_t[::1] order,         # IN and OUT  tuples, permuted so that each group is one run
         uint8_t[::1] marks,         # OUT 1 where a finished group begins, 2 where a pending segment begins
     ) -> None:
-        """Cut the tuples of `order` until no allowable cut is left.
+        """Cut the tuples of `order` until no cut is allowable.
 
         Cost: O(q m) for a level of cuts over m tuples and q attributes.
         """
@@ -127,17 +127,18 @@ cdef class Cuts:
         self,
         int64_t k,                  # IN  as for split
         bint relaxed,               # IN  as for split
-        int32_t n_choices,          # IN  cuts of each attribute: 1, or more where models may refuse the first
-        const int64_t[::1] starts,  # IN  where each segment begins in `order`
-        const int64_t[::1] stops,   # IN  where it ends
-        int32_t[::1] tried,         # IN and OUT  of each segment, how many of its cuts are done with
-        int32_t[::1] order,         # IN and OUT  tuples; a segment that is cut is permuted, the others stay
-        int32_t[::1] parts,         # OUT one for each place in `order`: the part of its segment, 0 where it is not cut
-        uint8_t[::1] cuts,          # OUT one for each segment: whether there is a cut
+        int32_t n_choices,          # IN  cuts to try for each attribute: 1, or more if models may refuse the first
+        const int64_t[::1] starts,  # IN  start of each segment in `order`
+        const int64_t[::1] stops,   # IN  end of each segment
+        int32_t[::1] tried,         # IN and OUT  number of cuts of each segment that were tried
+        int32_t[::1] order,         # IN and OUT  tuples; segments that are cut are permuted
+        int32_t[::1] parts,         # OUT for each place in `order`, the part of its segment; 0 if it is not cut
+        uint8_t[::1] cuts,          # OUT whether each segment is cut
     ) -> None:
         """Make the next cut of each segment that leaves enough rows on each side.
 
-        The first cuts of all attributes come first, the widest leading, then the second ones and so on. Inside a part the tuples keep their order, so that sorting a segment takes its cut back.
+        The first cuts of all attributes come first, widest attribute first, then the second cuts, and so on. Inside a
+        part the tuples keep their order, so that sorting a segment undoes its cut.
         """
         cdef Scratch scratch
         cdef Segment segment
@@ -165,7 +166,7 @@ cdef class Cuts:
 
     cdef int32_t cut_from(self, int32_t tried, int32_t n_choices, int64_t k, bint relaxed, int32_t[::1] order,
                           Segment segment, Scratch& scratch) noexcept nogil:
-        """Make the next cut of a segment that is allowable, `tried` of them left out; say how many are done with."""
+        """Make the next allowable cut of a segment after the first `tried`; return the number of cuts tried, 0 if none."""
         cdef int32_t i, n_widths, choice, attribute
         cdef cbool found
         self.measure_widths(order, segment, scratch)
@@ -176,14 +177,14 @@ cdef class Cuts:
             if choice == 0:
                 found = self.cut(attribute, k, relaxed, order, segment, scratch)
             else:
-                found = self.cut_otherwise(attribute, choice, k, order, segment, scratch)
+                found = self.cut_alternatively(attribute, choice, k, order, segment, scratch)
             if found:
                 return i + 1
         return 0
 
-    cdef cbool cut_otherwise(self, int32_t attribute, int32_t choice, int64_t k, int32_t[::1] order, Segment segment,
+    cdef cbool cut_alternatively(self, int32_t attribute, int32_t choice, int64_t k, int32_t[::1] order, Segment segment,
                              Scratch& scratch) noexcept nogil:
-        """Cut numbers and dates at another share of the rows, one of the most frequent categories from the others."""
+        """Cut numbers and dates at another share of the rows; separate a frequent category from the others."""
         cdef Py_ssize_t i
         cdef int64_t total, left = 0
         cdef int32_t pivot = -1
@@ -205,7 +206,7 @@ cdef class Cuts:
             return True
         if choice > <int32_t>scratch.present.size():
             return False
-        by_falling_rows(scratch.present)
+        sort_by_rows(scratch.present)
         left = -scratch.present[choice - 1].first
         if left < k or total - left < k:
             return False
@@ -215,7 +216,7 @@ cdef class Cuts:
         return True
 
     cdef void measure_widths(self, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
-        """Find how wide each attribute spreads in a segment; one that does not is left out."""
+        """Measure the width of each attribute in a segment; skip attributes with a single value."""
         cdef Py_ssize_t attribute, i
         cdef int32_t code, low, high
         cdef int64_t distinct, base
@@ -232,7 +233,7 @@ cdef class Cuts:
                         continue
                     low, high = min(low, code), max(high, code)
                 if high < 0 or (not has_missing and (high == low or self.spans[attribute] == 0)):
-                    continue  # a span of 0 over several values: float64 cannot tell them apart
+                    continue  # a span of 0 over several values: float64 cannot separate them
                 base = self.value_starts[attribute]
                 width = 1.0
                 if not has_missing:
@@ -261,19 +262,19 @@ cdef class Cuts:
         return self.nodes[self.node_starts[attribute] + level * card + code]
 
     cdef Py_ssize_t common_level(self, Py_ssize_t attribute, const int32_t[::1] order, Segment segment) noexcept nogil:
-        """Return the lowest level at which all tuples of a segment have one node."""
+        """Return the lowest level at which all tuples of a segment share a node."""
         cdef Py_ssize_t level = 0, i = segment.start + 1
         cdef int32_t first = self.codes[order[segment.start], attribute]
         while i < segment.stop:
             if self.node(attribute, level, first) == self.node(attribute, level, self.codes[order[i], attribute]):
                 i += 1
             else:
-                level += 1  # what had one node below has one here too: no need to begin again
+                level += 1  # tuples that shared a node below share one here too
         return level
 
     cdef cbool cut(self, int32_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
                    Scratch& scratch) noexcept nogil:
-        """Cut a segment along an attribute; say whether that was allowable. The parts end at scratch.ends."""
+        """Cut a segment along an attribute if that is allowable; the parts end at scratch.ends."""
         cdef cbool found
         if self.forms[attribute] == ORDERED:
             found = self.cut_ordered(attribute, k, relaxed, order, segment, scratch)
@@ -282,7 +283,7 @@ cdef class Cuts:
         else:
             found = self.cut_values(attribute, k, relaxed, order, segment, scratch)
         if found and self.people.shape[0] > 0 and not self.has_people(k, order, segment, scratch):
-            cpp_sort(&order[segment.start], &order[segment.start] + (segment.stop - segment.start))  # as it came
+            cpp_sort(&order[segment.start], &order[segment.start] + (segment.stop - segment.start))  # restore the order
             return False
         return found
 
@@ -305,7 +306,7 @@ cdef class Cuts:
 
     cdef int64_t tally(self, Py_ssize_t attribute, Py_ssize_t level, const int32_t[::1] order, Segment segment,
                        Scratch& scratch) noexcept nogil:
-        """Count the rows of each code (or node of a level) of a segment, unordered; return those of all."""
+        """Count the rows of each code (or node of a level) of a segment, in any order; return the total."""
         cdef Py_ssize_t i
         cdef int32_t code
         cdef int64_t total = 0
@@ -315,7 +316,7 @@ cdef class Cuts:
             if level > 0:
                 code = self.node(attribute, level, code)
             if scratch.histogram[code] == 0:
-                scratch.present.push_back(Weighed(code, 0))
+                scratch.present.push_back(Weighted(code, 0))
             scratch.histogram[code] += self.counts[order[i]]
         for i in range(<Py_ssize_t>scratch.present.size()):
             code = <int32_t>scratch.present[i].first
@@ -326,7 +327,7 @@ cdef class Cuts:
 
     cdef cbool cut_ordered(self, Py_ssize_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
                            Scratch& scratch) noexcept nogil:
-        """Cut at the lower median; a missing value first leaves the others, or else stays on the right."""
+        """Cut at the lower median; missing values are cut off first if possible, else they stay on the right."""
         cdef Py_ssize_t i
         cdef int64_t total, absent, below = 0, equal = 0
         cdef int32_t pivot = -1, missing = self.missing[attribute]
@@ -355,7 +356,7 @@ cdef class Cuts:
 
     cdef void divide(self, Py_ssize_t attribute, int32_t pivot, int64_t quota, int32_t[::1] order, Segment segment,
                      Scratch& scratch) noexcept nogil:
-        """Bring the codes up to `pivot`, and the first `quota` tuples of the next code, to the left."""
+        """Move the codes up to `pivot`, and the first `quota` tuples of the next code, to the left."""
         cdef Py_ssize_t i
         cdef int32_t code, write = segment.start
         scratch.sorted.clear()
@@ -376,11 +377,11 @@ cdef class Cuts:
 
     cdef cbool cut_values(self, Py_ssize_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
                           Scratch& scratch) noexcept nogil:
-        """Deal the values out to two sides of like weight, from the most frequent on."""
+        """Assign the values, most frequent first, to the side with fewer rows."""
         cdef Py_ssize_t i
         cdef int64_t left = 0, right = 0, half
         self.tally(attribute, 0, order, segment, scratch)
-        by_falling_rows(scratch.present)
+        sort_by_rows(scratch.present)
         for i in range(<Py_ssize_t>scratch.present.size()):
             if left <= right:
                 scratch.part[scratch.present[i].second] = 0
@@ -393,7 +394,7 @@ cdef class Cuts:
             return True
         if not relaxed or left + right < 2 * k:
             return False
-        # Fill the left half with values, from the most frequent on; the first rows of the last one fill it up.
+        # Fill the left half with values, most frequent first; the first rows of the next value complete it.
         half = (left + right) // 2
         for i in range(<Py_ssize_t>scratch.present.size()):
             scratch.part[scratch.present[i].second] = 1
@@ -404,14 +405,14 @@ cdef class Cuts:
 
     cdef cbool cut_tree(self, Py_ssize_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
                         Scratch& scratch) noexcept nogil:
-        """Cut into the children of the segment's node: all at once, each with k rows.
+        """Cut into the children of the segment's node, each with k rows.
 
-        Relaxed, the children below k rows stay together; too few, they borrow the first rows of the largest child.
+        If relaxed, children with fewer rows stay together and, if needed, borrow the first rows of the largest child.
         """
         cdef Py_ssize_t i, level = self.common_level(attribute, order, segment) - 1
         cdef int64_t total = self.tally(attribute, level, order, segment, scratch), pooled = 0
         cdef int32_t n_parts = 0, largest
-        by_falling_rows(scratch.present)
+        sort_by_rows(scratch.present)
         for i in range(<Py_ssize_t>scratch.present.size()):
             if -scratch.present[i].first >= k:
                 scratch.part[scratch.present[i].second] = n_parts
@@ -427,7 +428,7 @@ cdef class Cuts:
             largest = <int32_t>scratch.present[0].second
             if -scratch.present[0].first - (k - pooled) < k:
                 return False
-            # These rows go to part 0, which the pool is; every child moves on by one.
+            # These rows go to part 0, the pool; the parts of the children move up by one.
             scratch.histogram[largest] = k - pooled
         for i in range(<Py_ssize_t>scratch.present.size()):
             scratch.part[scratch.present[i].second] = 1 + <int32_t>i if -scratch.present[i].first >= k else 0
@@ -436,9 +437,9 @@ cdef class Cuts:
 
     cdef void sort_parts(self, Py_ssize_t attribute, Py_ssize_t level, int32_t n_parts, int32_t[::1] order,
                          Segment segment, Scratch& scratch) noexcept nogil:
-        """Bring each tuple to the part of its code (or node), old order kept inside a part.
+        """Sort the tuples by the part of their code (or node); stable.
 
-        The first rows of a code, as many as its place in the histogram says, go to part 0; it is zero again then.
+        The histogram says how many of the first rows of a code go to part 0; it is all zero afterwards.
         """
         cdef Py_ssize_t i, part
         cdef int32_t code
@@ -467,7 +468,7 @@ cdef class Cuts:
             order[segment.start + i] = scratch.sorted[i]
 
 
-cdef void by_falling_rows(vector[Weighed]& present) noexcept nogil:
+cdef void sort_by_rows(vector[Weighted]& present) noexcept nogil:
     """Turn (code, rows) into (-rows, code), sorted: most rows first, then the lowest code."""
     cdef Py_ssize_t i
     cdef int64_t code

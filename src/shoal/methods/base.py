@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Partition
+from shoal.encoding.partition import Entries, Partition
 from shoal.errors import InfeasibleError, UsageError, join_problems, setting
 from shoal.methods.registry import METHODS, info_of
 from shoal.models import Basis, Groups, PrivacyModel
@@ -142,15 +142,23 @@ def check_rows_left(method: str, labels: NDArray[np.int32]) -> None:
         )
 
 
-def failing_groups(encoded: Encoded, models: tuple[PrivacyModel, ...], labels: NDArray[np.int32]) -> NDArray[np.bool_]:
+def failing_groups(
+    encoded: Encoded, models: tuple[PrivacyModel, ...], members: Entries | NDArray[np.int32]
+) -> NDArray[np.bool_]:
     """Say of each group whether it fails one of the models.
 
     Args:
         encoded: The table.
-        models: The models. Some compare a group with the whole release, so `labels` must cover all of its groups.
-        labels: The group of each canonical row, -1 for a suppressed row.
+        models: The models. Some compare a group with the whole release, so `members` must cover all of its groups.
+        members: The entries of the groups, or the group of each canonical row, -1 for a suppressed row. Entries are
+            judged without their rows unless persons are counted or a model counts more than rows.
     """
-    groups = Groups.of(encoded, labels)
+    if not isinstance(members, Entries):
+        groups = Groups.of(encoded, members)
+    elif encoded.people is None and all(model.basis is Basis.SIZE for model in models):
+        groups = Groups(members.groups, members.rows)
+    else:
+        groups = Groups.of(encoded, members.labels(encoded.weights))
     failing = np.zeros(groups.n_groups, dtype=bool)
     for model in models:
         failing |= model.failing(groups)

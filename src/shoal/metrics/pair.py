@@ -1,4 +1,4 @@
-"""An original and a release of it, opened to be compared."""
+"""An original and a release of it, ready to compare."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
-from shoal.schema import Kind, Role, Schema, check_lists
+from shoal.schema import Reading, Role, Schema, check_lists
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -18,7 +18,14 @@ __all__ = ["Pair", "open_pair"]
 
 @dataclass(frozen=True)
 class Pair:
-    """An original and a release of it, of whatever tool; hierarchies: over the values of the original."""
+    """An original and a release of it, made by any tool.
+
+    Attributes:
+        original: The original table.
+        released: The release.
+        schema: The columns of the original, with the kinds of the quasi-identifiers.
+        hierarchies: Hierarchies over the values of the original, by column.
+    """
 
     original: Table
     released: Table
@@ -31,34 +38,30 @@ def open_pair(
     released: Any,
     *,
     qi: Sequence[str],
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
+    reading: Reading | None = None,
     hierarchies: Mapping[str, Rule] | None = None,
-    decimal: str = ".",
-    thousands: str = "",
 ) -> Pair:
-    """Read both tables, frames or paths, and tell the kinds of the quasi-identifiers from the original."""
+    """Read both tables, frames or paths, and detect the kinds of the quasi-identifiers from the original.
+
+    Args:
+        original: The original table.
+        released: The release.
+        qi: The quasi-identifiers.
+        reading: How the cells of both are read.
+        hierarchies: Hierarchies by column.
+
+    Raises:
+        UsageError: If a table lacks a quasi-identifier.
+    """
     check_lists(qi=qi)
-    tables = [as_table(given) for given in (original, released)]
+    tables = [as_table(table) for table in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
         if absent:
             raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
-    kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
-    schema = Schema.build(
-        tables[0].names,
-        {Role.QI: qi},
-        kinds=kinds,
-        date_formats=dates,
-        others="insensitive",
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
-    )
+    schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive")
     schema = guess_kinds(tables[0], schema)
-    trees = for_columns((hierarchies or {}).items(), qi)
-    encoded = encode(tables[0], schema, trees, unknown="top") if trees else None
+    rules = for_columns((hierarchies or {}).items(), qi)
+    encoded = encode(tables[0], schema, rules, unknown="top") if rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return Pair(tables[0], tables[1], schema, bound)

@@ -1,4 +1,4 @@
-"""Privacy models: each says of every group whether it passes."""
+"""Privacy models: each decides for every group whether it passes."""
 
 from shoal.models.base import Basis, Groups, Histogram, PrivacyModel
 from shoal.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness

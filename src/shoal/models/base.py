@@ -1,4 +1,4 @@
-"""What a privacy model is, and what it may know of the groups."""
+"""The protocol of privacy models, and what a model can see of the groups."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ __all__ = ["Basis", "Groups", "Histogram", "PrivacyModel"]
 class Basis(StrEnum):
     """What decides whether a group passes; a method declares which of these it can honour.
 
-    The first three are additive: a search can keep them up to date when rows enter or leave a group. The size is a
-    count of rows; a histogram is the rows of each code of the model's columns; of personal k, too, it is enough to
-    know how many rows ask for each k.
+    The first three are additive: a search can keep them up to date while rows enter and leave a group.
     """
 
     SIZE = "size"  # the number of rows (or people)
-    PERSONAL_K = "personal k"  # the size, and the largest k that a row of the group asks for
-    HISTOGRAM = "sensitive values"  # the rows of each value of the model's columns
-    POPULATION = "population"  # the rows of the population table that the group's cells cover
-    TABLE = "all groups"  # all groups together: no group can be judged alone
+    PERSONAL_K = "personal k"  # the size, and the largest k that a row of the group requires
+    HISTOGRAM = "sensitive values"  # the number of rows with each value of the model's columns
+    POPULATION = "population"  # the number of population rows that the group's cells cover
+    TABLE = "all groups"  # all groups together; no group can be judged by itself
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """The rows of each value in each group: the pairs that occur, sorted by group, then by code.
+    """The number of rows with each value in each group: the pairs that occur, sorted by group, then by code.
 
-    starts: where the pairs of each group begin, and one more at the end; every group has at least one.
+    Attributes:
+        groups: The group of each pair.
+        codes: The value of each pair.
+        rows: The number of rows of each pair.
+        starts: The first pair of each group, and the end; every group has at least one pair.
     """
 
     groups: NDArray[np.int64]
@@ -47,7 +49,7 @@ class Histogram:
     starts: NDArray[np.int64]
 
     def sums(self, amounts: NDArray[Any]) -> NDArray[Any]:
-        """Add amounts, one for each pair, over each group."""
+        """Sum amounts, one for each pair, over each group."""
         return np.add.reduceat(amounts, self.starts[:-1])
 
     def largest(self, amounts: NDArray[Any]) -> NDArray[Any]:
@@ -57,13 +59,16 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What the models may know of groups, which are made of entries: rows that are alike in all that is counted.
+    """What a model can see of the groups. Groups consist of entries: rows that no model can tell apart.
 
-    labels: the group of each entry, -1 where it is suppressed; every group from 0 on has an entry. counts: the rows of
-    each entry. columns: by name, with codes one for each entry. personal_k: the k that the rows of an entry ask for, 0
-    where they ask for none. people: the person of each entry, where a size counts people; an entry is then one row.
-    matches: works out the rows of the population that each group's cells cover. whole: all groups of the release,
-    where these are some of them: distributions are compared with it.
+    Attributes:
+        labels: The group of each entry, -1 if it is suppressed. Groups are numbered without gaps.
+        counts: The number of rows of each entry.
+        columns: The sensitive columns by name, with a code for each entry.
+        personal_k: The k that the rows of each entry require, 0 for none.
+        people: The person of each entry, if sizes count people; an entry is then one row.
+        matches: Computes the number of population rows that the cells of each group cover.
+        whole: All groups of the release, if these are only some of them; distributions are compared with it.
     """
 
     labels: NDArray[np.int32]
@@ -76,7 +81,12 @@ class Groups:
 
     @classmethod
     def of(cls, encoded: Encoded, labels: NDArray[np.int32]) -> Groups:
-        """Return groups of a table; labels: one for each canonical row."""
+        """Return the groups of a table.
+
+        Args:
+            encoded: The table.
+            labels: The group of each canonical row, -1 for a suppressed row.
+        """
         from shoal.encoding.population import covered_rows
 
         return cls(
@@ -95,12 +105,12 @@ class Groups:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The rows of each group."""
+        """The number of rows of each group."""
         return _add_up(self.labels, self.counts, self.n_groups)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """The rows of each group or, where a column tells, the people."""
+        """The number of rows of each group, or of people if the table has a person column."""
         if self.people is None:
             return self.rows
         kept = self.labels >= 0
@@ -110,9 +120,9 @@ class Groups:
 
     @cached_property
     def largest_personal_k(self) -> NDArray[np.int64]:
-        """The largest k that a row of each group asks for, 0 where none asks."""
+        """The largest k that a row of each group requires, 0 if none does."""
         if self.personal_k is None:
-            raise InternalError("a model needs each row's own k, which is not there.")
+            raise InternalError("a model needs the personal k of each row, which is not available.")
         largest = np.zeros(self.n_groups, dtype=np.int64)
         kept = self.labels >= 0
         np.maximum.at(largest, self.labels[kept], self.personal_k[kept])
@@ -120,25 +130,25 @@ class Groups:
 
     @cached_property
     def population(self) -> NDArray[np.int64]:
-        """The rows of the population that the cells of each group cover."""
+        """The number of population rows that the cells of each group cover."""
         if self.matches is None:
-            raise InternalError("a model needs a population, which is not there.")
+            raise InternalError("a model needs a population, which is not available.")
         return self.matches()
 
     def column(self, name: str) -> Sensitive:
-        """Return a column that a model counts."""
+        """Return a sensitive column."""
         if name not in self.columns:
-            raise InternalError(f"a model counts column {name!r}, which is not there.")
+            raise InternalError(f"a model counts column {name!r}, which is not available.")
         return self.columns[name]
 
     def histogram(self, name: str) -> Histogram:
-        """Return the rows of each value of a column in each group."""
+        """Return the histogram of a sensitive column in each group."""
         if name not in self._histograms:
             self._histograms[name] = self._count(self.column(name))
         return self._histograms[name]
 
     def totals(self, name: str) -> NDArray[np.int64]:
-        """Return the rows of each value of a column in the whole release."""
+        """Return the number of rows with each value of a sensitive column in the whole release."""
         if self.whole is not None:
             return self.whole.totals(name)
         if name not in self._totals:
@@ -159,7 +169,7 @@ class Groups:
         card = len(column.texts)
         key = self.labels[kept].astype(np.int64) * card + column.codes[kept]
         n_cells = self.n_groups * card
-        if n_cells <= 4 * len(key) + 1024:  # few enough to count in place
+        if n_cells <= 4 * len(key) + 1024:  # few enough to count in an array
             cells = _add_up(key, self.counts[kept], n_cells)
             pairs = np.flatnonzero(cells)
             rows = cells[pairs]
@@ -170,25 +180,22 @@ class Groups:
         return Histogram(groups, codes, rows, np.searchsorted(groups, np.arange(self.n_groups + 1)))
 
     def merged(self) -> Groups:
-        """Return all groups as a single one."""
+        """Return all groups merged into one."""
         labels = np.where(self.labels >= 0, np.int32(0), np.int32(-1))
         return replace(self, labels=labels, matches=None)
 
 
 def _add_up(places: NDArray[Any], counts: NDArray[np.int64], n_places: int) -> NDArray[np.int64]:
-    """Add the counts of each place, places below 0 left out; exact up to 2^53 rows."""
+    """Sum the counts at each place; negative places are skipped. Exact up to 2^53 rows."""
     kept = places >= 0
     return np.bincount(places[kept], weights=counts[kept], minlength=n_places).astype(np.int64)
 
 
 @runtime_checkable
 class PrivacyModel(Protocol):
-    """A promise about each group. It is a frozen value; what it knows of groups is a Groups.
+    """A requirement that every group of a release must meet. A model is a frozen value.
 
-    basis: what decides. columns: the sensitive columns that it counts. size_only: group sizes alone decide, so that a
-    method which keeps groups at minimum_size rows keeps the promise. monotone: the union of a passing group with any
-    other group passes. closed: the union of passing groups passes. Both speak of one release, whose distribution of
-    values does not change.
+    `monotone` and `closed` describe unions of groups within one release, whose distribution of values does not change.
     """
 
     @property
@@ -197,26 +204,26 @@ class PrivacyModel(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that are counted."""
+        """The sensitive columns that the model counts."""
 
     @property
     def minimum_size(self) -> int:
-        """No group with fewer rows can pass."""
+        """The smallest size that can pass."""
 
     @property
     def size_only(self) -> bool:
-        """Whether every group with minimum_size rows passes."""
+        """Whether every group of at least `minimum_size` rows passes."""
 
     @property
     def monotone(self) -> bool:
-        """Whether a passing group passes after any merge."""
+        """Whether the union of a passing group with any other group passes."""
 
     @property
     def closed(self) -> bool:
         """Whether the union of passing groups passes."""
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it fails."""
+        """Return for each group whether it fails."""
 
     def terms(self, whole: Distributions) -> tuple[Term, ...] | None:
         """Return what a search can keep up to date to form groups that pass.
@@ -230,13 +237,17 @@ class PrivacyModel(Protocol):
         """
 
     def obstacle(self, whole: Groups) -> str:
-        """Say why no grouping of these rows can pass, and the nearest goal that can be reached; empty where one can.
+        """Say why no grouping of these rows can pass, and what is the nearest feasible goal.
 
-        whole: all rows as a single group.
+        Args:
+            whole: All rows as a single group.
+
+        Returns:
+            The reason; empty if the whole table passes.
         """
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
 
     def spec(self) -> dict[str, Any]:
-        """Return the model as plain values, as in shoal.toml: its name, and its fields."""
+        """Return the model as plain values, as in shoal.toml: its name and its fields."""

@@ -1,6 +1,6 @@
-"""Models that compare the distribution of a sensitive column in each group with that of the whole release.
+"""Models that compare the distribution of a sensitive column in each group with that in the whole release.
 
-A missing value is a value like others here; in an order it is the last one.
+A missing value counts as a value of its own; in an order it is the last.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.sensitive import Sensitive
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.models.base import Groups
 from shoal.models.model import ColumnModel, shown
 from shoal.models.terms import Distributions, Term
@@ -30,10 +30,15 @@ DISTANCES = ("", "equal", "ordered", "hierarchical")
 class TCloseness(ColumnModel):
     """The distribution of the column in every group is within t of that in the whole release (Li et al. 2007).
 
-    The distance is the least work that turns one into the other (earth mover's distance). distance: how far two values
-    are: "equal" (1 for any two), "ordered" (the steps between them over all steps), "hierarchical" (the height of
-    their lowest common node over that of the hierarchy); empty: by hierarchy where the column has one, by order for
-    numbers and dates, else equal. order: all values of a category in their order, for "ordered".
+    The distance of two distributions is the earth mover's distance.
+
+    Attributes:
+        column: The sensitive column.
+        t: The largest distance allowed, from 0 to 1.
+        distance: The distance of two values: "equal" (1 for any two), "ordered" (the steps between them over all
+            steps) or "hierarchical" (the height of their lowest common node over that of the hierarchy). By default
+            hierarchical if the column has a hierarchy, ordered for numbers and dates, else equal.
+        order: All values of a category in order, for the ordered distance.
 
     >>> TCloseness("salary", t=0.2).describe()
     't-closeness of salary with t = 0.2'
@@ -51,10 +56,10 @@ class TCloseness(ColumnModel):
         if self.distance not in DISTANCES:
             raise UsageError(f"t-closeness: distance={self.distance!r} is not known. Use {', '.join(DISTANCES[1:])}.")
         if self.order and self.distance != "ordered":
-            raise UsageError('t-closeness: an order is of use with distance="ordered" alone.')
+            raise UsageError('t-closeness: order is only used with distance="ordered". Add it, or leave out the order.')
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether its distance is above t."""
+        """Return for each group whether its distance is above t."""
         work: Any
         column = groups.column(self.column)
         distance = self.ground(column)
@@ -65,7 +70,9 @@ class TCloseness(ColumnModel):
             levels = [np.arange(len(column.texts))]
             if distance == "hierarchical":
                 if column.tree is None:
-                    raise UsageError(f"t-closeness: column {self.column!r} has no hierarchy. Give it one.")
+                    raise UsageError(
+                        f"t-closeness: column {self.column!r} has no hierarchy. Pass {setting('hierarchies')}."
+                    )
                 levels = list(column.tree.nodes[:-1])
             unit = 2 * len(levels)
             kind = _wide(groups, int(totals.sum()), 2 * unit)
@@ -75,11 +82,11 @@ class TCloseness(ColumnModel):
         return np.asarray(compare(work, whole, self.t) > 0)
 
     def ground(self, column: Sensitive) -> str:
-        """Return by which distance the values of a column are told apart."""
+        """Return the distance that applies to a column."""
         return self.distance or ("hierarchical" if column.tree else "equal" if _unordered(column) else "ordered")
 
     def ranks(self, column: Sensitive) -> NDArray[np.int64]:
-        """Return the place of each code in the order."""
+        """Return the rank of each code."""
         if self.order:
             place = {text: i for i, text in enumerate(self.order)}
             known = [text for code, text in enumerate(column.texts) if code != column.missing]
@@ -89,8 +96,8 @@ class TCloseness(ColumnModel):
             return np.array([place.get(text, len(place)) for text in column.texts], dtype=np.int64)
         if _unordered(column):
             raise UsageError(
-                f"t-closeness: column {self.column!r} holds categories, which have no order. Give one with order, or "
-                "use another distance."
+                f"t-closeness: column {self.column!r} contains categories, which have no order. Pass an order, or use "
+                "another distance."
             )
         return np.arange(len(column.texts))
 
@@ -105,10 +112,10 @@ class TCloseness(ColumnModel):
         return (Term.close(values, self.t),)
 
     def _reason(self, whole: Groups) -> str:
-        return ""  # the whole table is no way from itself
+        return ""  # the whole table has the distance 0 from itself
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         how = f", {self.distance} distance" if self.distance else ""
         return f"t-closeness of {self.column} with t = {shown(self.t)}{how}"
 
@@ -118,12 +125,12 @@ def _unordered(column: Sensitive) -> bool:
 
 
 def _wide(groups: Groups, total: int, factor: int) -> Any:
-    """Return the integers in which products of rows, the total and a factor cannot overflow."""
+    """Return an integer type in which products of rows, the total and a factor cannot overflow."""
     return np.int64 if int(groups.rows.max(initial=0)) * total * factor < 2**61 else object
 
 
 def _level_work(groups: Groups, name: str, totals: NDArray[np.int64], level: NDArray[Any], kind: Any) -> NDArray[Any]:
-    """Return for each group the sum over the nodes of a level of |rows * total - all rows of the node * size|."""
+    """Return for each group the sum over the nodes of a level of |rows * total - rows of the node in all * size|."""
     histogram = groups.histogram(name)
     total, n_nodes = int(totals.sum()), int(level.max()) + 1
     of_node = np.bincount(level, weights=totals, minlength=n_nodes).astype(np.int64)
@@ -132,7 +139,7 @@ def _level_work(groups: Groups, name: str, totals: NDArray[np.int64], level: NDA
     group, node = np.divmod(pairs, n_nodes)
     sizes = groups.rows.astype(kind)
     expected = of_node[node].astype(kind) * sizes[group]
-    # A node that the group lacks adds all that is expected of it; all nodes together are size * total.
+    # A node that the group lacks adds its whole expectation; all expectations sum to size * total.
     gain = np.abs(rows * total - expected) - expected
     starts = np.searchsorted(group, np.arange(groups.n_groups))
     work: NDArray[Any] = np.add.reduceat(gain, starts) + sizes * total
@@ -142,7 +149,7 @@ def _level_work(groups: Groups, name: str, totals: NDArray[np.int64], level: NDA
 def _ordered_work(
     groups: Groups, name: str, totals: NDArray[np.int64], ranks: NDArray[np.int64]
 ) -> tuple[NDArray[Any], int]:
-    """Return for each group the sum over places of |rows up to it * total - all up to it * size|, and the steps."""
+    """Return for each group the sum of |cumulative rows * total - cumulative total * size|, and the number of steps."""
     histogram = groups.histogram(name)
     present = np.flatnonzero(totals)
     order = present[np.argsort(ranks[present], kind="stable")]
@@ -150,7 +157,7 @@ def _ordered_work(
     place[order] = np.arange(len(order))
     total, m = int(totals.sum()), len(order)
     kind = _wide(groups, total, 4 * m)
-    below = np.cumsum(totals[order])  # rows up to each place
+    below = np.cumsum(totals[order])  # cumulative totals
     heaped = np.concatenate([[0], np.cumsum(below.astype(kind))])
     at = place[histogram.codes]
     by_place = np.lexsort((at, histogram.groups))
@@ -160,7 +167,7 @@ def _ordered_work(
     cumulated -= (cumulated[histogram.starts[:-1]] - rows[histogram.starts[:-1]])[group]
     ends = np.append(at[1:], m)
     ends[histogram.starts[1:] - 1] = m
-    # From one of its values to the next a group's cumulated rows stay; the totals cross them once, at `cross`.
+    # Between two of its values a group's cumulative rows are constant; the totals cross them once, at `cross`.
     own = cumulated.astype(kind) * total
     size = sizes.astype(kind)[group]
     cross = np.clip(np.searchsorted(below, (own // size).astype(np.int64), side="right"), at, ends)
@@ -175,8 +182,8 @@ def _ordered_work(
 class DeltaDisclosure(ColumnModel):
     """In every group the share of each value is within a factor 2^delta of its share in the release.
 
-    Brickell and Shmatikov 2008: |log2(share in the group / share in all)| < delta for every value, so that every value
-    of the column occurs in every group; equality fails.
+    Brickell and Shmatikov 2008: |log2(share in the group / share in all)| < delta for every value, so every value of
+    the column occurs in every group. Equality fails.
 
     >>> DeltaDisclosure("salary", delta=1).describe()
     'delta-disclosure privacy of salary with delta = 1'
@@ -189,10 +196,10 @@ class DeltaDisclosure(ColumnModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", exact_number(self.name, "delta", self.delta, 0))
         if not self.delta:
-            raise UsageError("delta-disclosure: delta=0 lets no share differ, not even by rounding. Use more than 0.")
+            raise UsageError("delta-disclosure: delta=0 allows no difference at all. Use a number above 0.")
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether a share differs too much, or a value does not occur."""
+        """Return for each group whether a share differs too much or a value does not occur."""
         histogram, totals = groups.histogram(self.column), groups.totals(self.column)
         total, sizes = int(totals.sum()), groups.rows[histogram.groups]
         usual = totals[histogram.codes]
@@ -213,19 +220,19 @@ class DeltaDisclosure(ColumnModel):
         return (Term.shares(values, lower, upper),)
 
     def _reason(self, whole: Groups) -> str:
-        return ""  # the shares of the whole table are those of all
+        return ""  # the shares in the whole table are equal to themselves
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"delta-disclosure privacy of {self.column} with delta = {shown(self.delta)}"
 
 
 @dataclass(frozen=True)
 class BetaLikeness(ColumnModel):
-    """In no group does the share of a value exceed its share in the release by more than beta times (Cao, Karras 2012).
+    """The share of a value in a group exceeds its share in the release by a factor of at most 1 + beta.
 
-    Basic: (share in the group - share in all) / share in all <= beta. enhanced: also at most -ln(share in all), so that
-    frequent values may gain less.
+    Cao and Karras 2012. Basic: (share in the group - share in all) / share in all <= beta. Enhanced: the ratio is also
+    at most -ln(share in all), which allows frequent values less gain.
 
     >>> BetaLikeness("salary", beta=1, enhanced=True).describe()
     'enhanced beta-likeness of salary with beta = 1'
@@ -239,10 +246,10 @@ class BetaLikeness(ColumnModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", exact_number(self.name, "beta", self.beta, 0))
         if not isinstance(self.enhanced, bool):
-            raise UsageError(f"beta-likeness: enhanced={self.enhanced!r} is not true or false.")
+            raise UsageError(f"beta-likeness: enhanced={self.enhanced!r} is not true or false. Use one of these.")
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether a share is too large."""
+        """Return for each group whether a share is too large."""
         histogram, totals = groups.histogram(self.column), groups.totals(self.column)
         total = int(totals.sum())
         limits = [self._limit(Fraction(rows, total)) if rows else Fraction(0) for rows in totals.tolist()]
@@ -250,7 +257,7 @@ class BetaLikeness(ColumnModel):
         return np.asarray(histogram.largest(above_limits(histogram.rows, sizes, histogram.codes, limits)))
 
     def _limit(self, share: Fraction) -> Fraction:
-        """Return the largest share of a value in a group."""
+        """Return the largest share that a value may have in a group."""
         gain = min(self.beta, -natural_log(share)) if self.enhanced else self.beta
         return share * (1 + gain)
 
@@ -264,10 +271,10 @@ class BetaLikeness(ColumnModel):
         return (Term.shares(values, np.zeros(len(upper)), upper),)
 
     def _reason(self, whole: Groups) -> str:
-        return ""  # the shares of the whole table are those of all
+        return ""  # the shares in the whole table are equal to themselves
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return (
             f"{'enhanced' if self.enhanced else 'basic'} beta-likeness of {self.column} with beta = {shown(self.beta)}"
         )

@@ -1,4 +1,4 @@
-"""Models that ask for several values of a sensitive column in each group.
+"""Models that require diverse values of a sensitive column in each group.
 
 A missing value adds no diversity: it counts as the most frequent value of its group.
 """
@@ -46,16 +46,16 @@ class LDiversity(ColumnModel):
 
     @property
     def minimum_size(self) -> int:
-        """Each value needs a row."""
+        """The smallest size that can pass: each value needs a row."""
         return self.l
 
     @property
     def monotone(self) -> bool:
-        """Values never get fewer."""
+        """A union has at least as many values."""
         return True
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it has fewer than l values."""
+        """Return for each group whether it has fewer than l values."""
         return _distinct(groups, self.column) < self.l
 
     def terms(self, whole: Distributions) -> tuple[Term, ...]:
@@ -67,20 +67,20 @@ class LDiversity(ColumnModel):
         return _too_few(self.column, n_values, "l", self.l)
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"distinct l-diversity of {self.column} with l = {self.l}"
 
 
 def _too_few(column: str, n_values: int, name: str, wanted: int) -> str:
     values = "1 value" if n_values == 1 else f"{n_values} values"
-    return f"{column} has {values}, {name} = {wanted} cannot hold. Use {name} <= {n_values}."
+    return f"{column} has {values}, {name} = {wanted} cannot be met. Use {name} <= {n_values}."
 
 
 @dataclass(frozen=True)
 class EntropyLDiversity(ColumnModel):
     """The entropy of the column in every group is at least log l (Machanavajjhala et al. 2006).
 
-    l need not be whole. Exact up to 20,000 rows of a group; see shoal.models.thresholds.
+    l may be a fraction. Exact for groups of up to 20,000 rows; see shoal.models.thresholds.
 
     >>> EntropyLDiversity("disease", l=2.5).describe()
     'entropy l-diversity of disease with l = 2.5'
@@ -95,11 +95,11 @@ class EntropyLDiversity(ColumnModel):
 
     @property
     def minimum_size(self) -> int:
-        """The entropy of n rows is log n at most."""
+        """The smallest size that can pass: the entropy of n rows is at most log n."""
         return -(-self.l.numerator // self.l.denominator)
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether its entropy is below log l."""
+        """Return for each group whether its entropy is below log l."""
         histogram = _histogram(groups, self.column)
         sizes = histogram.sums(histogram.rows)
         spent = histogram.sums(histogram.rows * np.log(histogram.rows))
@@ -120,19 +120,19 @@ class EntropyLDiversity(ColumnModel):
         reached = np.floor(np.exp(-(shares * np.log(shares)).sum()) * 100 + NEAR) / 100
         return (
             f"{self.column}: the entropy of the whole table is that of {reached:g} equally frequent values, "
-            f"l = {shown(self.l)} cannot hold. Use l <= {reached:g}."
+            f"l = {shown(self.l)} cannot be met. Use l <= {reached:g}."
         )
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"entropy l-diversity of {self.column} with l = {shown(self.l)}"
 
 
 @dataclass(frozen=True)
 class RecursiveLDiversity(ColumnModel):
-    """In every group the most frequent value has fewer rows than c times all from the l-th on (recursive (c, l)).
+    """In every group r_1 < c (r_l + ... + r_m), with counts in descending order (recursive (c, l)-diversity).
 
-    Machanavajjhala et al. 2006: r_1 < c (r_l + ... + r_m), counts from the most frequent on; equality fails.
+    Machanavajjhala et al. 2006. Equality fails.
 
     >>> RecursiveLDiversity("disease", c=2, l=3).describe()
     'recursive (c, l)-diversity of disease with c = 2 and l = 3'
@@ -149,11 +149,11 @@ class RecursiveLDiversity(ColumnModel):
 
     @property
     def minimum_size(self) -> int:
-        """Each value needs a row."""
+        """The smallest size that can pass: each value needs a row."""
         return self.l
 
     def _counts(self, groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows of the most frequent value, and those of all values from the l-th on."""
+        """Return the rows of the most frequent value, and those of the l-th and all rarer values."""
         histogram = _histogram(groups, self.column)
         order = np.lexsort((-histogram.rows, histogram.groups))
         rows = histogram.rows[order]
@@ -161,7 +161,7 @@ class RecursiveLDiversity(ColumnModel):
         return rows[histogram.starts[:-1]], histogram.sums(np.where(rank >= self.l - 1, rows, 0))
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether its most frequent value has too many rows."""
+        """Return for each group whether its most frequent value has too many rows."""
         first, rest = self._counts(groups)
         return np.asarray(compare(first, rest, self.c) >= 0)
 
@@ -175,17 +175,17 @@ class RecursiveLDiversity(ColumnModel):
             return _too_few(self.column, int(_distinct(whole, self.column)[0]), "l", self.l)
         return (
             f"{self.column}: the most frequent value has {first} rows, those from place {self.l} on have {rest}; "
-            f"c = {shown(self.c)} cannot hold. Use c > {round_up(Fraction(first, rest))}."
+            f"c = {shown(self.c)} cannot be met. Use c > {round_up(Fraction(first, rest))}."
         )
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"recursive (c, l)-diversity of {self.column} with c = {shown(self.c)} and l = {self.l}"
 
 
 @dataclass(frozen=True)
 class AlphaK(ColumnModel):
-    """In every group each value of the column has at most the share alpha, and the group k rows (Wong et al. 2006).
+    """In every group each value of the column has at most the share alpha, and the group has k rows (Wong et al. 2006).
 
     >>> AlphaK("disease", alpha=0.5, k=4).describe()
     '(alpha, k)-anonymity of disease with alpha = 0.5 and k = 4'
@@ -200,15 +200,15 @@ class AlphaK(ColumnModel):
         object.__setattr__(self, "alpha", exact_number(self.name, "alpha", self.alpha, 0, 1))
         object.__setattr__(self, "k", whole_number(self.name, "k", self.k))
         if not self.alpha:
-            raise UsageError("alpha-k: alpha=0 leaves room for no value. Use a number above 0.")
+            raise UsageError("alpha-k: alpha=0 allows no value at all. Use a number above 0.")
 
     @property
     def minimum_size(self) -> int:
-        """At least k rows, and enough values for the share of each."""
+        """The smallest size that can pass: k rows, and enough values for the share of each."""
         return max(self.k, -(-self.alpha.denominator // self.alpha.numerator))
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether a value has more than its share, or the group too few rows."""
+        """Return for each group whether a value has too large a share or the group too few rows."""
         histogram = _histogram(groups, self.column)
         return (compare(histogram.largest(histogram.rows), groups.rows, self.alpha) > 0) | (groups.sizes < self.k)
 
@@ -224,11 +224,11 @@ class AlphaK(ColumnModel):
         share = Fraction(int(histogram.rows.max()), int(whole.rows[0]))
         return (
             f"{self.column}: the most frequent value has the share {round_up(share)} of the table, "
-            f"alpha = {shown(self.alpha)} cannot hold. Use alpha >= {round_up(share)}."
+            f"alpha = {shown(self.alpha)} cannot be met. Use alpha >= {round_up(share)}."
         )
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"(alpha, k)-anonymity of {self.column} with alpha = {shown(self.alpha)} and k = {self.k}"
 
 
@@ -251,16 +251,16 @@ class PSensitiveK(ColumnModel):
 
     @property
     def minimum_size(self) -> int:
-        """At least k rows, and a row for each value."""
+        """The smallest size that can pass: k rows, and a row for each value."""
         return max(self.k, self.p)
 
     @property
     def monotone(self) -> bool:
-        """Neither rows nor values get fewer."""
+        """A union has at least as many rows and values."""
         return True
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it has too few values or rows."""
+        """Return for each group whether it has too few values or rows."""
         return (_distinct(groups, self.column) < self.p) | (groups.sizes < self.k)
 
     def terms(self, whole: Distributions) -> tuple[Term, ...]:
@@ -274,5 +274,5 @@ class PSensitiveK(ColumnModel):
         return too_few_rows(self.k, size)
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"p-sensitive k-anonymity of {self.column} with p = {self.p} and k = {self.k}"

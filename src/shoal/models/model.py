@@ -1,4 +1,4 @@
-"""What models share."""
+"""Base classes and helpers of the models."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ __all__ = ["ColumnModel", "Model", "fields_of", "fold_missing", "shown", "too_fe
 
 
 def shown(number: Fraction) -> str:
-    """Write a threshold as people do."""
+    """Format a threshold."""
     return f"{float(number):g}"
 
 
 def fields_of(model: Any) -> dict[str, Any]:
-    """Return the name of a model and those of its fields that are not empty, as plain values."""
-    told = {f.name: getattr(model, f.name) for f in fields(model)}
-    plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in told.items()}
+    """Return the name of a model and its non-empty fields as plain values."""
+    values = {f.name: getattr(model, f.name) for f in fields(model)}
+    plain = {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
     return {"name": model.name} | {name: value for name, value in plain.items() if value not in ((), "", False)}
 
 
 @dataclass(frozen=True)
 class Model:
-    """What holds of a model unless it says otherwise."""
+    """The defaults of a model: it counts rows, and unions of passing groups pass."""
 
     name: ClassVar[str] = ""
 
     @property
     def basis(self) -> Basis:
-        """The size."""
+        """What decides: the size."""
         return Basis.SIZE
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """No column is counted."""
+        """The model counts no sensitive column."""
         return ()
 
     @property
     def minimum_size(self) -> int:
-        """No group with fewer rows can pass."""
+        """The smallest size that can pass."""
         return 1
 
     @property
     def size_only(self) -> bool:
-        """Whether every group with minimum_size rows passes."""
+        """Whether every group of at least `minimum_size` rows passes."""
         return self.basis is Basis.SIZE
 
     @property
     def monotone(self) -> bool:
-        """Rows that enter may spoil a group, unless its size alone decides."""
+        """Further rows may make a group fail, unless only its size decides."""
         return self.size_only
 
     @property
@@ -65,7 +65,7 @@ class Model:
         return True
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it fails."""
+        """Return for each group whether it fails."""
         raise NotImplementedError
 
     def terms(self, whole: Distributions) -> tuple[Term, ...] | None:
@@ -73,15 +73,15 @@ class Model:
         return () if self.size_only else None
 
     def obstacle(self, whole: Groups) -> str:
-        """Say why no grouping can pass: where unions of passing groups pass, all rows as one group would."""
+        """Say why no grouping can pass: the table as one group fails, and unions of passing groups pass."""
         return self._reason(whole) if self.failing(whole)[0] else ""
 
     def _reason(self, whole: Groups) -> str:
-        """Say why all rows as one group fail, and what they would pass."""
+        """Say why the table as one group fails, and what it would pass."""
         return f"{self.describe()} cannot be met: all {int(whole.rows[0])} rows as one group fail. Weaken it."
 
     def describe(self) -> str:
-        """Return the promise in words."""
+        """Describe the requirement in words."""
         return " ".join(f"{key}={value}" if key != "name" else str(value) for key, value in self.spec().items())
 
     def spec(self) -> dict[str, Any]:
@@ -91,36 +91,36 @@ class Model:
 
 @dataclass(frozen=True)
 class ColumnModel(Model):
-    """A promise about the values of one sensitive column; shares in a union lie between those in its parts."""
+    """A requirement on the values of one sensitive column. Shares in a union lie between those in its parts."""
 
     column: str
 
     @property
     def basis(self) -> Basis:
-        """The rows of each value of the column."""
+        """What decides: the number of rows with each value of the column."""
         return Basis.HISTOGRAM
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column that is counted."""
+        """The sensitive column that the model counts."""
         return (self.column,)
 
 
 def too_few_rows(k: int, size: int) -> str:
-    """Say that a table has fewer rows than k."""
+    """Return the reason that a table with fewer than k rows fails."""
     return f"k={k} cannot be met: the table has {size} rows. Use k <= {size}."
 
 
 def fold_missing(histogram: Histogram, column: Sensitive) -> Histogram:
     """Count missing values as the most frequent value of their group, so that they add no diversity.
 
-    A group in which all are missing has that one value.
+    A group with missing values only has one value.
     """
     absent = histogram.codes == column.missing
     if column.missing < 0 or not absent.any():
         return histogram
     order = np.lexsort((histogram.codes, -histogram.rows, absent, histogram.groups))
-    tops = order[histogram.starts[:-1]]  # the most frequent of the known, or the missing one where it is alone
+    tops = order[histogram.starts[:-1]]  # the most frequent known value, or the missing value if there is no other
     rows = np.where(absent, 0, histogram.rows)
     extra = histogram.sums(np.where(absent, histogram.rows, 0))
     rows[tops] += extra

@@ -1,4 +1,4 @@
-"""Models that know the population from which a table was drawn."""
+"""Models that compare the table with the population that it was drawn from."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["DeltaPresence", "KMap"]
 
 @dataclass(frozen=True)
 class KMap(Model):
-    """The cells of every group fit at least k rows of the population (Sweeney 2001).
+    """The cells of every group cover at least k rows of the population (Sweeney 2001).
 
-    Monotone: the cells of a union fit whatever those of its parts fit.
+    Monotone: the cells of a union cover whatever those of its parts cover.
 
     >>> KMap(k=5).describe()
     'k-map with k = 5'
@@ -36,33 +36,35 @@ class KMap(Model):
 
     @property
     def basis(self) -> Basis:
-        """The rows of the population."""
+        """What decides: the population rows that the cells cover."""
         return Basis.POPULATION
 
     @property
     def monotone(self) -> bool:
-        """Wider cells fit more."""
+        """Wider cells cover more rows."""
         return True
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether its cells fit fewer than k rows of the population."""
+        """Return for each group whether its cells cover fewer than k rows of the population."""
         return groups.population < self.k
 
     def _reason(self, whole: Groups) -> str:
         fitting = int(whole.population[0])
-        return f"k-map: {fitting} rows of the population fit the table, k = {self.k} cannot hold. Use k <= {fitting}."
+        return (
+            f"k-map: the table covers {fitting} rows of the population, k = {self.k} cannot be met. Use k <= {fitting}."
+        )
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"k-map with k = {self.k}"
 
 
 @dataclass(frozen=True)
 class DeltaPresence(Model):
-    """Of the rows of the population that fit a group's cells, a share from low to high is in it (Nergiz et al. 2007).
+    """Of the population rows that a group's cells cover, a share from low to high is in it (Nergiz et al. 2007).
 
-    Each group is judged alone, which is exact where groups do not overlap. The union of passing groups need not pass:
-    its cells may fit many rows more.
+    Each group is judged by itself, which is exact if groups do not overlap. The union of passing groups may fail: its
+    cells may cover many more rows.
 
     >>> DeltaPresence(low=0, high=0.5).describe()
     'delta-presence from 0 to 0.5'
@@ -81,16 +83,16 @@ class DeltaPresence(Model):
 
     @property
     def basis(self) -> Basis:
-        """The rows of the population."""
+        """What decides: the population rows that the cells cover."""
         return Basis.POPULATION
 
     @property
     def closed(self) -> bool:
-        """The lower end may be missed; without one, more rows of the population only help."""
+        """A union may miss the lower end; without one, more rows of the population only help."""
         return self.low == 0
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether the share is too small or too large."""
+        """Return for each group whether the share is too small or too large."""
         fitting = groups.population
         return (compare(groups.rows, fitting, self.low) < 0) | (compare(groups.rows, fitting, self.high) > 0)
 
@@ -98,10 +100,10 @@ class DeltaPresence(Model):
         rows, fitting = int(whole.rows[0]), max(1, int(whole.population[0]))
         share = round_up(Fraction(rows, fitting))
         return (
-            f"delta-presence: {rows} of the {fitting} rows of the population that fit are in the table, high = "
-            f"{shown(self.high)} cannot hold. Use high >= {share}."
+            f"delta-presence: {rows} of the {fitting} population rows that the table covers are in it, high = "
+            f"{shown(self.high)} cannot be met. Use high >= {share}."
         )
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"delta-presence from {shown(self.low)} to {shown(self.high)}"

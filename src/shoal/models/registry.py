@@ -1,4 +1,4 @@
-"""Models by name, as they are written in shoal.toml and on the command line."""
+"""Models by name, as users write them in shoal.toml and on the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.models.base import PrivacyModel
 from shoal.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from shoal.models.diversity import AlphaK, EntropyLDiversity, LDiversity, PSensitiveK, RecursiveLDiversity
@@ -16,6 +16,8 @@ from shoal.models.presence import DeltaPresence, KMap
 from shoal.models.size import AverageRisk, MaximalRisk
 
 __all__ = ["MODELS", "model_from", "parse_model"]
+
+EXAMPLE = f"Write for example {setting('models', 'entropy-l disease l=2')}."
 
 MODELS: dict[str, Any] = {
     kind.name: kind
@@ -37,30 +39,45 @@ MODELS: dict[str, Any] = {
 
 
 def model_from(spec: Mapping[str, Any]) -> PrivacyModel:
-    """Return the model that plain values describe: its name and its fields.
+    """Return the model that plain values describe.
+
+    Args:
+        spec: The name of the model and its fields.
+
+    Raises:
+        UsageError: The model or one of its fields is unknown, or a field is missing.
 
     >>> model_from({"name": "entropy-l", "column": "disease", "l": 2}).describe()
     'entropy l-diversity of disease with l = 2'
     """
-    given = dict(spec)
-    name = str(given.pop("name", ""))
+    values = dict(spec)
+    name = str(values.pop("name", ""))
     if name not in MODELS:
-        near = difflib.get_close_matches(name, MODELS, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Models: {', '.join(MODELS)}."
+        close_names = difflib.get_close_matches(name, MODELS, n=1)
+        hint = f"Did you mean {close_names[0]!r}?" if close_names else f"Models: {', '.join(MODELS)}."
         raise UsageError(f"model {name!r} is not known. {hint}")
     kind = MODELS[name]
-    known = {f.name: f.default is MISSING for f in fields(kind)}
-    strange = [key for key in given if key not in known]
-    lacking = [key for key, needed in known.items() if needed and key not in given]
-    if strange or lacking:
-        fault = f"has no field {strange[0]!r}" if strange else f"needs {', '.join(lacking)}"
-        raise UsageError(f"model {name!r} {fault}. Its fields: {', '.join(known)}.")
-    model: PrivacyModel = kind(**given)
+    required = {f.name: f.default is MISSING for f in fields(kind)}
+    unknown_fields = [key for key in values if key not in required]
+    missing_fields = [key for key, needed in required.items() if needed and key not in values]
+    if unknown_fields or missing_fields:
+        fault = f"has no field {unknown_fields[0]!r}" if unknown_fields else f"needs {', '.join(missing_fields)}"
+        raise UsageError(f"model {name!r} {fault}. Its fields: {', '.join(required)}.")
+    model: PrivacyModel = kind(**values)
     return model
 
 
 def parse_model(text: str) -> dict[str, Any]:
-    """Return the plain values that a text describes: the name, the column where there is one, then field=value.
+    """Read a model as users write it on the command line.
+
+    Args:
+        text: The name, the column if the model has one, then field=value for each field.
+
+    Returns:
+        The plain values of the model.
+
+    Raises:
+        UsageError: The text cannot be read.
 
     >>> parse_model("t-closeness salary t=0.2 distance=ordered")
     {'name': 't-closeness', 'column': 'salary', 't': '0.2', 'distance': 'ordered'}
@@ -68,14 +85,14 @@ def parse_model(text: str) -> dict[str, Any]:
     try:
         name, *words = shlex.split(text)
     except ValueError:
-        raise UsageError(f"--model {text!r} cannot be read. Write --model 'entropy-l disease l=2'.") from None
+        raise UsageError(f"model {text!r} cannot be read. {EXAMPLE}") from None
     spec: dict[str, Any] = {"name": name}
     for i, word in enumerate(words):
         key, equals, value = word.partition("=")
         if not equals and i == 0:
             spec["column"] = word
         elif not equals or not value or key in spec:
-            raise UsageError(f"--model {text!r}: {word!r} is no field=value. Write --model 'entropy-l disease l=2'.")
+            raise UsageError(f"model {text!r}: {word!r} is not of the form field=value. {EXAMPLE}")
         else:
             spec[key] = tuple(value.split("|")) if key == "order" else {"true": True, "false": False}.get(value, value)
     return spec

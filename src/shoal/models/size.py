@@ -1,4 +1,4 @@
-"""Models that count rows."""
+"""Models that count the rows of a group."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.models.base import Basis, Groups
 from shoal.models.model import Model, shown, too_few_rows
 from shoal.models.terms import Distributions, Term
@@ -36,26 +36,26 @@ class KAnonymity(Model):
 
     @property
     def minimum_size(self) -> int:
-        """No group with fewer rows can pass."""
+        """The smallest size that can pass."""
         return self.k
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it has fewer than k rows."""
+        """Return for each group whether it has fewer than k rows."""
         return groups.sizes < self.k
 
     def _reason(self, whole: Groups) -> str:
         return too_few_rows(self.k, int(whole.sizes[0]))
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"k-anonymity with k = {self.k}"
 
 
 @dataclass(frozen=True)
 class PersonalK(Model):
-    """Every group has at least as many rows as each of its rows asks for in the column of personal k.
+    """Every group has at least as many rows as each of its rows requires in the column of personal k.
 
-    Not monotone: a row that asks for more may enter.
+    Not monotone: a row that requires more may join.
 
     >>> PersonalK().describe()
     "each row's own k"
@@ -65,11 +65,11 @@ class PersonalK(Model):
 
     @property
     def basis(self) -> Basis:
-        """The size, and the largest k asked for."""
+        """What decides: the size, and the largest personal k."""
         return Basis.PERSONAL_K
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether a row of it asks for more rows than it has."""
+        """Return for each group whether a row requires more rows than the group has."""
         return groups.sizes < groups.largest_personal_k
 
     def terms(self, whole: Distributions) -> tuple[Term, ...]:
@@ -81,18 +81,18 @@ class PersonalK(Model):
         assert whole.personal_k is not None
         greedy = int(whole.counts[(whole.labels >= 0) & (whole.personal_k > size)].sum())
         return (
-            f"each row's own k cannot be met: {greedy} row{'s ask' if greedy > 1 else ' asks'} for more than the "
-            f"{size} rows of the table. Ask for at most {size}, or allow as many rows to be suppressed."
+            f"each row's own k cannot be met: {greedy} row{'s require' if greedy > 1 else ' requires'} more than the "
+            f"{size} rows of the table. Require at most {size}, or raise {setting('suppression_limit')}."
         )
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return "each row's own k"
 
 
 @dataclass(frozen=True)
 class MaximalRisk(Model):
-    """No row is found with a chance above the limit: every group has at least 1 / limit rows.
+    """The re-identification risk of no row exceeds the limit: every group has at least 1 / limit rows.
 
     >>> MaximalRisk(0.05).minimum_size
     20
@@ -107,26 +107,26 @@ class MaximalRisk(Model):
 
     @property
     def minimum_size(self) -> int:
-        """No group with fewer rows can pass."""
+        """The smallest size that can pass."""
         return -(-self.limit.denominator // self.limit.numerator)
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it has fewer than 1 / limit rows."""
+        """Return for each group whether it has fewer than 1 / limit rows."""
         return groups.sizes < self.minimum_size
 
     def _reason(self, whole: Groups) -> str:
         return _risk_reason(whole, "maximal", self.limit)
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"maximal risk of {shown(self.limit)}, so groups of {self.minimum_size}"
 
 
 @dataclass(frozen=True)
 class AverageRisk(Model):
-    """The mean over all rows of the chance to be found, which is groups / rows, is at most the limit.
+    """The mean re-identification risk over all rows, which is groups / rows, is at most the limit.
 
-    A promise about all groups together. Where it is broken, the groups with fewer than 1 / limit rows count as failing.
+    A requirement on all groups together. If it is not met, the groups with fewer than 1 / limit rows fail.
 
     >>> AverageRisk(0.1).describe()
     'average risk of 0.1'
@@ -141,20 +141,20 @@ class AverageRisk(Model):
 
     @property
     def basis(self) -> Basis:
-        """All groups together."""
+        """What decides: all groups together."""
         return Basis.TABLE
 
     @property
     def monotone(self) -> bool:
-        """Fewer groups, less risk."""
+        """Merging groups lowers the risk."""
         return True
 
     def most_groups(self, n_rows: int) -> int:
-        """Return how many groups so many rows may fall into."""
+        """Return the maximum number of groups for a number of rows."""
         return int(self.limit * n_rows)
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Say of each group whether it is too small, where there are too many."""
+        """Return for each group whether it is too small, if there are too many groups."""
         every = groups.whole or groups
         if every.n_groups <= self.most_groups(int(every.sizes.sum())):
             return np.zeros(groups.n_groups, dtype=bool)
@@ -164,7 +164,7 @@ class AverageRisk(Model):
         return _risk_reason(whole, "average", self.limit)
 
     def describe(self) -> str:
-        """Say in words what is promised."""
+        """Describe the requirement in words."""
         return f"average risk of {shown(self.limit)}"
 
 
@@ -179,5 +179,5 @@ def _risk_reason(whole: Groups, which: str, limit: Fraction) -> str:
     size = int(whole.sizes[0])
     return (
         f"{which} risk: all {size} rows as one group have a risk of {round_up(Fraction(1, size), 6)}, the limit "
-        f"{shown(limit)} cannot hold. Use at least {round_up(Fraction(1, size), 6)}."
+        f"{shown(limit)} cannot be met. Use at least {round_up(Fraction(1, size), 6)}."
     )

@@ -1,4 +1,4 @@
-"""Comparisons that are exact at the threshold: numbers as they were written, counts as integers."""
+"""Comparisons that are exact at the threshold: decimals as users write them, counts as integers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from shoal.errors import UsageError
 
 __all__ = ["above_limits", "compare", "entropy_falls_short", "exact_number", "natural_log", "round_up", "whole_number"]
 
-NEAR = 1e-9  # floats that differ by less are compared as integers
-EXACT_ROWS = 20_000  # up to here powers of counts are worked out whole
+NEAR = 1e-9  # floats that differ by less are compared exactly
+EXACT_ROWS = 20_000  # up to this many rows, powers of counts are computed as integers
 DIGITS = 50
 
 
 def exact_number(
     model: str, name: str, value: object, low: Fraction | int, high: Fraction | int | None = None
 ) -> Fraction:
-    """Return a threshold as the fraction that its decimal text says: 0.2 is a fifth."""
+    """Return a threshold as the fraction that its decimal text denotes: 0.2 is one fifth."""
     try:
         number = Fraction(-1) if isinstance(value, bool) else Fraction(str(value).strip())
     except (ValueError, ZeroDivisionError):
@@ -37,7 +37,7 @@ def exact_number(
 
 
 def whole_number(model: str, name: str, value: object) -> int:
-    """Return a whole number from 1 on."""
+    """Return a positive integer."""
     try:
         number = int(value) if isinstance(value, str) and value.isdigit() else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -59,7 +59,7 @@ def compare(a: NDArray[np.int64], b: NDArray[np.int64], bound: Fraction) -> NDAr
 def above_limits(
     rows: NDArray[np.int64], sizes: NDArray[np.int64], codes: NDArray[np.int64], limits: Sequence[Fraction]
 ) -> NDArray[np.bool_]:
-    """Say of each pair of group and value whether its share, rows / sizes, is above the limit of its code."""
+    """Return for each pair of group and value whether its share, rows / sizes, is above the limit of its code."""
     near = np.array([float(limit) for limit in limits])[codes]
     shares = rows / sizes
     above = np.asarray(shares > near)
@@ -77,11 +77,11 @@ def natural_log(number: Fraction) -> Fraction:
 
 
 def entropy_falls_short(counts: Sequence[int], least: Fraction) -> bool:
-    """Say whether the entropy of these counts is below log(least), whatever the base.
+    """Say whether the entropy of these counts is below log(least), in any base.
 
-    The entropy is at least log l just if n^n >= l^n * product of c^c. Up to 20,000 rows (counts divided by their common
-    divisor) that is worked out in integers, so that a tie passes; beyond, with 50 digits, and what cannot be told apart
-    falls short.
+    The entropy is at least log l if and only if n^n >= l^n * product of c^c. Up to 20,000 rows (after division by the
+    common divisor of the counts) this is computed in integers, so a tie passes; beyond, with 50 digits, and a tie that
+    these cannot decide fails.
     """
     divisor = math.gcd(*counts)
     counts = [count // divisor for count in counts]
@@ -97,6 +97,6 @@ def entropy_falls_short(counts: Sequence[int], least: Fraction) -> bool:
 
 
 def round_up(number: Fraction, digits: int = 4) -> str:
-    """Write a number with at most so many decimals, none of them below it."""
+    """Round a number up to some decimals and format it."""
     scale = 10**digits
     return f"{math.ceil(number * scale) / scale:.{digits}f}".rstrip("0").rstrip(".")

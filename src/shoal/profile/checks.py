@@ -182,11 +182,11 @@ def is_italian_code(text: str) -> bool:
     plain = text.upper()
     if re.fullmatch(r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]", plain) is None:
         return False
-    odd = dict(zip("0123456789", (1, 0, 5, 7, 9, 13, 15, 17, 19, 21), strict=True))
+    odd_values = dict(zip("0123456789", (1, 0, 5, 7, 9, 13, 15, 17, 19, 21), strict=True))
     letters = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
-    odd |= dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", letters, strict=True))
-    even = [int(sign) if sign.isdigit() else ord(sign) - 65 for sign in plain[1:15:2]]
-    return (sum(odd[sign] for sign in plain[0:15:2]) + sum(even)) % 26 == ord(plain[15]) - 65
+    odd_values |= dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", letters, strict=True))
+    even_values = [int(sign) if sign.isdigit() else ord(sign) - 65 for sign in plain[1:15:2]]
+    return (sum(odd_values[sign] for sign in plain[0:15:2]) + sum(even_values)) % 26 == ord(plain[15]) - 65
 
 
 def is_spanish_dni(text: str) -> bool:

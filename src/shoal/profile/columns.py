@@ -165,8 +165,8 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
     import numpy as np
     import polars as pl
 
-    known = ~values.texts.is_in(pl.Series(["", *markers], dtype=pl.String).implode())
-    texts, counts = values.texts.filter(known), values.counts[known.to_numpy()]
+    is_value = ~values.texts.is_in(pl.Series(["", *markers], dtype=pl.String).implode())
+    texts, counts = values.texts.filter(is_value), values.counts[is_value.to_numpy()]
     n_known = int(counts.sum())
     kind, date_format, other_format, slips, slips_kind = _kind(texts)
     lengths = texts.str.len_chars().to_numpy() if len(texts) else np.zeros(1, dtype=np.int64)
@@ -203,16 +203,16 @@ def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
 
     if not len(texts):
         return Kind.CATEGORICAL, None, None, 0, ""
-    found = find_date_format(texts)
-    if found is not None and found.misfits == 0:
-        return Kind.DATE, found.form, found.other, 0, ""
+    dates = find_date_format(texts)
+    if dates is not None and dates.misfits == 0:
+        return Kind.DATE, dates.form, dates.other, 0, ""
     fits = texts.str.contains(NUMBER_PATTERN) & ~texts.str.contains(PADDED_PATTERN)
     finite = texts.filter(fits).cast(pl.Float64, strict=False).is_finite().fill_null(False)
     numbers = int(finite.sum())
     if numbers == len(texts):
         return Kind.NUMERIC, None, None, 0, ""
-    if found is not None:
-        return Kind.CATEGORICAL, None, None, found.misfits, f"dates in the format {found.form}"
+    if dates is not None:
+        return Kind.CATEGORICAL, None, None, dates.misfits, f"dates in the format {dates.form}"
     if numbers >= 0.9 * len(texts) and not texts.str.contains(PADDED_PATTERN).any():
         return Kind.CATEGORICAL, None, None, len(texts) - numbers, "numbers"
     commas = int(texts.str.contains(COMMA_PATTERN).sum())

@@ -99,33 +99,35 @@ def find_dependencies(
     """
     import numpy as np
 
-    found: dict[tuple[str, str], float] = {}
+    remaining: dict[tuple[str, str], float] = {}
     for name in columns if candidates is None else candidates:
         codes, n_values = columns[name]
         repeated = np.bincount(codes, minlength=n_values)[codes] > 1
         if repeated.sum() < max(20, 0.01 * len(codes)):
             continue
-        whole = bool(repeated.all())
-        given = Coded(codes if whole else codes[repeated], n_values)
-        known = _entropy(_count(*given))
+        all_repeat = bool(repeated.all())
+        column = Coded(codes if all_repeat else codes[repeated], n_values)
+        entropy = _entropy(_count(*column))
         for target in targets:
-            wanted = columns[target]
-            if target != name:
-                share = _left(given, wanted if whole else Coded(wanted.codes[repeated], wanted.n_values), known)
-                if share < DETERMINED:
-                    found[name, target] = share
-    answers = []
-    for (column, target), share in found.items():
-        mutual = (target, column) in found
-        if not mutual or column < target:
-            answers.append(Dependency(column, target, share, mutual))
-    return sorted(answers, key=lambda dependency: (dependency.column, dependency.target))
+            if target == name:
+                continue
+            codes, n_values = columns[target]
+            share = _remaining(column, entropy, Coded(codes if all_repeat else codes[repeated], n_values))
+            if share < DETERMINED:
+                remaining[name, target] = share
+    dependencies = []
+    for (name, target), share in remaining.items():
+        mutual = (target, name) in remaining
+        if not mutual or name < target:
+            dependencies.append(Dependency(name, target, share, mutual))
+    return sorted(dependencies, key=lambda dependency: (dependency.column, dependency.target))
 
 
-def _left(given: Coded, wanted: Coded, known: float) -> float:
-    """Return the share of a column's entropy that remains when another one, of entropy `known`, is given."""
-    whole = _entropy(_count(*wanted))
-    return max(0.0, _entropy(_counts([given, wanted])) - known) / whole if whole > 0 else 1.0
+def _remaining(column: Coded, entropy: float, target: Coded) -> float:
+    """Return the share of a target's entropy that remains when a column, with its entropy, is known."""
+    target_entropy = _entropy(_count(*target))
+    joint_entropy = _entropy(_counts([column, target]))
+    return max(0.0, joint_entropy - entropy) / target_entropy if target_entropy > 0 else 1.0
 
 
 def _counts(columns: Sequence[Coded]) -> NDArray[np.int64]:

@@ -99,8 +99,8 @@ class Profile:
         return {
             "columns": [column.as_dict() for column in self.columns],
             "combinations": [
-                {"columns": list(one.columns), "unique_share": round(one.share, 6)}
-                for one in self.singling.combinations
+                {"columns": list(combination.columns), "unique_share": round(combination.share, 6)}
+                for combination in self.singling.combinations
             ],
             "warnings": [{"about": w.about, "columns": list(w.columns), "text": w.text} for w in self.warnings],
         }
@@ -119,11 +119,11 @@ def profile_table(table: Table) -> Profile:
     values = [distinct_values(table.frame[name]) for name in table.names]
     markers = find_markers(values)
     columns = []
-    for one in values:
-        facts = profile_column(one, markers.declared)
+    for cells in values:
+        facts = profile_column(cells, markers.declared)
         columns.append(ProfiledColumn(facts, propose(facts)))
     qi = [column.name for column in columns if column.proposal.role is Role.QI]
-    coded = {one.name: one.coded for one in values}
+    coded = {cells.name: cells.coded for cells in values}
     singling = find_singling({name: coded[name] for name in qi})
     warnings = (
         *_warn_header(columns),
@@ -160,15 +160,17 @@ def _warn_feasibility(n_rows: int, qi: Sequence[str]) -> Iterator[Warned]:
 
 
 def _warn_markers(values: Sequence[Distinct], markers: Markers, n_rows: int) -> Iterator[Warned]:
-    for one in values:
-        about = f"column {one.name!r}"
-        declared = {text: rows for text, rows in markers.by_column[one.name].items() if text in markers.declared}
+    for cells in values:
+        about = f"column {cells.name!r}"
+        declared = {text: rows for text, rows in markers.by_column[cells.name].items() if text in markers.declared}
         if declared:
             shares = ", ".join(f"{text!r} ({rows / n_rows:.1%} of the rows)" for text, rows in sorted(declared.items()))
-            yield Warned("missing", (one.name,), Note(about, f"{shares} counts as missing", "check that this is right"))
-        if one.blank:
+            yield Warned(
+                "missing", (cells.name,), Note(about, f"{shares} counts as missing", "check that this is right")
+            )
+        if cells.blank:
             text = "{cells} cells contain only blanks and count as missing"
-            yield Warned("missing", (one.name,), Note(about, text, counts={"cells": one.blank}))
+            yield Warned("missing", (cells.name,), Note(about, text, counts={"cells": cells.blank}))
     for name, marker in markers.doubtful:
         text = f"{marker!r} may mark a missing value, but looks like a real value here or in another column"
         cure = "add it to missing if it is a marker"
@@ -200,7 +202,7 @@ def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
 
 
 def _warn_look_alikes(columns: Sequence[ProfiledColumn], values: Sequence[Distinct]) -> Iterator[Warned]:
-    for column, one in zip(columns, values, strict=True):
+    for column, cells in zip(columns, values, strict=True):
         if column.proposal.role not in RELEASED_ROLES:
             continue
         about = f"column {column.name!r}"
@@ -212,10 +214,10 @@ def _warn_look_alikes(columns: Sequence[ProfiledColumn], values: Sequence[Distin
             )
             cure = "give them one spelling, or they count as different values"
             yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": alike}))
-        if one.merged:
+        if cells.merged:
             text = "{values} spellings differ from another one only in outer blanks or Unicode composition"
             cure = "in a quasi-identifier they count as one value"
-            yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": one.merged}))
+            yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": cells.merged}))
 
 
 def _warn_dependencies(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
 
 from shoal import metrics
 from shoal.encoding.encode import encode
@@ -16,84 +16,60 @@ from shoal.metrics import Measures
 from shoal.metrics.association import derive_weights
 from shoal.metrics.pair import open_pair
 from shoal.metrics.released_cells import Domain
-from shoal.models import PrivacyModel
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.release.release import Release
 from shoal.rules import Rule as ConstraintRule
 from shoal.rules import compile_rules
-from shoal.schema import check_lists
-from shoal.settings.settings import AUTO, Settings, read_config
+from shoal.schema import Reading
+from shoal.settings.keywords import SettingsKeywords, list_keywords, settings_from
+from shoal.settings.read import read_config
+from shoal.settings.settings import AUTO, Settings
 from shoal.tables.watch import make_watch
 
-__all__ = ["anonymize", "measure"]
+__all__ = ["anonymize", "measure", "measure_files"]
 
 
+@list_keywords
 def anonymize(
     frame: Any,
     *,
-    qi: Sequence[str] = (),
     k: int | None = None,
-    l: int | None = None,
-    t: float | str | None = None,
-    k_column: str | None = None,
-    population: Any = None,
-    suppression_limit: float | str | None = None,
-    rules: Sequence[ConstraintRule] = (),
-    weights: Mapping[str, float] | str | None = None,
-    all_qi: bool | None = None,
-    sensitive: Sequence[str] = (),
-    insensitive: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    others: str | None = None,
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] = (),
-    missing: Sequence[str] = (),
     method: str | Method | None = None,
-    effort: str | None = None,
-    models: Iterable[PrivacyModel] = (),
-    seed: int | None = None,
+    config: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     keep_order: bool = False,
     bound: bool | None = None,
-    config: str | os.PathLike[str] | None = None,
-    person: str | None = None,
-    accept_unique: Sequence[str] = (),
-    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | None = None,
-    trust_hierarchies: bool = False,
-    unknown: str | None = None,
-    snap: bool | None = None,
-    grids: Mapping[str, str] | None = None,
-    cells: str | None = None,
-    spreadsheet_safe: bool | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
     engine: str | None = None,
     memory: str | None = None,
     progress: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    **settings: Unpack[SettingsKeywords],
 ) -> Release:
     """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
 
-    frame: pandas, polars or pyarrow. qi, sensitive, insensitive, drop: the columns by role; a column without one is an
-    error unless others is "drop" or "insensitive". numeric, categorical, dates: the kind of a quasi-identifier where it
-    should not be told from its cells; dates may map a name to its strptime format. missing: texts that stand for a
-    missing value beside the empty one. l, t: distinct l-diversity and t-closeness of every sensitive column; models:
-    others, such as shoal.EntropyLDiversity("disease", l=2). k_column: the column that holds each row's own k.
-    population: a frame or the path of the table that this one was drawn from, for models that count it.
-    suppression_limit: the largest share of the rows that may be left out. rules: shoal.Rule values that say what groups
-    should not mix, and weights of the quasi-identifiers, for methods that heed them; "auto" gives less weight to a
-    column the more the others tell of it. all_qi: recode the sensitive
-    columns too. method: a name from shoal.methods or an instance with its options. keep_order: rows as in the frame in
-    place of sorted. effort: how long shoaling looks for less loss, "fast", "normal" or "high". bound: take all the time
-    that release.lower_bound, what any release of the table must lose, may need. config: a shoal.toml whose settings
-    hold where an argument is left out. person: the column that says which rows are one person's; k then counts people.
-    accept_unique: insensitive columns
-    that may leave with rare values. hierarchies: by quasi-identifier, made or read by shoal.hierarchy, or the path of a
-    file; trust_hierarchies takes labels that are not true of their values; unknown="top" suppresses values that a
-    hierarchy lacks. snap: ranges end on a round grid, or on the one in grids. cells="bounds": a file gets two columns
-    for each range. spreadsheet_safe: formulas in the file are made harmless. decimal, thousands: the marks in numbers.
+    Args:
+        frame: A pandas, polars or pyarrow table, or the path of a file.
+        k: Smallest group: every row has at least k-1 look-alikes. 5 is a common start.
+        method: A name from `shoal.methods`, or an instance with its options; shoaling by default.
+        config: A shoal.toml. Its settings and the keywords merge key by key; keywords come first.
+        threads: Number of threads; all cores by default. The result does not depend on it.
+        keep_order: Keep the rows in the order of the frame, unsorted. The order can identify people.
+        bound: Whether `release.lower_bound`, the loss that no release can avoid, may take as long as it needs.
+        engine: What counts the rows of a file: "memory" by default, or "duckdb".
+        memory: Memory limit of DuckDB, such as "4GB".
+        progress: Called with the name of the stage and the share of it that is done.
+        cancelled: Asked now and then whether to stop; the run then raises `CancelledError`.
+        **settings: All optional, and spelled as in shoal.toml and on the command line:
+            {settings}
+
+    Returns:
+        The release, not yet written.
+
+    Raises:
+        UsageError: If a setting is unknown or wrong.
+        InputError: If the table cannot be used as it is.
+        InfeasibleError: If the goal cannot be reached on this table.
 
     >>> import shoal
     >>> release = shoal.anonymize(
@@ -102,51 +78,16 @@ def anonymize(
     >>> release.measures.smallest_group >= 10
     True
     """
-    check_lists(qi=qi, sensitive=sensitive, insensitive=insensitive, drop=drop)
-    given = Settings(
-        k=k,
-        l=l,
-        t=t,
-        k_column=k_column,
-        population=population,
-        suppression_limit=suppression_limit,
-        constraints=tuple(rules),
-        weights=weights if isinstance(weights, str) else dict(weights or {}),
-        all_qi=all_qi,
-        qi=tuple(qi),
-        sensitive=tuple(sensitive),
-        insensitive=tuple(insensitive),
-        drop=tuple(drop),
-        others=others,
-        numeric=tuple(numeric),
-        categorical=tuple(categorical),
-        dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates, "%Y-%m-%d"),
-        missing=tuple(missing),
-        method=method if isinstance(method, str) else None,
-        effort=effort,
-        seed=seed,
-        person=person,
-        accept_unique=tuple(accept_unique),
-        hierarchies=dict(hierarchies or {}),
-        trust_hierarchies=trust_hierarchies or None,
-        unknown=unknown,
-        snap=snap,
-        grids=dict(grids or {}),
-        cells=cells,
-        spreadsheet_safe=spreadsheet_safe,
-        decimal=decimal,
-        thousands=thousands,
-    )
+    keywords = settings_from({**settings, "k": k, "method": method if isinstance(method, str) else None})
     saved = read_config(config) if config is not None else Settings()
-    settings = given.over(saved)
-    run = make_run(settings, threads=threads or os.cpu_count() or 1, watch=make_watch(progress, cancelled))
+    merged = keywords.over(saved)
+    run = make_run(merged, threads=threads or os.cpu_count() or 1, watch=make_watch(progress, cancelled))
     job = Job.from_settings(
         frame,
-        settings,
+        merged,
         run=run,
         saved=saved,
         method=None if isinstance(method, str) else method,
-        models=models,
         engine=engine,
         memory=memory,
         keep_order=keep_order,
@@ -163,7 +104,7 @@ def measure(
     k: int | None = None,
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    dates: Mapping[str, str] | None = None,
+    dates: Sequence[str] | Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     weights: Mapping[str, float] | str | None = None,
     domains: Mapping[str, Domain] | None = None,
@@ -171,14 +112,31 @@ def measure(
     climb: Climb | None = None,
     target: str | None = None,
     rules: Sequence[ConstraintRule] = (),
-    decimal: str = ".",
-    thousands: str = "",
+    decimal: str | None = None,
+    thousands: str | None = None,
 ) -> Measures:
-    """Score any tool's release of a table: frames or paths of CSV files.
+    """Score a release of any tool: frames, or paths of files.
 
-    climb: how the levels of the hierarchies weigh in the distortion, all alike where it is left out. target: the column
-    of classes for the classification metric. rules: of the quasi-identifiers, for the research value. weights: of
-    them, or "auto" for those that anonymize derives from the original.
+    Args:
+        original: The original table.
+        released: The release.
+        qi: The quasi-identifiers.
+        k: The k of the release, for measures that depend on it.
+        numeric: Columns to read as numbers.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the format of each.
+        missing: Texts that mean a missing value.
+        weights: Weights of the quasi-identifiers; "auto" derives them from the original, as `anonymize` does.
+        domains: Domains of columns, if they exceed the values of the original.
+        hierarchies: Hierarchies by column.
+        climb: Weights of the levels of hierarchies in the distortion; equal by default.
+        target: A column of classes, for the classification metric.
+        rules: Data constraint rules of the quasi-identifiers, for the research value.
+        decimal: The decimal mark of numbers.
+        thousands: The thousands mark of numbers.
+
+    Returns:
+        The measures.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -186,18 +144,40 @@ def measure(
     >>> round(shoal.measure(before, after, qi=["age"]).ncp, 3)
     0.375
     """
-    pair = open_pair(
+    reading = Reading.of_cells(
+        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+    )
+    return measure_files(
         original,
         released,
         qi=qi,
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        missing=missing,
+        k=k,
+        reading=reading,
+        weights=weights,
+        domains=domains,
         hierarchies=hierarchies,
-        decimal=decimal,
-        thousands=thousands,
+        climb=climb,
+        target=target,
+        rules=rules,
     )
+
+
+def measure_files(
+    original: Any,
+    released: Any,
+    *,
+    qi: Sequence[str],
+    reading: Reading,
+    k: int | None = None,
+    weights: Mapping[str, float] | str | None = None,
+    domains: Mapping[str, Domain] | None = None,
+    hierarchies: Mapping[str, Rule] | None = None,
+    climb: Climb | None = None,
+    target: str | None = None,
+    rules: Sequence[ConstraintRule] = (),
+) -> Measures:
+    """Score a release; see `measure` for the arguments. `reading` says how cells are read."""
+    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:
         weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["CellCounts", "as_markdown", "count_cells", "describe_columns"]
 
 MEANINGS = {
-    Role.QI: "quasi-identifier: recoded so that each combination occurs in at least k rows",
-    Role.SENSITIVE: "sensitive: unchanged from the original",
-    Role.INSENSITIVE: "insensitive: unchanged from the original",
+    Role.QI: ("quasi-identifier", "recoded so that each combination occurs in at least k rows"),
+    Role.SENSITIVE: ("sensitive", "unchanged from the original"),
+    Role.INSENSITIVE: ("insensitive", "unchanged from the original"),
 }
 
 
@@ -71,7 +71,11 @@ def describe_columns(
     columns = []
     for column in schema.released:
         counts = cells[column.name]
-        entry: dict[str, Any] = {"name": column.name, "role": str(column.role), "meaning": MEANINGS[column.role]}
+        entry: dict[str, Any] = {
+            "name": column.name,
+            "role": str(column.role),
+            "meaning": ": ".join(MEANINGS[column.role]),
+        }
         if column.role is Role.QI:
             entry["kind"] = str(column.kind)
             entry["cells"] = _forms(column.kind, column.name in labelled)
@@ -106,7 +110,7 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
         cells = ", ".join(column.get("cells", ["unchanged from the original"]))
         kind = column.get("kind", "")
         lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
-    lines += ["", *(f"- {role}: {meaning.partition(': ')[2]}" for role, meaning in MEANINGS.items())]
+    lines += ["", *(f"- {role}: {meaning}" for role, (_, meaning) in MEANINGS.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -71,7 +71,7 @@ class Gate:
             release.schema,
             request.k,
             release.source.verify_columns(verification, self._step(0.0)),
-            release.file_rows.tolist(),
+            release.file_rows,
             release.claims(),
             keep_order=request.keep_order,
             labels=release.labels,

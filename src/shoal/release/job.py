@@ -176,16 +176,12 @@ class Job:
             return release
 
     def _source(self) -> Source:
-        settings = self.settings
         return find_source(
             self.data,
             self.engine,
             memory=self.memory,
             threads=self.run.threads,
-            delimiter=settings.delimiter,
-            encoding=settings.encoding,
-            header=settings.header,
-            sheet=settings.sheet,
+            reading=self.settings.reading,
         )
 
     @contextmanager

@@ -165,8 +165,8 @@ def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
     bound = release.lower_bound if request.tells_bound else None
     if bound is not None:
         least = f"{bound:.4f}" if private else percent(bound)
-        found = f"{evidence.loss:.4f}" if private else percent(evidence.loss)
-        checks.append({"what": f"loss; no k-anonymous release loses less than {least}", "found": found})
+        loss = f"{evidence.loss:.4f}" if private else percent(evidence.loss)
+        checks.append({"what": f"loss; no k-anonymous release loses less than {least}", "found": loss})
     return checks
 
 
@@ -220,8 +220,8 @@ def _cells(evidence: Evidence) -> list[dict[str, Any]]:
             continue
         table = evidence.released
         counted = zip(table.factor(column.name).texts.to_list(), table.counts(column.name).tolist(), strict=True)
-        shown, folded, rows = fold_rare(list(counted), k, MOST_CELLS)
-        listed = [{"cell": cell, "rows": count} for cell, count in shown]
+        frequent, folded, rows = fold_rare(list(counted), k, MOST_CELLS)
+        listed = [{"cell": cell, "rows": count} for cell, count in frequent]
         columns.append({"column": column.name, "cells": listed, "others": folded, "other_rows": rows})
     return columns
 

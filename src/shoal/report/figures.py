@@ -84,8 +84,8 @@ def gather(release: Release, written: Written) -> Evidence:
     released = Table(release.text, weights=None if weights is None else weights[release.source_rows])
     hidden = starred_rows(released, names)
     starred = int(hidden.sum() if released.weights is None else released.weights[hidden].sum())
-    shown = _part(released, ~hidden)
-    sizes = _count(release, shown, release.source_rows[~hidden], names)
+    grouped = _part(released, ~hidden)
+    sizes = _count(release, grouped, release.source_rows[~hidden], names)
     left_out = release.original.n_rows - release.measures.rows
     columns, loss = _columns(release, released, left_out)
     sensitive = [name for name in release.schema.names(Role.SENSITIVE) if name in released.names]
@@ -98,7 +98,7 @@ def gather(release: Release, written: Written) -> Evidence:
         left_out,
         loss,
         columns,
-        tuple(look_at_sensitive(shown, names, sensitive, release.request.k)),
+        tuple(look_at_sensitive(grouped, names, sensitive, release.request.k)),
         estimate(sizes, suppressed_rows=starred, counts=_counts(release)),
     )
 

@@ -39,8 +39,8 @@ def as_html(content: Mapping[str, Any]) -> str:
         roles=ROLES,
         loss=_loss(content),
         sizes=_sizes(content),
-        cells=[_cells(each) for each in content["cells"]],
-        spreads=[_spread(each) for each in content.get("before_after", ())],
+        cells=[_cells(column) for column in content["cells"]],
+        spreads=[_spread(column) for column in content.get("before_after", ())],
     )
 
 
@@ -59,10 +59,10 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
     k = content["reached"]["k"]
     counts = content["risk"]["counts"]
     columns = []
-    for each in content["groups"]:
-        low, high = each["smallest"], each["largest"]
+    for size_class in content["groups"]:
+        low, high, rows = size_class["smallest"], size_class["largest"], size_class["rows"]
         name = f"{low:,}" if low == high else f"{low:,}\N{EN DASH}{high:,}"
-        columns.append(Bar(name, each["rows"], f"{each['rows']:,}"))
+        columns.append(Bar(name, rows, f"{rows:,}"))
     return charts.histogram(
         "Group sizes",
         f"The smallest group has {content['risk']['smallest_group']:,} {counts}; the release required {k}.",
@@ -74,7 +74,7 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
 
 
 def _cells(column: Mapping[str, Any]) -> Chart:
-    rows = [Bar(each["cell"] or "(missing)", each["rows"], f"{each['rows']:,}") for each in column["cells"]]
+    rows = [Bar(cell["cell"] or "(missing)", cell["rows"], f"{cell['rows']:,}") for cell in column["cells"]]
     summary = f"{rows[0].name} occurs in {rows[0].words} rows." if rows else "No cell occurs in k rows or more."
     if column["others"]:
         summary += f" {column['others']:,} other cells occur in {column['other_rows']:,} rows together."
@@ -83,7 +83,7 @@ def _cells(column: Mapping[str, Any]) -> Chart:
 
 
 def _spread(column: Mapping[str, Any]) -> Chart:
-    rows = [Pair(each["name"], each["before"], each["after"]) for each in column["rows"]]
+    rows = [Pair(share["name"], share["before"], share["after"]) for share in column["rows"]]
     return charts.pairs(
         f"{column['column']} before and after",
         "Rows of each value or interval; a range or set counts evenly for all values that it covers.",

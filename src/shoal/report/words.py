@@ -37,13 +37,13 @@ def fold_rare(counted: Sequence[tuple[str, int]], k: int, most: int) -> tuple[li
     >>> fold_rare([("a", 9), ("b", 7), ("c", 2)], k=5, most=10)
     ([('a', 9)], 2, 9)
     """
-    ranked = sorted(counted, key=lambda one: (-one[1], one[0]))
-    shown = [one for one in ranked if one[1] >= k][:most]
-    rest = ranked[len(shown) :]
-    while shown and 0 < sum(rows for _, rows in rest) < k:
-        rest.append(shown.pop())
+    ranked = sorted(counted, key=lambda pair: (-pair[1], pair[0]))
+    frequent = [pair for pair in ranked if pair[1] >= k][:most]
+    rest = ranked[len(frequent) :]
+    while frequent and 0 < sum(rows for _, rows in rest) < k:
+        rest.append(frequent.pop())
     rows = sum(rows for _, rows in rest)
-    return (shown, len(rest), rows) if rows == 0 or rows >= k else (shown, 0, 0)
+    return (frequent, len(rest), rows) if rows == 0 or rows >= k else (frequent, 0, 0)
 
 
 def rounded(share: float) -> float:

@@ -17,12 +17,22 @@ from shoal.metrics.measure import starred_rows
 from shoal.models.thresholds import compare
 from shoal.risks.population_fit import count_fitting
 from shoal.risks.uniques import Uniques, estimate_uniques
-from shoal.schema import Kind, Role, Schema, check_lists
+from shoal.schema import Reading, Role, Schema, check_lists
 from shoal.tables import values
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
-__all__ = ["CONVENTIONS", "DEFAULT_THRESHOLD", "Exposure", "Fitting", "Risk", "estimate", "read_threshold", "risk"]
+__all__ = [
+    "CONVENTIONS",
+    "DEFAULT_THRESHOLD",
+    "Exposure",
+    "Fitting",
+    "Risk",
+    "estimate",
+    "estimate_risk",
+    "read_threshold",
+    "risk",
+]
 
 DEFAULT_THRESHOLD = "0.2"
 CELL_SIZE = "cell-size-"
@@ -201,23 +211,64 @@ def risk(
     weight: str | None = None,
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    dates: Mapping[str, str] | None = None,
+    dates: Sequence[str] | Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
-    decimal: str = ".",
-    thousands: str = "",
+    decimal: str | None = None,
+    thousands: str | None = None,
 ) -> Risk:
-    """Say how easily people are found in a table, released by whatever tool or not at all: a frame, or a path.
+    """Estimate how easily people are found in a table, released by any tool or not at all.
 
-    threshold: the largest chance allowed, such as 0.2, "1/11" or "cell-size-11". population: the number of people that
-    the table was drawn from, for estimates, or their table (a frame or a path), which is counted; the kinds and
-    hierarchies are for reading cells over its values. person: the column that says which rows are one person's. weight:
-    the column that says how many people of the population each row stands for.
+    Args:
+        released: A frame, or the path of a file.
+        qi: The quasi-identifiers.
+        threshold: The largest acceptable probability, such as 0.2, "1/11" or "cell-size-11".
+        population: The number of people from which the table was drawn, for estimates; or their table (a frame or a
+            path), which is counted. Kinds and hierarchies apply to its values.
+        person: The column that identifies the person of each row.
+        weight: The column with the number of people that each row represents.
+        numeric: Columns to read as numbers.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the format of each.
+        missing: Texts that mean a missing value.
+        hierarchies: Hierarchies by column.
+        decimal: The decimal mark of numbers.
+        thousands: The thousands mark of numbers.
+
+    Returns:
+        The risk.
 
     >>> import polars as pl, shoal
     >>> shoal.risk(pl.DataFrame({"age": ["30", "40", "40", "40"]}), qi=["age"]).uniques
     1
     """
+    reading = Reading.of_cells(
+        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+    )
+    return estimate_risk(
+        released,
+        qi=qi,
+        reading=reading,
+        threshold=threshold,
+        population=population,
+        person=person,
+        weight=weight,
+        hierarchies=hierarchies,
+    )
+
+
+def estimate_risk(
+    released: Any,
+    *,
+    qi: Sequence[str],
+    reading: Reading,
+    threshold: object = DEFAULT_THRESHOLD,
+    population: Any = None,
+    person: str | None = None,
+    weight: str | None = None,
+    hierarchies: Mapping[str, Rule] | None = None,
+) -> Risk:
+    """Estimate the risk of a table; see `risk` for the arguments. `reading` says how cells are read."""
     check_lists(qi=qi)
     table = as_table(released)
     absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
@@ -228,22 +279,12 @@ def risk(
     kept = np.flatnonzero(~starred)
     _, first, labels = np.unique(table.group_labels(qi)[kept], return_index=True, return_inverse=True)
     is_size = isinstance(population, int)
-    fitting = _weighed(table, kept, labels, weight, values.Marks(decimal, thousands)) if weight is not None else None
+    fitting = _weighed(table, kept, labels, weight, values.Marks(*reading.marks)) if weight is not None else None
     if population is not None and not is_size:
         if weight is not None or person is not None:
             raise UsageError("a population's table and weights or persons do not go together. Give one of them.")
-        kinds = dict.fromkeys(numeric, Kind.NUMERIC) | dict.fromkeys(categorical, Kind.CATEGORICAL)
         people = as_table(population)
-        schema = Schema.build(
-            people.names,
-            {Role.QI: qi},
-            kinds=kinds,
-            date_formats=dates,
-            others="insensitive",
-            missing=missing,
-            decimal=decimal,
-            thousands=thousands,
-        )
+        schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
         fitting = Fitting(count_fitting(table, kept[first], people, schema, hierarchies or {}), "population")
     return estimate(
         _sizes(table, kept, labels, person),

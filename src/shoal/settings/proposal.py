@@ -2,86 +2,114 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from shoal.profile.detect import Proposal
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
-from shoal.schema import Kind
-from shoal.settings.toml import key, string
+from shoal.schema import Kind, Role
+from shoal.settings.fields import Place
+from shoal.settings.settings import FIELDS, Settings
+from shoal.settings.write import to_toml
 from shoal.tables.targets.text_file import check_text_target, write_text
 
-__all__ = ["check_target", "document", "write_document"]
+__all__ = ["apply_settings", "check_target", "document", "write_document"]
 
 WIDTH = 110
 HEADER = """\
-Made by shoal init: a proposal, to be read by somebody who knows the table.
+A proposal by shoal init, to be reviewed by someone who knows the table.
 
-role = "identifier"   names a person or is as good as a name: never released
-role = "qi"           others may know it (quasi-identifier): recoded until every row has its look-alikes
-role = "sensitive"    must not be learned about a person: released as it is
-role = "insensitive"  neither known nor harmful: released as it is
+role = "identifier"   identifies a person: never released
+role = "qi"           quasi-identifier, known to others: generalised until every row has its look-alikes
+role = "sensitive"    nobody may learn it about a person: released unchanged
+role = "insensitive"  neither known nor harmful: released unchanged
 
 Then: shoal anonymize DATA.csv -o OUT.csv --config shoal.toml
-The comments hold counts and shares; no cell of the table stands here, but for the missing markers.
+The comments contain counts and shares, but no cell of the table other than missing markers.
 """
+K_COMMENT = "Smallest group: every row has at least k-1 look-alikes. A larger k protects better and loses more."
+MISSING_COMMENT = "CHECK: these texts seem to mean a missing value, in every column, besides the empty cell."
 
 
-def document(profile: Profile) -> str:
-    """Return the text of the shoal.toml."""
-    lines = [*_comment(HEADER.splitlines()), ""]
-    lines += [
-        "# Rows that must look alike at least. Larger hides better and costs more meaning.",
-        f"k = {PROPOSED_K}",
-        "",
-    ]
-    lines += _comment(
-        " ".join(w.text.sentences()).strip()
-        for w in profile.warnings
-        if not w.columns or w.about in ("header", "roles")
-    )
-    if profile.missing:
-        lines += _comment(
-            ["CHECK: texts that seem to stand for a missing value, in every column, beside the empty cell."]
-        )
-        lines += [f"missing = [{', '.join(map(string, profile.missing))}]", ""]
-    if profile.dialect is not None:
-        lines += ["[file]", f"delimiter = {string(profile.dialect.delimiter)}"]
-        lines += [f"encoding = {string(profile.dialect.encoding)}"]
-        lines += [f"header = {'true' if profile.dialect.header else 'false'}", ""]
+def apply_settings(profile: Profile, settings: Settings) -> Profile:
+    """Return the profile with the roles, kinds and missing markers that the user gave in place of the proposed ones."""
+    roles: dict[str, Role] = {}
+    for each in FIELDS:
+        if each.place is Place.ROLE:
+            value = getattr(settings, each.name)
+            roles |= dict.fromkeys((value,) if isinstance(value, str) else value or (), Role(each.key))
+    kinds = {**settings.kinds, **settings.reading.kinds}
+    columns = []
+    for column in profile.columns:
+        facts, proposal = column.facts, column.proposal
+        role, kind = roles.get(column.name, proposal.role), Kind(kinds.get(column.name, proposal.kind))
+        if column.name in roles or column.name in kinds:
+            proposal = Proposal(role, kind, "from your settings", proposal.personal)
+        if column.name in settings.dates:
+            facts = replace(facts, date_format=settings.dates[column.name])
+        columns.append(ProfiledColumn(facts, proposal))
+    return replace(profile, columns=tuple(columns), missing=settings.missing or profile.missing)
+
+
+def document(profile: Profile, settings: Settings | None = None) -> str:
+    """Return the text of the shoal.toml.
+
+    Args:
+        profile: The profile, with the user's settings applied.
+        settings: What the user gave; the file contains it too.
+    """
+    names = [column.name for column in profile.columns]
+    general = [_sentences(w) for w in profile.warnings if not w.columns or w.about in ("header", "roles")]
+    comments = {"k": [K_COMMENT], **({"missing": [MISSING_COMMENT]} if profile.missing else {})}
     for column in profile.columns:
         warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
-        notes = list(map(_sentences, warnings))
-        lines += [*_column(column, notes), ""]
-    return "\n".join(lines)
+        comments[f"columns.{column.name}"] = list(_wrap(_remarks(column, warnings)))
+    header = [*HEADER.splitlines(), *([""] if general else []), *_wrap(general)]
+    return to_toml((settings or Settings()).over(_proposed(profile)), header=header, comments=comments, columns=names)
 
 
-def _column(column: ProfiledColumn, notes: Iterable[str]) -> Iterator[str]:
-    facts, proposal = column.facts, column.proposal
-    counted = (
-        f"{facts.distinct:,} distinct values; {facts.missing_share:.1%} of the cells missing; {facts.unique_share:.1%} "
-        "of the others stand in one row alone."
+def _proposed(profile: Profile) -> Settings:
+    """Return the profile as settings."""
+    values: dict[str, Any] = {}
+    for each in FIELDS:
+        if each.place is Place.ROLE:
+            names = profile.names(Role(each.key))
+            values[each.name] = names if each.form.is_list else next(iter(names), None)
+    kinds = {kind: [c for c in profile.columns if c.proposal.kind is kind] for kind in Kind}
+    if profile.dialect is not None:
+        dialect = profile.dialect
+        values |= {"delimiter": dialect.delimiter, "encoding": dialect.encoding, "header": dialect.header}
+    return Settings(
+        k=PROPOSED_K,
+        missing=profile.missing,
+        numeric=tuple(column.name for column in kinds[Kind.NUMERIC]),
+        categorical=tuple(column.name for column in kinds[Kind.CATEGORICAL]),
+        dates={column.name: column.facts.date_format or "" for column in kinds[Kind.DATE]},
+        **values,
     )
-    yield from _comment([f"{proposal.reason[0].upper()}{proposal.reason[1:]}.", counted])
-    yield from _comment(f"CHECK: {note}" for note in notes)
-    yield f"[columns.{key(column.name)}]"
-    yield f"role = {string(proposal.role)}"
-    yield f"kind = {string(proposal.kind)}"
-    if proposal.kind is Kind.DATE and facts.date_format is not None:
-        yield f"format = {string(facts.date_format)}"
+
+
+def _remarks(column: ProfiledColumn, warnings: Iterable[Warned]) -> Iterator[str]:
+    facts, reason = column.facts, column.proposal.reason
+    yield f"{reason[0].upper()}{reason[1:]}."
+    yield (
+        f"{facts.distinct:,} distinct values; {facts.missing_share:.1%} of the cells are missing; "
+        f"{facts.unique_share:.1%} of the others occur in one row only."
+    )
+    yield from (f"CHECK: {_sentences(warning)}" for warning in warnings)
 
 
 def _sentences(warning: Warned) -> str:
     return " ".join(warning.text.sentences()).strip()
 
 
-def _comment(texts: Iterable[str]) -> Iterator[str]:
+def _wrap(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        if len(text) <= WIDTH:
-            yield f"# {text}".rstrip()
-            continue
-        for line in textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False):
-            yield f"# {line}"
+        yield from textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def check_target(path: Path, source: Path, *, force: bool) -> None:
@@ -89,7 +117,19 @@ def check_target(path: Path, source: Path, *, force: bool) -> None:
     check_text_target(path, suffix=".toml", what="the proposal is a TOML file", source=source, force=force)
 
 
-def write_document(profile: Profile, path: Path, source: Path, *, force: bool = False) -> None:
-    """Write the shoal.toml whole or not at all; one that exists is replaced only with force."""
+def write_document(
+    profile: Profile, path: Path, source: Path, settings: Settings | None = None, *, force: bool = False
+) -> None:
+    """Write the shoal.toml completely or not at all; replace an existing file only with force."""
     check_target(path, source, force=force)
-    write_text(path, document(profile))
+    write_text(path, document(profile, _relative(settings or Settings(), path.parent)))
+
+
+def _relative(settings: Settings, folder: Path) -> Settings:
+    """Return the settings with paths that start from the folder of the new file."""
+
+    def relative(value: Any) -> Any:
+        return os.path.relpath(value, folder) if isinstance(value, str | os.PathLike) else value
+
+    hierarchies = {name: relative(rule) for name, rule in settings.hierarchies.items()}
+    return replace(settings, hierarchies=hierarchies, population=relative(settings.population))

@@ -1,19 +1,18 @@
-"""The settings of a run: from arguments, from a shoal.toml, or from both."""
+"""Settings: everything a user can set, in one table. The file is longer than others because of it."""
 
 from __future__ import annotations
 
-import inspect
 import os
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.grid import check_grid
-from shoal.errors import FileError, UsageError, join_problems
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.errors import UsageError, setting
+from shoal.schema import Reading, Role, Schema
+from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
+from shoal.settings.merge import merge
 
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
@@ -21,105 +20,329 @@ if TYPE_CHECKING:
     from shoal.rules import Rule as ConstraintRule
     from shoal.tables.table import Table
 
-__all__ = ["AUTO", "SIGNOFF", "Settings", "check_signoff", "read_config"]
+__all__ = ["AUTO", "FIELDS", "SIGNOFF", "Settings", "check_signoff"]
 
-AUTO = "auto"  # weights that the table itself gives
+AUTO = "auto"  # derive the weights from the table
+# The lines of a report that can be filled in.
+SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
+
+# The commands that have a setting.
+ANONYMIZE = frozenset({"anonymize"})
+SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
+PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
+COUNT = frozenset({"verify", "risk"})  # they count the groups of a release
+CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
+FILES = CELLS | {"simulate", "propose"}  # they read a file
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that a user may set about a run; what is None or empty is left open."""
+    """Everything a user can set about a run. A value that is None or empty leaves the setting open.
 
-    k: int | None = None
-    l: int | str | None = None  # of distinct l-diversity, on every sensitive column
-    t: float | str | None = None  # of t-closeness, on every sensitive column
-    models: tuple[Mapping[str, Any], ...] = ()  # further models, as plain values
-    k_column: str | None = None
-    population: Any = None  # a table, or the path of one
-    suppression_limit: float | str | None = None
-    constraints: tuple[Any, ...] = ()  # data constraint rules, or plain values that describe them
-    weights: Mapping[str, Any] | str = field(default_factory=dict)  # or AUTO
-    all_qi: bool | None = None
-    qi: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    others: str | None = None
-    numeric: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    dates: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-    method: str | None = None
-    effort: str | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
-    seed: int | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    sheet: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    person: str | None = None
-    accept_unique: tuple[str, ...] = ()
-    hierarchies: Mapping[str, Any] = field(default_factory=dict)  # a rule, or the path of a file
-    trust_hierarchies: bool | None = None
-    unknown: str | None = None
-    snap: bool | None = None
-    grids: Mapping[str, str] = field(default_factory=dict)
-    cells: str | None = None
-    spreadsheet_safe: bool | None = None
-    signoff: Mapping[str, str] = field(default_factory=dict)  # what the report says of who signs it; see SIGNOFF
-    kinds: Mapping[str, str] = field(default_factory=dict)  # of columns that are no quasi-identifiers, to see drift
+    Every field is declared by `entry`, from which its option, keyword and key in shoal.toml follow.
+    """
+
+    k: int | None = entry(
+        Form.INTEGER,
+        "Smallest group: every row has at least k-1 look-alikes. 5 is a common start.",
+        commands=frozenset({"anonymize", "verify", "measure"}),
+        least=1,
+    )
+    l: int | str | None = entry(
+        Form.INTEGER,
+        "Distinct l-diversity: the least number of distinct values of every sensitive column in each group.",
+        panel=Panel.MODELS,
+        commands=SEARCH | {"verify"},
+        least=1,
+    )
+    t: float | str | None = entry(
+        Form.NUMBER,
+        "t-closeness: the largest distance of each group from the table in every sensitive column, such as 0.2.",
+        panel=Panel.MODELS,
+        commands=SEARCH | {"verify"},
+    )
+    models: tuple[Mapping[str, Any] | PrivacyModel, ...] = entry(
+        Form.MODELS,
+        "Another privacy model, such as 'entropy-l disease l=2'. May be repeated.",
+        panel=Panel.MODELS,
+        commands=SEARCH | {"verify"},
+    )
+    k_column: str | None = entry(
+        Form.TEXT,
+        "Column that contains each row's own k; never released.",
+        panel=Panel.MODELS,
+        commands=ANONYMIZE | {"verify"},
+        place=Place.ROLE,
+        key="k",
+        metavar="COLUMN",
+    )
+    population: Any = entry(
+        Form.TABLE,
+        "Table of the population from which the rows were drawn, for k-map and delta-presence.",
+        panel=Panel.MODELS,
+        commands=SEARCH | {"verify"},
+        metavar="FILE",
+    )
+    suppression_limit: float | str | None = entry(
+        Form.NUMBER,
+        "Largest share of rows that may be suppressed, such as 0.02; 0 by default.",
+        panel=Panel.MODELS,
+        commands=SEARCH,
+    )
+    qi: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Quasi-identifiers: columns that others may know, comma-separated.",
+        panel=Panel.ROLES,
+        commands=FILES - {"init", "propose"},
+        place=Place.ROLE,
+    )
+    sensitive: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Sensitive columns: nobody may learn them about a person; released unchanged.",
+        panel=Panel.ROLES,
+        commands=SEARCH | {"verify", "measure"},
+        place=Place.ROLE,
+    )
+    insensitive: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Columns that are neither known to others nor harmful; released unchanged.",
+        panel=Panel.ROLES,
+        commands=SEARCH,
+        place=Place.ROLE,
+    )
+    drop: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Columns that identify people, such as names; never released.",
+        panel=Panel.ROLES,
+        commands=SEARCH,
+        place=Place.ROLE,
+        key="identifier",
+    )
+    person: str | None = entry(
+        Form.TEXT,
+        "Column that identifies the person of each row; k then counts people, not rows.",
+        panel=Panel.ROLES,
+        commands=SEARCH | {"risk"},
+        place=Place.ROLE,
+        metavar="COLUMN",
+    )
+    others: str | None = entry(
+        Form.TEXT,
+        "What to do with columns that have no role; an error by default.",
+        panel=Panel.ROLES,
+        commands=ANONYMIZE,
+        choices=("drop", "insensitive"),
+    )
+    all_qi: bool | None = entry(
+        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure"}
+    )
+    accept_unique: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Insensitive columns that may be released although some of their values occur in fewer than k rows.",
+        panel=Panel.ROLES,
+        commands=SEARCH,
+        place=Place.COLUMN,
+    )
+    numeric: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Columns to read as numbers; detected from the cells by default.",
+        panel=Panel.KINDS,
+        commands=CELLS,
+        place=Place.KIND,
+    )
+    categorical: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Columns to read as categories; detected from the cells by default.",
+        panel=Panel.KINDS,
+        commands=CELLS,
+        place=Place.KIND,
+    )
+    dates: Mapping[str, str] = entry(
+        Form.DATES,
+        "Columns to read as dates, with the format unless it is ISO: born or born=%d.%m.%Y.",
+        panel=Panel.KINDS,
+        commands=CELLS,
+        place=Place.KIND,
+        key="date",
+        metavar="COLUMN[=FORMAT]",
+    )
+    hierarchies: Mapping[str, Any] = entry(
+        Form.PAIRS,
+        "Hierarchy file of a column, such as zip=zip.csv. May be repeated.",
+        panel=Panel.KINDS,
+        commands=CELLS - {"init"},
+        place=Place.COLUMN,
+        key="hierarchy",
+        metavar="COLUMN=FILE",
+    )
+    trust_hierarchies: bool | None = entry(
+        Form.FLAG,
+        "Accept hierarchy labels that do not contain their values.",
+        panel=Panel.KINDS,
+        commands=CELLS - {"init"},
+    )
+    unknown: str | None = entry(
+        Form.TEXT,
+        "Values that a hierarchy lacks: an error, or top to release them as *.",
+        panel=Panel.KINDS,
+        commands=SEARCH,
+        choices=("error", "top"),
+    )
+    missing: tuple[str, ...] = entry(
+        Form.TEXTS,
+        "Texts that mean a missing value, besides the empty cell: '?,NA'.",
+        panel=Panel.FILES,
+        commands=CELLS | {"propose"},
+    )
+    delimiter: str | None = entry(
+        Form.TEXT,
+        "Cell separator of a CSV file, or tab; detected from the file by default.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+    )
+    encoding: str | None = entry(
+        Form.TEXT,
+        "Text encoding of a CSV file; UTF-8 by default.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+    )
+    header: bool | None = entry(
+        Form.FLAG,
+        "Whether the first line contains the column names; detected from the file by default.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+    )
+    sheet: str | None = entry(
+        Form.TEXT,
+        "Sheet of an Excel workbook; the first visible sheet by default.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+    )
+    decimal: str | None = entry(
+        Form.TEXT, "Decimal mark of numbers; a point by default.", panel=Panel.FILES, commands=CELLS, place=Place.FILE
+    )
+    thousands: str | None = entry(
+        Form.TEXT, "Thousands mark of numbers; none by default.", panel=Panel.FILES, commands=CELLS, place=Place.FILE
+    )
+    method: str | None = entry(
+        Form.TEXT, "The method; shoaling by default. `shoal methods` lists them.", panel=Panel.RUN, commands=ANONYMIZE
+    )
+    effort: str | None = entry(
+        Form.TEXT,
+        "How long shoaling searches for less loss.",
+        panel=Panel.RUN,
+        commands=ANONYMIZE,
+        choices=("fast", "normal", "high"),
+    )
+    options: Mapping[str, object] = entry(
+        Form.PAIRS,
+        "Option of the method, such as variant=relaxed. May be repeated.",
+        panel=Panel.RUN,
+        commands=ANONYMIZE,
+        metavar="NAME=VALUE",
+    )
+    weights: Mapping[str, Any] | str = entry(
+        Form.WEIGHTS,
+        "Weights of quasi-identifiers, such as age=2,sex=0.5; auto gives a column less weight the better the others "
+        "predict it.",
+        panel=Panel.RUN,
+        commands=SEARCH | {"measure"},
+        metavar="COLUMN=WEIGHT",
+    )
+    constraints: tuple[Any, ...] = entry(
+        Form.RULES,
+        "Data constraint rules: values that groups should not mix.",
+        panel=Panel.RUN,
+        key="rules",
+        keyword="rules",
+    )
+    seed: int | None = entry(
+        Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
+    )
+    snap: bool | None = entry(
+        Form.FLAG, "Widen the ends of ranges to a round grid.", panel=Panel.OUTPUT, commands=ANONYMIZE
+    )
+    grids: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Grid of a column for snap, such as age=5 or born=year. May be repeated.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        place=Place.COLUMN,
+        key="grid",
+        metavar="COLUMN=GRID",
+    )
+    cells: str | None = entry(
+        Form.TEXT,
+        "Write a range as text, or as two columns of bounds, NAME_min and NAME_max.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        choices=("text", "bounds"),
+    )
+    spreadsheet_safe: bool | None = entry(
+        Form.FLAG, "Escape cells that a spreadsheet would run as formulas.", panel=Panel.OUTPUT, commands=ANONYMIZE
+    )
+    signoff: Mapping[str, str] = entry(
+        Form.PAIRS,
+        f"Line of the report: {', '.join(f'{line}=' for line in SIGNOFF[:-1])} or {SIGNOFF[-1]}=. May be repeated.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        place=Place.SIGNOFF,
+        keyword="",
+        metavar="LINE=TEXT",
+    )
+    # The kinds that shoal.toml declares for columns other than quasi-identifiers; they serve to notice drift.
+    kinds: Mapping[str, str] = entry(
+        Form.PAIRS, "Kind of a column that is not a quasi-identifier.", place=Place.NOWHERE, keyword=""
+    )
 
     def over(self, other: Settings) -> Settings:
-        """Return these settings, with those of the other where these are open.
+        """Return these settings, completed by those of another source; they merge key by key.
 
-        A column that both give a role or kind keeps the one given here.
+        Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
+        added; where both name one, the value given here applies. A column has one role and one kind: if it has one
+        here, the other's is ignored.
         """
-        merged: dict[str, Any] = {}
-        for f in fields(self):
-            here, there = getattr(self, f.name), getattr(other, f.name)
-            shared = next((group for group in SHARED if f.name in group), ())
-            taken = {name for part in shared for name in getattr(self, part)} | {self.person, self.k_column}
-            if not shared:
-                merged[f.name] = there if here is None or (isinstance(here, tuple | dict) and not here) else here
-            elif isinstance(there, Mapping):
-                merged[f.name] = dict(here) | {name: form for name, form in there.items() if name not in taken}
-            else:
-                merged[f.name] = (*here, *(name for name in there if name not in taken))
-        return Settings(**merged)
+        ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
+        return Settings(**merge(FIELDS, ours, theirs))
+
+    @property
+    def generalised(self) -> tuple[str, ...]:
+        """The columns that a method generalises."""
+        return (*self.qi, *self.sensitive) if self.all_qi else self.qi
+
+    @property
+    def reading(self) -> Reading:
+        """How files and their cells are read."""
+        return Reading(
+            numeric=self.numeric,
+            categorical=self.categorical,
+            dates=self.dates,
+            missing=self.missing,
+            decimal=self.decimal or ".",
+            thousands=self.thousands or "",
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            header=self.header,
+            sheet=self.sheet,
+        )
 
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
         roles = {
-            Role.QI: (*self.qi, *self.sensitive) if self.all_qi else self.qi,
+            Role.QI: self.generalised,
             Role.SENSITIVE: () if self.all_qi else self.sensitive,
             Role.INSENSITIVE: self.insensitive,
             Role.IDENTIFIER: self.drop,
             Role.PERSON: (self.person,) if self.person else (),
             Role.PERSONAL_K: (self.k_column,) if self.k_column else (),
         }
-        twice = [name for name in self.numeric if name in self.categorical]
-        twice += [name for name in self.dates if name in self.numeric or name in self.categorical]
-        if twice:
-            raise UsageError(f"column {twice[0]!r} is given two kinds. Give it one.")
-        kinds = dict.fromkeys(self.numeric, Kind.NUMERIC) | dict.fromkeys(self.categorical, Kind.CATEGORICAL)
         for name, grid in self.grids.items():
             check_grid(name, grid)
-        decimal, thousands = self.decimal or ".", self.thousands or ""
-        if len(decimal) != 1 or len(thousands) > 1 or decimal == thousands:
-            raise UsageError(f"marks of numbers: decimal {decimal!r} and thousands {thousands!r} are no pair of marks.")
-        return Schema.build(
-            names,
-            roles,
-            kinds=kinds,
-            date_formats=self.dates,
-            others=self.others,
-            missing=self.missing,
-            decimal=decimal,
-            thousands=thousands,
-            grids=self.grids,
-        )
+        return Schema.build(names, roles, reading=self.reading, others=self.others, grids=self.grids)
 
     def data_rules(self) -> tuple[ConstraintRule, ...]:
         """Return the data constraint rules."""
@@ -128,245 +351,62 @@ class Settings:
         return tuple(rule if isinstance(rule, Rule) else rule_from(rule) for rule in self.constraints)
 
     def column_weights(self) -> dict[str, Fraction]:
-        """Return the weights of the quasi-identifiers."""
+        """Return the weights of the quasi-identifiers; none if the table is to give them."""
         weights: dict[str, Fraction] = {}
         if self.weights == AUTO:
             return weights
         if isinstance(self.weights, str):
             raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
-        for name, given in self.weights.items():
+        for name, weight in self.weights.items():
             try:
-                weights[name] = Fraction(str(given)).limit_denominator(10**6)
+                weights[name] = Fraction(str(weight)).limit_denominator(10**6)
             except (ValueError, ZeroDivisionError):
                 weights[name] = Fraction(-1)
             if weights[name] <= 0:
-                raise UsageError(f"weight of {name!r} is {given!r}. Use a number above 0.")
+                raise UsageError(f"weight of {name!r} is {weight!r}. Use a number above 0.")
         return weights
 
-    def model_specs(self) -> list[dict[str, Any]]:
-        """Return the models beside k and personal k as plain values; l and t hold for every sensitive column."""
-        if (self.l is not None or self.t is not None) and not self.sensitive:
-            raise UsageError("l and t need a sensitive column. Name one with sensitive (command line: --sensitive).")
-        on_all: list[dict[str, Any]] = []
-        on_all += [{"name": "distinct-l", "l": self.l}] if self.l is not None else []
-        on_all += [{"name": "t-closeness", "t": self.t}] if self.t is not None else []
-        return [*(spec | {"column": name} for spec in on_all for name in self.sensitive), *map(dict, self.models)]
-
     def privacy_models(self) -> tuple[PrivacyModel, ...]:
-        """Return the models that the settings name, beside k."""
+        """Return the models besides k; l and t apply to every sensitive column."""
         from shoal.models import PersonalK, model_from
 
-        own_k = (PersonalK(),) if self.k_column else ()
-        return (*own_k, *map(model_from, self.model_specs()))
+        if (self.l is not None or self.t is not None) and not self.sensitive:
+            raise UsageError(f"l and t need a sensitive column. Name one with {setting('sensitive')}.")
+        specs: list[dict[str, Any]] = []
+        specs += [{"name": "distinct-l", "l": self.l, "column": name} for name in self.sensitive if self.l is not None]
+        specs += [{"name": "t-closeness", "t": self.t, "column": name} for name in self.sensitive if self.t is not None]
+        return (
+            *((PersonalK(),) if self.k_column else ()),
+            *map(model_from, specs),
+            *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
+        )
 
     def population_table(self) -> Table | None:
-        """Return the population's table, read where a path is given."""
+        """Return the table of the population; a path is read."""
         if self.population is None:
             return None
-        from shoal.tables.formats import read_table
-        from shoal.tables.table import from_frame
+        from shoal.tables.formats import as_table
 
-        if isinstance(self.population, str | os.PathLike):
-            return read_table(self.population)
-        return from_frame(self.population)
+        return as_table(self.population)
 
     def rules(self) -> dict[str, Rule]:
-        """Return the hierarchies by column; those given as paths are read."""
+        """Return the hierarchies by column; paths are read."""
         from shoal import hierarchy
 
         trust = bool(self.trust_hierarchies)
         return {
-            name: hierarchy.read(given, column=name, trust=trust) if isinstance(given, str | os.PathLike) else given
-            for name, given in self.hierarchies.items()
+            name: hierarchy.read(rule, column=name, trust=trust) if isinstance(rule, str | os.PathLike) else rule
+            for name, rule in self.hierarchies.items()
         }
 
 
-# What a report leaves a line for.
-SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
-# Settings that share out columns: one of each may name a column.
-SHARED = (("qi", "sensitive", "insensitive", "drop"), ("numeric", "categorical", "dates"))
-ROLE_FIELDS = {
-    "qi": "qi",
-    "sensitive": "sensitive",
-    "insensitive": "insensitive",
-    "identifier": "drop",
-    "person": "person",
-    "k": "k_column",
-}
+# The one table of settings, in the order of their declaration.
+FIELDS: tuple[Field, ...] = tuple(describe(each.name, each.metadata) for each in fields(Settings))
 
 
 def check_signoff(lines: Mapping[str, str]) -> dict[str, str]:
-    """Return lines of a report that are filled in, or refuse those that it does not have."""
-    strange = [line for line in lines if line not in SIGNOFF]
-    if strange:
-        raise UsageError(f"sign-off: {strange[0]!r} is no line of the report. Lines: {', '.join(SIGNOFF)}.")
+    """Return the sign-off lines of a report; refuse a line that the report does not have."""
+    unknown_lines = [line for line in lines if line not in SIGNOFF]
+    if unknown_lines:
+        raise UsageError(f"sign-off: the report has no line {unknown_lines[0]!r}. Lines: {', '.join(SIGNOFF)}.")
     return dict(lines)
-
-
-def read_config(path: str | os.PathLike[str]) -> Settings:
-    """Read a shoal.toml; every problem in it is reported at once, each by its key."""
-    try:
-        with open(path, "rb") as file:
-            content = tomllib.load(file)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not a valid TOML file: {error}.") from None
-    return _settings(_validated(content, path), Path(path).parent)
-
-
-def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
-    """Check the content against the file's form."""
-    from typing import Annotated, Literal
-
-    from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
-
-    class Strict(BaseModel):
-        model_config = ConfigDict(extra="forbid")
-
-    class ColumnForm(Strict):
-        role: Literal["qi", "sensitive", "insensitive", "identifier", "person", "k"]
-        kind: Literal["numeric", "categorical", "date"] | None = None
-        format: StrictStr | None = None
-        hierarchy: StrictStr | None = None
-        intervals: dict[str, Any] | None = None
-        prefixes: dict[str, Any] | None = None
-        grid: StrictInt | StrictFloat | StrictStr | None = None
-        accept_unique: StrictBool = False
-
-    class FileForm(Strict):
-        delimiter: StrictStr | None = None
-        encoding: StrictStr | None = None
-        header: StrictBool | None = None
-        sheet: StrictStr | None = None
-        decimal: StrictStr | None = None
-        thousands: StrictStr | None = None
-
-    class SignoffForm(Strict):
-        who: StrictStr | None = None
-        when: StrictStr | None = None
-        purpose: StrictStr | None = None
-        legal_basis: StrictStr | None = None
-        reviewer: StrictStr | None = None
-
-    class ConfigForm(Strict):
-        k: Annotated[StrictInt, Field(ge=1)] | None = None
-        l: Annotated[StrictInt, Field(ge=1)] | None = None
-        t: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
-        models: list[dict[str, Any]] = Field(default_factory=list)
-        population: StrictStr | None = None
-        suppression_limit: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1)] | None = None
-        rules: list[dict[str, Any]] = Field(default_factory=list)
-        weights: dict[str, StrictFloat | StrictInt] | Literal["auto"] = Field(default_factory=dict)
-        all_qi: StrictBool | None = None
-        method: StrictStr | None = None
-        effort: Literal["fast", "normal", "high"] | None = None
-        options: dict[str, Any] = Field(default_factory=dict)
-        seed: StrictInt | None = None
-        others: Literal["drop", "insensitive"] | None = None
-        missing: list[StrictStr] = Field(default_factory=list)
-        trust_hierarchies: StrictBool | None = None
-        unknown: Literal["error", "top"] | None = None
-        snap: StrictBool | None = None
-        cells: Literal["text", "bounds"] | None = None
-        spreadsheet_safe: StrictBool | None = None
-        columns: dict[str, ColumnForm] = Field(default_factory=dict)
-        file: FileForm = Field(default_factory=FileForm)
-        signoff: SignoffForm = Field(default_factory=SignoffForm)
-
-    known = {"": ConfigForm, "columns": ColumnForm, "file": FileForm, "signoff": SignoffForm}
-    try:
-        return ConfigForm.model_validate(content)
-    except ValidationError as error:
-        problems = [_explain(fault, known) for fault in error.errors(include_input=False, include_url=False)]
-        raise UsageError(join_problems([f"{path}: {problem}" for problem in problems])) from None
-
-
-def _explain(fault: Any, known: Mapping[str, Any]) -> str:
-    import difflib
-
-    place = [str(part) for part in fault["loc"]]
-    key = ".".join(place)
-    if fault["type"] != "extra_forbidden":
-        return f"key '{key}': {fault['msg']}."
-    allowed = list(known[place[0] if len(place) > 1 else ""].model_fields)
-    near = difflib.get_close_matches(place[-1], allowed, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else f"Known here: {', '.join(allowed)}."
-    return f"key '{key}' is not known. {hint}"
-
-
-def _settings(form: Any, folder: Path) -> Settings:
-    roles: dict[str, list[str]] = {name: [] for name in ROLE_FIELDS.values()}
-    kinds: dict[str, list[str]] = {"numeric": [], "categorical": []}
-    dates: dict[str, str] = {}
-    for name, column in form.columns.items():
-        roles[ROLE_FIELDS[column.role]].append(name)
-        if column.role != "qi":
-            continue
-        if column.kind == "date" or (column.kind is None and column.format):
-            dates[name] = column.format or Column.date_format
-        elif column.kind is not None:
-            kinds[column.kind].append(name)
-    single: dict[str, str | None] = {}
-    for field_name, role in (("person", "person"), ("k_column", "k")):
-        named = roles.pop(field_name)
-        if len(named) > 1:
-            raise UsageError(f"columns {', '.join(map(repr, named))} all have the role {role}. Give it to one.")
-        single[field_name] = named[0] if named else None
-    columns = form.columns.items()
-    return Settings(
-        k=form.k,
-        l=form.l,
-        t=form.t,
-        models=tuple(form.models),
-        population=folder / form.population if form.population else None,
-        suppression_limit=form.suppression_limit,
-        constraints=tuple(form.rules),
-        weights=form.weights,
-        all_qi=form.all_qi,
-        **{name: tuple(names) for name, names in (roles | kinds).items()},
-        person=single["person"],
-        k_column=single["k_column"],
-        dates=dates,
-        kinds={name: column.kind for name, column in columns if column.kind and column.role != "qi"},
-        grids={name: str(column.grid) for name, column in columns if column.grid is not None},
-        accept_unique=tuple(name for name, column in columns if column.accept_unique),
-        hierarchies={name: made for name, column in columns if (made := _hierarchy(name, column, folder)) is not None},
-        trust_hierarchies=form.trust_hierarchies,
-        unknown=form.unknown,
-        snap=form.snap,
-        cells=form.cells,
-        spreadsheet_safe=form.spreadsheet_safe,
-        sheet=form.file.sheet,
-        decimal=form.file.decimal,
-        thousands=form.file.thousands,
-        others=form.others,
-        missing=tuple(form.missing),
-        method=form.method,
-        effort=form.effort,
-        options=form.options,
-        seed=form.seed,
-        delimiter=form.file.delimiter,
-        encoding=form.file.encoding,
-        header=form.file.header,
-        signoff=form.signoff.model_dump(exclude_none=True),
-    )
-
-
-def _hierarchy(name: str, column: Any, folder: Path) -> Any:
-    """Return the hierarchy that a column of the file names (a path is taken from the file's folder) or describes."""
-    from shoal import hierarchy
-
-    given = [key for key in ("hierarchy", "intervals", "prefixes") if getattr(column, key) is not None]
-    if len(given) > 1:
-        raise UsageError(f"key 'columns.{name}': {' and '.join(given)} are two hierarchies. Give one.")
-    if not given:
-        return None
-    if given == ["hierarchy"]:
-        return folder / column.hierarchy
-    make = hierarchy.intervals if given == ["intervals"] else hierarchy.prefixes
-    try:
-        return make(**getattr(column, given[0]))
-    except TypeError:
-        allowed = ", ".join(list(inspect.signature(make).parameters))
-        raise UsageError(f"key 'columns.{name}.{given[0]}' takes: {allowed}.") from None

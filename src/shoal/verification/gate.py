@@ -1,39 +1,50 @@
-"""The gate: check a file that was just written against its source, row by row."""
+"""The gate: check a file that was just written against its source, row by row.
+
+Both tables are coded first (see `reading.coded`), so each distinct pair of an original and a released cell is judged
+once, no matter how many rows show it. The twin in tests/naive/gate.py reaches the same verdict cell by cell.
+"""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice, pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.schema import Role, Schema, check_k
+from shoal.verification.cells import Cells
 from shoal.verification.models import ModelChecks
-from shoal.verification.reading.files import UnreadableError
+from shoal.verification.reading import files
+from shoal.verification.reading.coded import CodedColumn, CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout
-from shoal.verification.reading.tables import PathName, Step, ignore_step, picker
-from shoal.verification.recount import Recount, WrittenFile
+from shoal.verification.reading.tables import PathName
+from shoal.verification.recount import header_violations, name_violations, quasi_identifier_cells, shape_violations
 from shoal.verification.verdict import (
     NO_ROWS,
+    Group,
     Verdict,
     Violation,
     claim_violations,
     judge,
     plural,
     read_limit,
+    small_groups,
     suppression_violations,
 )
 
 __all__ = ["gate"]
+
+KEY_LIMIT = 2**62  # smaller keys are exact in 64 bits
 
 
 def gate(
     path: PathName,
     schema: Schema,
     k: int,
-    original: Mapping[str, Sequence[str]],
-    source_rows: Sequence[int],
+    original: CodedTable | Mapping[str, Sequence[str]],
+    source_rows: Sequence[int] | NDArray[np.int64],
     claims: Mapping[str, int],
     *,
     keep_order: bool = False,
@@ -55,7 +66,7 @@ def gate(
         path: The released file: CSV (UTF-8, comma, LF, header), also as gzip, Parquet or Excel.
         schema: The columns of the source; the file must have the released ones and no others.
         k: The size that every group must have.
-        original: The text of the source by column name.
+        original: The source: read by `read_original`, or as text by column name.
         source_rows: The source row (from 0) of each released row.
         claims: What the maker states: "rows", "groups", "smallest_group", "suppressed_rows". Each is recounted.
         keep_order: Whether the rows are in the order of the source; by default they are sorted by their cells.
@@ -77,76 +88,215 @@ def gate(
     """
     k, limit = check_k(k), read_limit(suppression_limit)
     source, violations = _source(schema, original)
-    n_source = len(next(iter(source.values()), ()))
-    witness = list(map(operator.index, source_rows))
-    file = WrittenFile(path)
+    n_source = source.n_rows
+    witness = np.asarray(source_rows, dtype=np.int64)
     layout = Layout(bounds, spreadsheet_safe)
     checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
-    recount = Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, checks)
     try:
-        for chunk in file.chunks():
-            recount.add(chunk)
-            step(recount.rows)
-    except UnreadableError as error:
-        violations += file.broken(error)
-        return judge(k, recount.rows, recount.groups, violations)
-    violations += file.violations(recount)
-    violations += _witness_violations(witness, n_source, recount.rows, keep_order)
-    n_suppressed = n_source - recount.rows
+        written = read_written(path, step)
+    except files.UnreadableError as error:
+        return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
+    violations += written.faults
+    violations += name_violations(path, files.kind_of(path))
+    release = layout.table(written)
+    violations += header_violations(release.names, schema)
+    violations += _witness_violations(witness, n_source, written.n_rows, keep_order)
+    n_suppressed = n_source - written.n_rows
     violations += suppression_violations(n_suppressed, n_source, limit)
-    if not recount.rows:
+    if not written.n_rows:
         violations.append(NO_ROWS)
-    violations += recount.group_violations(path, k, population)
+    cells = quasi_identifier_cells(schema, labels or {})
+    counts = {"rows": written.n_rows, "suppressed_rows": n_suppressed}
+    groups: dict[Group, int] = {}
+    is_counting = bool(cells) and {column.name for column in schema.released} <= set(release.names)
+    if is_counting:
+        counter = _Groups(release, list(cells))
+        groups = counter.rows
+        counts |= {"groups": len(groups), "smallest_group": min(groups.values(), default=0)}
+        pairs = _Pairs(release, source, witness)
+        sizes = _sizes(counter, pairs, schema)
+        violations += small_groups(sizes, k, counter.first_row)
+        for name in checks.columns:
+            for group, cell, times in counter.with_cells(release.column(name)):
+                checks.add(name, group, cell, times)
+        for name in schema.names(Role.PERSONAL_K) if source.names else ():
+            checks.ask((group, cell) for group, cell, _ in counter.with_cells(*pairs.source_column(name)))
+        violations += checks.violations(groups, sizes, counter.first_row, cells, population)
     if layout.risky:
         violations.append(Violation("file", f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"))
-    violations += claim_violations(claims, recount.counts(n_suppressed))
-    violations += recount.row_violations()
-    return judge(k, recount.rows, recount.groups, violations)
+    violations += claim_violations(claims, counts)
+    violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
+    if is_counting and source.names:
+        for column in schema.released:
+            step(written.n_rows)
+            violations += pairs.violations(column.name, cells.get(column.name))
+    if not keep_order:
+        violations += _order_violations(written)
+    return judge(k, written.n_rows, groups, violations)
 
 
-def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[Violation]]:
+def _source(schema: Schema, original: CodedTable | Mapping[str, Sequence[str]]) -> tuple[CodedTable, list[Violation]]:
     """Return the source columns to compare with, and what prevents a comparison."""
     names = [column.name for column in schema.released]
     names += [*schema.names(Role.PERSON), *schema.names(Role.PERSONAL_K)]
+    nothing = CodedTable([], [], 0)
     if not schema.qi:
-        return {}, [Violation("columns", "there is no quasi-identifier, so there is nothing to count")]
-    if missing_names := [name for name in names if name not in original]:
-        return {}, [Violation("source", f"column {name!r} is missing") for name in missing_names]
-    source = {name: cells if isinstance(cells := original[name], list) else list(cells) for name in names}
-    if len(set(map(len, source.values()))) > 1:
-        return {}, [Violation("source", "its columns differ in length")]
-    return source, []
+        return nothing, [Violation("columns", "there is no quasi-identifier, so there is nothing to count")]
+    source_names = original.names if isinstance(original, CodedTable) else original
+    if missing_names := [name for name in names if name not in source_names]:
+        return nothing, [Violation("source", f"column {name!r} is missing") for name in missing_names]
+    if isinstance(original, CodedTable):
+        return CodedTable(names, [original.column(name) for name in names], original.n_rows), []
+    if len({len(original[name]) for name in names}) > 1:
+        return nothing, [Violation("source", "its columns differ in length")]
+    return code_columns({name: original[name] for name in names}), []
 
 
-def _exist(witness: list[int], n_source: int) -> bool:
-    return not witness or (min(witness) >= 0 and max(witness) < n_source)
-
-
-def _align(source: Mapping[str, list[str]], witness: list[int], n_source: int) -> dict[str, tuple[Any, ...]]:
-    """Return the source cells in the order of the release, gathered column by column to suit the processor cache."""
-    if _exist(witness, n_source):
-        pick = picker(witness)
-        return {name: pick(cells) for name, cells in source.items()}
-    return {
-        name: tuple(cells[row] if 0 <= row < n_source else None for row in witness) for name, cells in source.items()
-    }
-
-
-def _witness_violations(witness: list[int], n_source: int, n_rows: int, keep_order: bool) -> list[Violation]:
+def _witness_violations(witness: NDArray[np.int64], n_source: int, n_rows: int, keep_order: bool) -> list[Violation]:
     """Check the map from released rows to source rows."""
     violations = []
     if n_rows != len(witness):
         violations.append(Violation("rows", f"the file has {n_rows}, but {len(witness)} should have been written"))
-    if not _exist(witness, n_source):
-        invalid = [n for n, row in enumerate(witness, 1) if not 0 <= row < n_source]
-        violations.append(
-            Violation("source rows", f"{plural(len(invalid), 'reference')} to a row that does not exist", invalid[0])
-        )
-    if n_repeated := len(witness) - len(set(witness)):
+    invalid = np.flatnonzero((witness < 0) | (witness >= n_source))
+    if len(invalid):
+        text = f"{plural(len(invalid), 'reference')} to a row that does not exist"
+        violations.append(Violation("source rows", text, int(invalid[0]) + 1))
+    if n_repeated := len(witness) - len(np.unique(witness)):
         violations.append(
             Violation("source rows", f"{plural(n_repeated, 'reference')} to a row that is already in use")
         )
-    if keep_order and not all(map(operator.lt, witness, islice(witness, 1, None))):
-        row = next(n for n, (a, b) in enumerate(pairwise(witness), 2) if a >= b)
-        violations.append(Violation("order", "the rows are not in the order of the source", row))
+    falling = np.flatnonzero(np.diff(witness) <= 0)
+    if keep_order and len(falling):
+        violations.append(Violation("order", "the rows are not in the order of the source", int(falling[0]) + 2))
     return violations
+
+
+def _order_violations(written: CodedTable) -> list[Violation]:
+    """Return a violation if the rows are not sorted by their cells, the first column first."""
+    equal = np.arange(max(len(written.row_numbers()) - 1, 0))  # neighbours that are equal so far
+    unsorted: list[int] = []
+    for column in written.columns:
+        steps = np.diff(column.ranks())[equal]
+        unsorted += equal[steps < 0][:1].tolist()
+        equal = equal[steps == 0]
+    if not unsorted:
+        return []
+    row = int(written.row_numbers()[min(unsorted) + 1])
+    return [Violation("order", "the rows are not sorted by their cells", row)]
+
+
+class _Groups:
+    """The groups of a release, in the order of their first rows.
+
+    Args:
+        release: The released table.
+        names: The quasi-identifiers.
+    """
+
+    def __init__(self, release: CodedTable, names: Sequence[str]) -> None:
+        columns = [release.column(name) for name in names]
+        key = np.zeros(len(columns[0].codes), dtype=np.int64)
+        span = 1
+        for column in columns:
+            card = max(len(column.texts), 1)
+            if span * card >= KEY_LIMIT:
+                distinct, key = np.unique(key, return_inverse=True)
+                span = max(len(distinct), 1)
+            key = key * card + _codes_by_text(column)
+            span *= card
+        _, first, of_row, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        order = np.argsort(first)
+        position = np.empty(len(order), dtype=np.int64)
+        position[order] = np.arange(len(order))
+        self._of_row = position[of_row]
+        first = first[order]
+        self._groups: list[Group] = list(
+            zip(*([c.texts[code] for code in c.codes[first].tolist()] for c in columns), strict=True)
+        )
+        self.rows: dict[Group, int] = dict(zip(self._groups, counts[order].tolist(), strict=True))
+        self._first_rows = dict(zip(self._groups, release.row_numbers()[first].tolist(), strict=True))
+
+    def first_row(self, group: Group) -> int:
+        """Return the number of the first row of a group."""
+        return int(self._first_rows[group])
+
+    def with_cells(
+        self, column: CodedColumn, rows: NDArray[np.int64] | None = None
+    ) -> Iterable[tuple[Group, str, int]]:
+        """Yield each group with each cell that its rows have in a column, and the number of these rows.
+
+        Args:
+            column: The column.
+            rows: The rows of the release that the column has cells for; all of them by default.
+        """
+        of_row = self._of_row if rows is None else self._of_row[rows]
+        card = max(len(column.texts), 1)
+        pairs, counts = np.unique(of_row * card + column.codes, return_counts=True)
+        for pair, times in zip(pairs.tolist(), counts.tolist(), strict=True):
+            yield self._groups[pair // card], column.texts[pair % card], times
+
+
+def _codes_by_text(column: CodedColumn) -> NDArray[np.int64]:
+    """Return codes that are equal exactly where the texts are; a laid-out column may have a text twice."""
+    code_of: dict[str, int] = {}
+    codes = np.array([code_of.setdefault(text, len(code_of)) for text in column.texts] or [0], dtype=np.int64)
+    return codes[column.codes]
+
+
+class _Pairs:
+    """Released rows beside the source rows that they were made from.
+
+    Rows of the file that have no source row are left out; they are violations of their own.
+
+    Args:
+        release: The released table.
+        source: The source.
+        witness: The source row of each released row.
+    """
+
+    def __init__(self, release: CodedTable, source: CodedTable, witness: NDArray[np.int64]) -> None:
+        self._release, self.source = release, source
+        numbers = release.row_numbers()
+        rows = np.flatnonzero(numbers <= len(witness))
+        sources = witness[numbers[rows] - 1]
+        exists = (sources >= 0) & (sources < source.n_rows)
+        self._rows, self._sources = rows[exists], sources[exists]
+        self._numbers = numbers[self._rows]
+
+    def source_column(self, name: str) -> tuple[CodedColumn, NDArray[np.int64]]:
+        """Return a column of the source in the order of the release, and the rows of the release beside it."""
+        return self.source.column(name).at(self._sources), self._rows
+
+    def violations(self, name: str, cells: Cells | None) -> list[Violation]:
+        """Compare a released column with its source.
+
+        Args:
+            name: The column.
+            cells: How to read a quasi-identifier, whose cells must cover their source; None for a column whose cells
+                must equal it.
+        """
+        released, (original, _) = self._release.column(name).at(self._rows), self.source_column(name)
+        card = max(len(released.texts), 1)
+        pairs, pair_of_row = np.unique(original.codes.astype(np.int64) * card + released.codes, return_inverse=True)
+
+        def is_true(before: str, after: str) -> bool:
+            return before == after or (cells is not None and cells.covers(before, after))
+
+        is_false = np.array([not is_true(original.texts[p // card], released.texts[p % card]) for p in pairs.tolist()])
+        if not is_false.any():
+            return []
+        rows = self._numbers[is_false[pair_of_row]]
+        fault = "differ from their source" if cells is None else "do not cover their source"
+        text = f"the cells of {plural(len(rows), 'row')} {fault}"
+        return [Violation(f"column {name!r}", text, int(rows[0]))]
+
+
+def _sizes(groups: _Groups, pairs: _Pairs, schema: Schema) -> Mapping[Group, int]:
+    """Return the rows of each group or, if there is a person column, the persons."""
+    person = next(iter(schema.names(Role.PERSON)), None)
+    if person is None or not pairs.source.names:
+        return groups.rows
+    sizes = dict.fromkeys(groups.rows, 0)
+    for group, _, _ in groups.with_cells(*pairs.source_column(person)):
+        sizes[group] += 1
+    return sizes

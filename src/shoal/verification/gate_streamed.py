@@ -20,9 +20,9 @@ from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.models import ModelChecks
+from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
-from shoal.verification.reading.layout import Layout
-from shoal.verification.reading.tables import PathName, Step, chunks, ignore_step, picker
+from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.recount import Recount, WrittenFile
 from shoal.verification.verdict import (
     NO_ROWS,
@@ -97,7 +97,7 @@ def gate_recoded(
     key = secrets.token_bytes(32)
     file = WrittenFile(path)
     checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
-    recount = Recount(schema, {}, False, Layout(), labels or {}, checks)
+    recount = Recount(schema, labels or {}, checks)
     written_bag = 0
     try:
         for number, chunk in enumerate(file.chunks()):
@@ -106,7 +106,7 @@ def gate_recoded(
             step(recount.rows)
     except UnreadableError as error:
         return judge(k, recount.rows, recount.groups, file.broken(error))
-    violations = file.violations(recount)
+    violations = file.violations() + recount.header_violations
     n_source, n_kept, expected_bag = _recode(schema, source, claimed, key)
     n_suppressed = n_source - recount.rows
     violations += suppression_violations(n_suppressed, n_source, limit)

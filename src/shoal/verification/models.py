@@ -156,7 +156,7 @@ class ModelChecks:
 
 
 def has_judge(spec: Mapping[str, Any]) -> bool:
-    """Say whether the verifier can check a model, given as plain values."""
+    """Return whether the verifier can check a model, given as plain values."""
     return spec.get("name") in JUDGES or spec.get("name") in SIZE_MODELS
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import Column, Dialect, Kind, Role, check_k
+from shoal.schema import Column, Dialect, Kind, Reading, Role, check_k
 from shoal.verification.assignment import count_unmatched
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.models import ModelChecks
@@ -38,12 +38,18 @@ def check(
     k: int,
     sensitive: Sequence[str] = (),
     original: object = None,
-    kinds: Mapping[str, Kind | str] | None = None,
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Sequence[str] | Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
     date_formats: Mapping[str, str] | None = None,
+    marks: tuple[str, str] | None = None,
+    reading: Reading | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
-    marks: tuple[str, str] = (".", ""),
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     models: Iterable[Any] = (),
     k_column: str | None = None,
@@ -52,9 +58,15 @@ def check(
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
     k = check_k(k)
-    columns = _qi_columns(qi, sensitive, kinds or {}, date_formats or {})
-    table = text_table(released, dialect, qi)
-    _require("the released table", table, [*qi, *sensitive, *(kinds or {}), *(date_formats or {})])
+    decimal, thousands = (decimal, thousands) if marks is None else marks
+    reading = reading or Reading.of_cells(
+        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+    )
+    missing = reading.missing
+    kinds, date_formats = {**reading.kinds, **(kinds or {})}, {**reading.dates, **(date_formats or {})}
+    columns = _qi_columns(qi, sensitive, kinds, date_formats)
+    table = text_table(released, dialect, qi, reading)
+    _require("the released table", table, [*qi, *sensitive, *kinds, *date_formats])
     group_of_row = list(zip(*(table[name] for name in qi), strict=True))
     groups = Counter(group_of_row)
     n_rows = groups.total()
@@ -64,20 +76,20 @@ def check(
         return group_of_row.index(group) + 1
 
     violations += small_groups(groups, k, first_row)
-    cells = {c.name: Cells(c.kind, c.date_format, missing, marks, (labels or {}).get(c.name)) for c in columns}
+    cells = {c.name: Cells(c.kind, c.date_format, missing, reading.marks, (labels or {}).get(c.name)) for c in columns}
     other_columns = [
-        Column(name, Role.SENSITIVE, _kind(kinds or {}, name), decimal=marks[0], thousands=marks[1])
+        Column(name, Role.SENSITIVE, _kind(kinds, name), decimal=reading.decimal, thousands=reading.thousands)
         for name in table
         if name not in qi
     ]
     checks = ModelChecks(models, [*columns, *other_columns], missing, paths or {})
     checks.count(group_of_row, table)
-    people = None if population is None else text_table(population, None, qi)
+    people = None if population is None else text_table(population, None, qi, reading)
     violations += checks.violations(groups, groups, first_row, cells, people)
     if k_column is not None and original is None:
         raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
     if original is not None and n_rows:
-        source = text_table(original, original_dialect, qi)
+        source = text_table(original, original_dialect, qi, reading)
         _require("the original table", source, [*qi, *sensitive, *([k_column] if k_column else [])])
         personal_k = None
         if k_column:
@@ -111,12 +123,18 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         sensitive: The columns that must keep their original text.
         original: The table (or path) that the release was made from. Every released row must then be assigned an
             original row of its own: columns of both tables are equal, quasi-identifiers equal or more general.
-        kinds: "numeric", "categorical" or "date" by quasi-identifier; without it, cells are read as any of them.
+        numeric: Columns to read as numbers. Without a kind, cells are read as any of them.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
         missing: The texts that mean a missing value, besides the empty one.
-        date_formats: The formats of date columns, as for strptime; the default is %Y-%m-%d.
+        decimal: The decimal mark of numbers; a point by default.
+        thousands: The thousands mark of numbers; none by default.
+        kinds: "numeric", "categorical" or "date" by column: another spelling of the keywords above.
+        date_formats: The formats of date columns: another spelling of `dates`.
+        marks: The decimal and the thousands mark: another spelling of `decimal` and `thousands`.
+        reading: All of this at once, and how files are read whose dialect is detected, where that fits the file.
         dialect: How the released file is written; detected from the first line by default.
         original_dialect: How the file of the original is written; detected from the first line by default.
-        marks: The decimal and the thousands mark of numbers.
         labels: By column, the values that each label of its hierarchy means.
         models: What every group must pass besides k: models of shoal, or their plain values.
         k_column: The column of the original with the personal k of each row. A released row is then assigned only an

@@ -60,7 +60,7 @@ def test_location_table_that_splits_a_region_is_refused() -> None:
 
 
 def test_location_table_loads_when_corrected(tmp_path: Path) -> None:
-    """S0 7.3, with the border where the job file of S0 7.2 draws it: A01 to A24 are the east."""
+    """S0 7.3, with the border where the job file of S0 7.2 draws it: locations up to A-24 are the east."""
     corrected = (GOLDEN / "isp_location.csv").read_text().replace("Tokai-Chubu;West-Japan", "Tokai-Chubu;East-Japan")
     hierarchy = load(tmp_path, corrected)
     assert [len(hierarchy.labels(level)) for level in range(6)] == [47, 47, 6, 2, 1, 1]

@@ -62,5 +62,5 @@ def test_prefixes_nest_are_true_and_never_only_a_star(codes: list[str], rule: ob
             assert above.setdefault((level, label), labels[level:]) == labels[level:]
     for label, values in hierarchy.values_under().items():
         if label != "*":
-            shown = label.rstrip("*")
-            assert values == {c for c in codes if len(c) == len(label) and c.startswith(shown)}
+            prefix = label.rstrip("*")
+            assert values == {c for c in codes if len(c) == len(label) and c.startswith(prefix)}

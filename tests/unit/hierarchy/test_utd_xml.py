@@ -116,11 +116,11 @@ def test_uneven_intervals_are_padded_at_the_value(tmp_path: Path) -> None:
 
 
 def test_written_job_reads_back_with_the_same_tree(tmp_path: Path) -> None:
-    given = from_dict({"X": {"P": {"a", "b<&'\""}, "c": None}, "Y": {"Q": {"d"}}, "e": None})
-    given = given.bind([*given.rows, "f", "g"], unknown="top")
-    write_utd_xml({"x": given}, tmp_path / "job.xml")
+    hierarchy = from_dict({"X": {"P": {"a", "b<&'\""}, "c": None}, "Y": {"Q": {"d"}}, "e": None})
+    hierarchy = hierarchy.bind([*hierarchy.rows, "f", "g"], unknown="top")
+    write_utd_xml({"x": hierarchy}, tmp_path / "job.xml")
     back = read_utd_xml(tmp_path / "job.xml")["x"]
     assert isinstance(back, Hierarchy)
-    assert set(back.rows) == set(given.rows)
-    wanted = set(given.values_under().values())
+    assert set(back.rows) == set(hierarchy.rows)
+    wanted = set(hierarchy.values_under().values())
     assert set(back.values_under().values()) == wanted

@@ -170,32 +170,33 @@ SALARY = pl.DataFrame({"age": list(range(20)), "salary": ["low"] * 15 + ["high"]
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        ("distinct-l salary l=3", "salary has 2 values, l = 3 cannot hold. Use l <= 2."),
-        ("p-sensitive salary p=4", "salary has 2 values, p = 4 cannot hold. Use p <= 2."),
+        ("distinct-l salary l=3", "salary has 2 values, l = 3 cannot be met. Use l <= 2."),
+        ("p-sensitive salary p=4", "salary has 2 values, p = 4 cannot be met. Use p <= 2."),
         ("p-sensitive salary p=2 k=30", "k=30 cannot be met: the table has 20 rows. Use k <= 20."),
         (
             "entropy-l salary l=2",
-            "salary: the entropy of the whole table is that of 1.75 equally frequent values, l = 2 cannot hold. "
+            "salary: the entropy of the whole table is that of 1.75 equally frequent values, l = 2 cannot be met. "
             "Use l <= 1.75.",
         ),
         (
             "recursive-l salary c=3 l=2",
-            "salary: the most frequent value has 15 rows, those from place 2 on have 5; c = 3 cannot hold. Use c > 3.",
+            "salary: the most frequent value has 15 rows, those from place 2 on have 5; c = 3 cannot be met. "
+            "Use c > 3.",
         ),
-        ("recursive-l salary c=3 l=3", "salary has 2 values, l = 3 cannot hold. Use l <= 2."),
+        ("recursive-l salary c=3 l=3", "salary has 2 values, l = 3 cannot be met. Use l <= 2."),
         (
             "alpha-k salary alpha=0.6",
-            "salary: the most frequent value has the share 0.75 of the table, alpha = 0.6 cannot hold. "
+            "salary: the most frequent value has the share 0.75 of the table, alpha = 0.6 cannot be met. "
             "Use alpha >= 0.75.",
         ),
         (
             "maximal-risk limit=0.01",
-            "maximal risk: all 20 rows as one group have a risk of 0.05, the limit 0.01 cannot hold. "
+            "maximal risk: all 20 rows as one group have a risk of 0.05, the limit 0.01 cannot be met. "
             "Use at least 0.05.",
         ),
         (
             "average-risk limit=0.01",
-            "average risk: all 20 rows as one group have a risk of 0.05, the limit 0.01 cannot hold. "
+            "average risk: all 20 rows as one group have a risk of 0.05, the limit 0.01 cannot be met. "
             "Use at least 0.05.",
         ),
     ],
@@ -225,7 +226,7 @@ def test_nearest_goal_can_be_reached(model: str) -> None:
 
 def test_all_goals_out_of_reach_are_told_at_once() -> None:
     models = [shoal.LDiversity("salary", 3), shoal.AlphaK("salary", 0.5)]
-    with pytest.raises(InfeasibleError, match=r"(?s)l = 3 cannot hold.*alpha = 0.5 cannot hold"):
+    with pytest.raises(InfeasibleError, match=r"(?s)l = 3 cannot be met.*alpha = 0.5 cannot be met"):
         shoal.anonymize(SALARY, qi=["age"], sensitive=["salary"], k=2, models=models, method="mondrian")
 
 
@@ -239,9 +240,9 @@ def test_all_goals_out_of_reach_are_told_at_once() -> None:
         ("t-closeness salary t=5", "t='5' is not a number from 0 to 1"),
         ("t-closeness salary t=x", "t='x' is not a number"),
         ("t-closeness salary t=0.1 distance=far", "distance='far' is not known. Use equal, ordered, hierarchical"),
-        ("t-closeness salary t=0.1 order=a|b", "an order is of use with distance"),
-        ("alpha-k salary alpha=0", "alpha=0 leaves room for no value"),
-        ("delta-disclosure salary delta=0", "delta=0 lets no share differ"),
+        ("t-closeness salary t=0.1 order=a|b", "order is only used with distance"),
+        ("alpha-k salary alpha=0", "alpha=0 allows no value at all"),
+        ("delta-disclosure salary delta=0", "delta=0 allows no difference at all"),
         ("beta-likeness salary beta=1 enhanced=yes", "enhanced='yes' is not true or false"),
         ("delta-presence low=0.5 high=0.2", "low=0.5 is above high=0.2"),
         ("average-risk limit=0", "limit=0 cannot be met by any release"),
@@ -250,7 +251,7 @@ def test_all_goals_out_of_reach_are_told_at_once() -> None:
         ("zzz", "model 'zzz' is not known. Models: distinct-l"),
         ("entropy-l salary m=2", "model 'entropy-l' has no field 'm'. Its fields: column, l"),
         ("entropy-l salary", "model 'entropy-l' needs l"),
-        ("entropy-l salary l", "'l' is no field=value"),
+        ("entropy-l salary l", "'l' is not of the form field=value"),
         ("entropy-l 'salary", "cannot be read"),
     ],
 )

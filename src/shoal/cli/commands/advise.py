@@ -11,28 +11,33 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.commands import compare as shared
+from shoal.cli.settings import split_names, with_settings
 from shoal.errors import InfeasibleError, UsageError, for_command_line
-from shoal.settings.settings import Settings, read_config
+from shoal.settings.fields import Panel
+from shoal.settings.settings import Settings
 from shoal.tables.targets.text_file import check_text_target, write_text
 
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.advise import Advice
 
-LIMITS = "What you can live with"
+LIMITS = "Limits"
 
 
+@with_settings("advise")
 def advise(
-    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or Excel.")],
-    qi: opt.Qi = None,
+    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    settings: Settings,
     k: shared.Sizes = None,
     methods: shared.Methods = None,
     seeds: shared.Seeds = 1,
     max_loss: Annotated[
-        float | None, typer.Option(help="The largest loss (NCP), from 0 to 1.", rich_help_panel=LIMITS)
+        float | None, typer.Option(help="Largest acceptable loss (NCP), from 0 to 1.", rich_help_panel=LIMITS)
     ] = None,
     max_risk: Annotated[
         str | None,
-        typer.Option(help="The largest chance of a row to be found: 0.05 or cell-size-20.", rich_help_panel=LIMITS),
+        typer.Option(
+            help="Largest acceptable probability of re-identification: 0.05 or cell-size-20.", rich_help_panel=LIMITS
+        ),
     ] = None,
     max_drop: Annotated[
         float | None,
@@ -40,74 +45,48 @@ def advise(
     ] = None,
     rule: Annotated[
         str | None,
-        typer.Option(help="Whose choice to take: limits, accuracy, knee or minimum-deviation.", rich_help_panel=LIMITS),
+        typer.Option(
+            metavar="limits|accuracy|knee|minimum-deviation",
+            help="Rule that decides; the first that applies by default.",
+            rich_help_panel=LIMITS,
+        ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(help="Column whose classes the release should still tell.", rich_help_panel=opt.ROLES),
-    ] = None,
+    target: opt.Target = None,
     learner: Annotated[
         str,
         typer.Option(
-            help="What learns the target: zero-r, logistic, tree, boosting (needs scikit-learn).",
-            rich_help_panel=opt.ROLES,
+            metavar="zero-r|logistic|tree|boosting",
+            help="Learner that predicts the target (needs scikit-learn).",
+            rich_help_panel=Panel.ROLES,
         ),
     ] = "tree",
-    sensitive: opt.Sensitive = None,
-    person: opt.Person = None,
-    l: opt.L = None,
-    t: opt.T = None,
-    model: opt.Models = None,
-    suppression_limit: shared.Limit = None,
-    numeric: opt.Numeric = None,
-    categorical: opt.Categorical = None,
-    date: opt.Dates = None,
-    missing: opt.Missing = None,
-    hierarchy: opt.HierarchyFiles = None,
-    trust_hierarchies: opt.Trust = False,
-    unknown: opt.Unknown = None,
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
     jobs: shared.Jobs = None,
     threads: shared.RunThreads = 1,
     cache: shared.CacheFolder = None,
     no_cache: shared.NoCache = False,
     fresh: shared.Fresh = False,
-    config: opt.Config = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Loss and risk over k as a drawing: .svg.", rich_help_panel=opt.OUTPUT)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Chart of loss and risk over k to write: .svg.", rich_help_panel=Panel.OUTPUT
+        ),
     ] = None,
     report: shared.Page = None,
-    force: shared.Force = False,
+    force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Try many k and recommend one, with the reason in words: your limits, accuracy, the knee of loss and risk.
 
-    Nothing is released. Columns that no role names are left out. Exit code 4 says that no release meets the limits.
+    The command releases nothing, and ignores columns without a role. Its exit code is 4 if no release meets the limits.
 
     Example: shoal advise data.csv --qi age,sex,zip --max-loss 0.1 --max-risk 0.05 --report advice.html
     """
     began = time.perf_counter()
-    settings = Settings(
-        l=l,
-        t=t,
-        models=opt.split_models(model),
-        suppression_limit=suppression_limit,
-        qi=opt.split_names(qi),
-        sensitive=opt.split_names(sensitive),
-        person=person,
-        **opt.split_kinds(numeric, categorical, date, missing),
-        hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
-        trust_hierarchies=trust_hierarchies or None,
-        unknown=unknown,
-    ).over(opt.file_settings(delimiter, encoding, header))
-    settings = settings.over(read_config(config)) if config else settings
     shared.check_outputs(data, None, report, force=force)
     if plot is not None:
-        check_text_target(plot, suffix=".svg", what="the drawing is an SVG file", source=data, force=force)
+        check_text_target(plot, suffix=".svg", what="the chart is an SVG file", source=data, force=force)
     if max_drop is not None and target is None:
-        raise UsageError("--max-drop has no target. Name the column of classes with --target.")
+        raise UsageError("--max-drop needs a target. Name the column of classes with --target.")
     opt.use_threads(None)
     from shoal.evaluate.comparison.advise import DEFAULT_SWEEP, RULES, Limits, advise_on
     from shoal.evaluate.comparison.compare import compare_table, make_cases
@@ -116,7 +95,7 @@ def advise(
     if rule is not None and rule not in RULES:
         raise UsageError(f"--rule {rule!r} is not known. Use one of {', '.join(RULES)}.")
     limits = Limits(max_loss, None if max_risk is None else float(read_threshold(max_risk)), max_drop)
-    cases = make_cases(opt.split_names(methods) or ("shoaling",), shared.split_sizes(k) or DEFAULT_SWEEP, seeds)
+    cases = make_cases(split_names(methods) or ("shoaling",), shared.split_sizes(k) or DEFAULT_SWEEP, seeds)
     subject = shared.read_subject(
         data, settings, target=target, learner=None if target is None else learner, threads=threads
     )
@@ -137,7 +116,7 @@ def advise(
 
 
 def write_outputs(advice: Advice, plot: Path | None, report: Path | None) -> None:
-    """Write the drawing and the page, where they are asked for."""
+    """Write the chart and the page, if the user named them."""
     from shoal.evaluate.comparison.page import advice_chart, advice_page
 
     if plot is not None and advice.opinions:
@@ -147,7 +126,7 @@ def write_outputs(advice: Advice, plot: Path | None, report: Path | None) -> Non
 
 
 def print_advice(advice: Advice) -> None:
-    """Print the runs, what each rule says, and the recommendation."""
+    """Print the runs, the choice of each rule, and the recommendation."""
     from shoal.evaluate.summary import opinion_words, recommendation_words
 
     assert advice.comparison is not None

@@ -10,8 +10,10 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.cli.settings import split_names, split_pairs, with_settings
 from shoal.errors import InfeasibleError, UsageError, for_command_line
-from shoal.settings.settings import Settings, read_config
+from shoal.settings.fields import Panel
+from shoal.settings.settings import Settings
 from shoal.tables.targets.text_file import check_text_target, write_text
 
 if TYPE_CHECKING:
@@ -21,117 +23,96 @@ if TYPE_CHECKING:
 
 Methods = Annotated[
     list[str] | None,
-    typer.Option("--methods", help="Methods, comma separated: shoaling,mondrian:variant=relaxed; all for every one."),
+    typer.Option(
+        "--methods",
+        metavar="METHODS",
+        help="Methods, comma-separated: shoaling,mondrian:variant=relaxed; all for every method.",
+    ),
 ]
-Sizes = Annotated[list[str] | None, typer.Option("-k", "--k", help="Sizes of groups: 2,5,10 or 2-12.")]
-Seeds = Annotated[int, typer.Option(min=1, help="Runs of each method and k, each with a seed of its own.")]
-Threshold = Annotated[str, typer.Option(help="The largest chance to be found that is allowed, for the share above it.")]
-Limit = Annotated[
-    str | None, typer.Option(help="Largest share of rows that may be left out: 0.02.", rich_help_panel=opt.MODELS)
+Sizes = Annotated[
+    list[str] | None, typer.Option("-k", "--k", metavar="SIZES", help="Group sizes to try: 2,5,10 or 2-12.")
 ]
+Seeds = Annotated[int, typer.Option(min=1, help="Number of runs of each method and k, each with its own seed.")]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Runs side by side; as many as cores if left out.", rich_help_panel=opt.RUN)
+    int | None,
+    typer.Option(min=1, help="Number of runs side by side; all cores by default.", rich_help_panel=Panel.RUN),
 ]
-RunThreads = Annotated[int, typer.Option("--threads", min=1, help="Threads of each run.", rich_help_panel=opt.RUN)]
+RunThreads = Annotated[
+    int, typer.Option("--threads", min=1, help="Number of threads of each run.", rich_help_panel=Panel.RUN)
+]
 CacheFolder = Annotated[
     Path | None,
-    typer.Option("--cache", help="Where measures of finished runs are kept; never a cell.", rich_help_panel=opt.RUN),
+    typer.Option(
+        "--cache",
+        metavar="FOLDER",
+        help="Where to store the measures of finished runs; it never contains a cell.",
+        rich_help_panel=Panel.RUN,
+    ),
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep nothing of this run.", rich_help_panel=opt.RUN)]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is kept.", rich_help_panel=opt.RUN)]
-Page = Annotated[Path | None, typer.Option("--report", help="A page with charts: .html.", rich_help_panel=opt.OUTPUT)]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=opt.OUTPUT)]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Store nothing of this run.", rich_help_panel=Panel.RUN)]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Repeat runs whose measures are stored.", rich_help_panel=Panel.RUN)
+]
+Page = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Page with charts to write: .html.", rich_help_panel=Panel.OUTPUT),
+]
 
 
+@with_settings("compare")
 def compare(
-    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or Excel.")],
+    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    settings: Settings,
     methods: Methods = None,
     k: Sizes = None,
     seeds: Seeds = 1,
-    qi: opt.Qi = None,
-    sensitive: opt.Sensitive = None,
-    insensitive: opt.Insensitive = None,
-    drop: opt.Drop = None,
-    person: opt.Person = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            help="Column of classes, for the classification metric and the learner.",
-            rich_help_panel=opt.ROLES,
-        ),
-    ] = None,
+    target: opt.Target = None,
     learner: Annotated[
         str | None,
         typer.Option(
-            help="What learns the target from each release: zero-r, logistic, tree, boosting.",
-            rich_help_panel=opt.ROLES,
+            metavar="zero-r|logistic|tree|boosting",
+            help="Learner that predicts the target from each release.",
+            rich_help_panel=Panel.ROLES,
         ),
     ] = None,
-    l: opt.L = None,
-    t: opt.T = None,
-    model: opt.Models = None,
-    population: opt.Population = None,
-    suppression_limit: Limit = None,
-    threshold: Threshold = "0.2",
+    threshold: opt.Threshold = "0.2",
     add: Annotated[
-        list[str] | None, typer.Option(help="The file of another tool, to score beside: arx=out.csv. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE", help="Release of another tool to score beside: arx=out.csv. May be repeated."
+        ),
     ] = None,
-    numeric: opt.Numeric = None,
-    categorical: opt.Categorical = None,
-    date: opt.Dates = None,
-    missing: opt.Missing = None,
-    hierarchy: opt.HierarchyFiles = None,
-    trust_hierarchies: opt.Trust = False,
-    unknown: opt.Unknown = None,
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
     jobs: Jobs = None,
     threads: RunThreads = 1,
     cache: CacheFolder = None,
     no_cache: NoCache = False,
     fresh: Fresh = False,
-    config: opt.Config = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The tidy table: .csv.", rich_help_panel=opt.OUTPUT)
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Tidy table to write: .csv.", rich_help_panel=Panel.OUTPUT),
     ] = None,
     report: Page = None,
-    force: Force = False,
+    force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and memory.
 
-    Nothing is released. Columns that no role names are left out. What is interrupted goes on where it was, as finished
-    runs are kept.
+    The command releases nothing, and ignores columns without a role. It stores finished runs, so an interrupted
+    comparison continues where it stopped.
 
     Example: shoal compare data.csv --qi age,sex,zip --methods shoaling,mondrian -k 2,5,10 --report compare.html
     """
     began = time.perf_counter()
-    settings = Settings(
-        l=l,
-        t=t,
-        models=opt.split_models(model),
-        population=population,
-        suppression_limit=suppression_limit,
-        qi=opt.split_names(qi),
-        sensitive=opt.split_names(sensitive),
-        insensitive=opt.split_names(insensitive),
-        drop=opt.split_names(drop),
-        person=person,
-        **opt.split_kinds(numeric, categorical, date, missing),
-        hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
-        trust_hierarchies=trust_hierarchies or None,
-        unknown=unknown,
-    ).over(opt.file_settings(delimiter, encoding, header))
-    settings = settings.over(read_config(config)) if config else settings
     check_outputs(data, output, report, force=force)
     opt.use_threads(None)
     from shoal.evaluate.comparison.compare import DEFAULT_K, DEFAULT_METHODS, compare_table, make_cases
 
-    cases = make_cases(opt.split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
+    cases = make_cases(split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
     subject = read_subject(data, settings, threshold=threshold, target=target, learner=learner, threads=threads)
-    added = {name: opt.read_given(Path(path), encoding) for name, path in opt.split_pairs(add, "--add").items()}
+    added = {
+        name: opt.read_one_of(Path(path), settings.reading, settings.generalised)
+        for name, path in split_pairs(add, "--add").items()
+    }
     with terminal.counting() as counted:
         found = compare_table(
             subject,
@@ -155,27 +136,23 @@ def compare(
 def read_subject(data: Path, settings: Settings, **more: Any) -> Subject:
     """Read the table and encode it for all runs."""
     from shoal.evaluate.comparison.scoring import prepare
-    from shoal.tables.formats import read_table
 
-    table = read_table(
-        data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header, sheet=settings.sheet
-    )
-    return prepare(table, settings, **more)
+    return prepare(opt.read_file(data, settings.reading), settings, **more)
 
 
 def split_sizes(texts: list[str] | None) -> tuple[int, ...]:
-    """Read sizes of groups: 2,5,10, and stretches such as 2-12."""
+    """Read group sizes: 2,5,10, and ranges such as 2-12."""
     sizes: list[int] = []
-    for word in opt.split_names(texts):
+    for word in split_names(texts):
         low, dash, high = word.partition("-")
         if not low.isdecimal() or (dash and not high.isdecimal()) or (dash and int(high) < int(low)):
-            raise UsageError(f"-k {word!r} is not a size of groups. Write 2,5,10 or 2-12.")
+            raise UsageError(f"-k {word!r} is not a group size. Write 2,5,10 or 2-12.")
         sizes += range(int(low), int(high or low) + 1)
     return tuple(sizes)
 
 
 def open_cache(folder: Path | None, no_cache: bool) -> Cache:
-    """Return the cache that was asked for; by default it is below the user's cache folder, if there is one."""
+    """Return the cache; by default it is below the user's cache folder, if there is one."""
     from shoal.datasets import cache_folder
     from shoal.evaluate.comparison.cache import Cache
 
@@ -196,7 +173,7 @@ def check_outputs(data: Path, output: Path | None, report: Path | None, *, force
 
 
 def write_outputs(found: Comparison, output: Path | None, report: Path | None) -> None:
-    """Write the tidy table and the page, where they are asked for."""
+    """Write the tidy table and the page, if the user named them."""
     if output is not None:
         write_text(output, found.frame.write_csv())
     if report is not None:
@@ -206,7 +183,7 @@ def write_outputs(found: Comparison, output: Path | None, report: Path | None) -
 
 
 def print_comparison(found: Comparison) -> None:
-    """Print the means of all runs, what failed, and which method lost least."""
+    """Print the means of all runs, the failures, and the method that lost least."""
     from shoal.evaluate.comparison.page import verdict_of
 
     print_runs(found)
@@ -214,7 +191,7 @@ def print_comparison(found: Comparison) -> None:
 
 
 def print_runs(found: Comparison) -> None:
-    """Print the means of all runs, and what failed."""
+    """Print the means of all runs, and the failures."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -236,6 +213,6 @@ def print_runs(found: Comparison) -> None:
 
 
 def refuse_empty(found: Comparison) -> None:
-    """End with the code of a goal that cannot be reached where no run gave a release."""
+    """Refuse a comparison in which no run gave a release."""
     if found.frame["failed"].null_count() == 0:
-        raise InfeasibleError("no run gave a release; the reasons stand above.")
+        raise InfeasibleError("no run gave a release; the reasons are listed above.")

@@ -14,7 +14,7 @@ from shoal.cli import terminal
 from shoal.errors import FileError
 from shoal.settings.settings import Settings
 
-# What a hospital would say of the built-in table.
+# How a hospital would describe the built-in table.
 SETTINGS = Settings(
     k=5,
     qi=("birth_date", "sex", "zip", "nationality", "education"),
@@ -24,12 +24,12 @@ SETTINGS = Settings(
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the release goes; made if it is not there.")] = Path("shoal-demo"),
-    k: opt.K = SETTINGS.k,
+    folder: Annotated[Path, typer.Option(help="Folder for the release; created if necessary.")] = Path("shoal-demo"),
+    k: Annotated[int, typer.Option("-k", help="Smallest group: every row has at least k-1 look-alikes.")] = 5,
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Anonymise the built-in table of 5,000 invented hospital patients and show what came out."""
+    """Anonymise the built-in table of 5,000 invented hospital patients and show the result."""
     began = time.perf_counter()
     n_threads = opt.use_threads(threads)
     from shoal.datasets import patients_path
@@ -39,7 +39,7 @@ def demo(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
+        raise FileError(f"{folder}: cannot be created: {error.strerror}.") from None
     with terminal.progress() as (stage, progress):
         job = Job.from_settings(
             patients_path(),
@@ -58,4 +58,4 @@ def demo(
         named = (
             f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"
         )
-        typer.echo(f"The same by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")
+        typer.echo(f"The same release by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")

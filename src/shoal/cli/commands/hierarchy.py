@@ -9,35 +9,51 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.cli.settings import split_names, with_settings
 from shoal.errors import FileError, InputError, UsageError
+from shoal.schema import ISO
+from shoal.settings.fields import Panel
+from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
     from shoal.hierarchy import Hierarchy
 
-app = typer.Typer(help="Look at hierarchies, have one proposed, convert them.", no_args_is_help=True)
+app = typer.Typer(help="Show, propose and convert hierarchies.", no_args_is_help=True)
 
 SHOWN_CHILDREN = 12
 Trust = Annotated[
     bool,
-    typer.Option("--trust-hierarchies", help="Take labels that are not true of their values.", rich_help_panel=opt.RUN),
+    typer.Option(
+        "--trust-hierarchies",
+        help="Accept hierarchy labels that do not contain their values.",
+        rich_help_panel=Panel.RUN,
+    ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.", rich_help_panel=opt.OUTPUT)]
-
 KindName = Annotated[
     str | None,
     typer.Option(
-        "--kind", help="numeric, categorical or date; told from the cells if left out.", rich_help_panel=opt.KINDS
+        "--kind",
+        metavar="numeric|categorical|date",
+        help="Kind of the column; detected from the cells by default.",
+        rich_help_panel=Panel.KINDS,
     ),
 ]
 By = Annotated[
     str | None,
-    typer.Option("--by", help="widths or quantiles (numbers, dates), prefix (codes), cooccurrence (categories)."),
+    typer.Option(
+        "--by",
+        help="How to group values: widths or quantiles (numbers, dates), prefix (codes), cooccurrence (categories).",
+    ),
 ]
 With = Annotated[
     list[str] | None,
-    typer.Option("--with", help="Columns to compare categories by, comma separated; all others if left out."),
+    typer.Option(
+        "--with",
+        metavar="COLUMNS",
+        help="Columns by which to compare categories, comma-separated; all others by default.",
+    ),
 ]
 
 
@@ -45,7 +61,7 @@ With = Annotated[
 def show(
     file: Annotated[Path, typer.Argument(help="A hierarchy: ARX CSV, or a UTD job file (.xml).")],
     whole: Annotated[
-        bool, typer.Option("--all", help="Show every label and value, however many.", rich_help_panel=opt.OUTPUT)
+        bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)
     ] = False,
     trust: Trust = False,
     as_json: opt.AsJson = False,
@@ -64,24 +80,26 @@ def show(
 
 
 @app.command()
+@with_settings("propose")
 def propose(
-    data: Annotated[Path, typer.Argument(help="The table: a CSV file.")],
-    column: Annotated[str, typer.Option(help="The column to make a hierarchy for.")],
+    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    settings: Settings,
+    column: Annotated[str, typer.Option(metavar="COLUMN", help="The column that needs a hierarchy.")],
     kind: KindName = None,
     by: By = None,
     others: With = None,
-    date_format: Annotated[str, typer.Option(help="Format of dates.", rich_help_panel=opt.KINDS)] = "%Y-%m-%d",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where it goes: an ARX CSV file.")] = None,
-    force: Force = False,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
+    date_format: Annotated[
+        str | None, typer.Option(help="Format of dates; ISO by default.", rich_help_panel=Panel.KINDS)
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="ARX CSV file to write.")
+    ] = None,
+    force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Propose a hierarchy for a column, to be looked at and edited.
+    """Propose a hierarchy for a column, to review and edit.
 
-    The file lists the values of the column: keep it as private as the table.
+    The file lists the values of the column: keep it as private as the table. --config supplies the kind of the column.
 
     Example: shoal hierarchy propose data.csv --column zip -o zip.csv
     """
@@ -89,18 +107,16 @@ def propose(
         _check_output(output, force, data)
     opt.use_threads(None)
     from shoal import hierarchy as hierarchies
-    from shoal.tables.formats import read_table
 
-    settings = opt.file_settings(delimiter, encoding, header)
-    table = read_table(data, delimiter=settings.delimiter, encoding=settings.encoding, header=settings.header)
+    table = opt.read_file(data, settings.reading)
     proposed = hierarchies.propose_for(
         table,
         column,
-        kind=kind,
+        kind=kind or settings.reading.kinds.get(column) or settings.kinds.get(column),
         by=by,
-        others=None if others is None else opt.split_names(others),
-        missing=opt.split_names(missing),
-        date_format=date_format,
+        others=None if others is None else split_names(others),
+        missing=settings.missing,
+        date_format=date_format or settings.dates.get(column, ISO),
     )
     if output is not None:
         hierarchies.write_arx_csv(proposed, output)
@@ -110,7 +126,7 @@ def propose(
     terminal.say_notes((*table.notes, *proposed.notes))
     _print_tree(column, proposed, whole=False)
     if output is not None:
-        typer.echo(f"written: {output}. Look at it, edit it, check it: shoal hierarchy show {output}")
+        typer.echo(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
 
 @app.command()
@@ -119,14 +135,14 @@ def convert(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="A folder for the CSV files, one .csv file, or one .xml job file.")
     ],
-    force: Force = False,
+    force: opt.Force = False,
     trust: Trust = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Convert hierarchies: a UTD job file to ARX CSV files, ARX CSV files to a UTD job file, or CSV to tidy CSV.
 
-    An attribute of numbers is written for every whole number that its intervals cover. The job file keeps trees, but
-    has no place for the names of labels.
+    A numeric attribute is written for every integer that its intervals cover. The job file stores trees, but not the
+    names of labels.
 
     Example: shoal hierarchy convert job.xml -o hierarchies
     """
@@ -136,7 +152,9 @@ def convert(
     for file in files:
         for name, hierarchy in _load(file, trust).items():
             if name in found:
-                raise UsageError(f"{file}: a hierarchy for {name!r} was given before. Give one for each attribute.")
+                raise UsageError(
+                    f"{file}: an earlier file has a hierarchy for {name!r} too. Pass one for each attribute."
+                )
             found[name] = hierarchy
             terminal.say_notes(() if as_json else hierarchy.notes)
     suffix = output.suffix.lower()
@@ -159,7 +177,7 @@ def convert(
 
 
 def _load(file: Path, trust: bool) -> dict[str, Hierarchy]:
-    """Read a file of either form; intervals of numbers are spelled out for the whole numbers that they cover."""
+    """Read a file of either format; numeric intervals are listed for the integers that they cover."""
     from shoal import hierarchy as hierarchies
 
     if file.suffix.lower() != ".xml":
@@ -181,24 +199,24 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {error.strerror}.") from None
+        raise FileError(f"{folder}: cannot be created: {error.strerror}.") from None
 
 
 def _check_output(output: Path, force: bool, *sources: Path) -> None:
-    """Refuse to write over a source, a folder, or a file that is there without --force."""
+    """Refuse to overwrite a source, a folder or, without --force, an existing file."""
     for source in sources:
         if output.exists() and source.exists() and output.samefile(source):
             raise InputError(f"{output}: input and output are the same file. Name another output with -o.")
     if output.is_dir():
         raise FileError(f"{output}: is a folder. Name a file in it.")
     if not output.parent.is_dir():
-        raise FileError(f"{output.parent}: no such folder. Make it first.")
+        raise FileError(f"{output.parent}: no such folder. Create it first.")
     if output.exists() and not force:
-        raise FileError(f"{output}: exists already. Name another output, or say --force to replace it.")
+        raise FileError(f"{output}: exists already. Name another output, or use --force to replace it.")
 
 
 def _facts(hierarchy: Hierarchy) -> dict[str, Any]:
-    """Return what --json says of a hierarchy."""
+    """Return what --json reports about a hierarchy."""
     return {
         "values": len(hierarchy.rows),
         "height": hierarchy.height,
@@ -221,7 +239,7 @@ def _print_tree(name: str, hierarchy: Hierarchy, whole: bool) -> None:
 
 
 def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most: int | None) -> None:
-    """Add what is below a label; a label that repeats the one above it, or the value, is shown once."""
+    """Add the values below a label; a label that equals the one above it, or its value, appears once."""
     from rich.text import Text
 
     below: dict[str, list[str]] = {}

@@ -10,50 +10,51 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.cli.settings import with_settings
 from shoal.errors import for_command_line
+from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
     from shoal.profile import Profile
 
 
+@with_settings("init")
 def init(
-    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or Excel.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the proposal goes.")] = Path("shoal.toml"),
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a proposal that exists.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    settings: Settings,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write the proposal.")] = Path(
+        "shoal.toml"
+    ),
+    force: opt.Force = False,
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.
 
+    With --config, the proposal keeps the settings of that file and adds the columns that it lacks.
+
     Example: shoal init data.csv
     """
     opt.use_threads(threads)
     from shoal.profile import profile_table
-    from shoal.settings.proposal import check_target, write_document
-    from shoal.tables.formats import read_table
+    from shoal.settings.proposal import apply_settings, check_target, write_document
 
-    given = opt.file_settings(delimiter, encoding, header)
     check_target(output, data, force=force)
-    table = read_table(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header)
-    profile = profile_table(table)
-    write_document(profile, output, data, force=force)
+    table = opt.read_file(data, settings.reading)
+    profile = apply_settings(profile_table(table), settings)
+    write_document(profile, output, data, settings, force=force)
     if as_json:
         terminal.print_json(profile.as_dict() | {"output": str(output)})
         return
     terminal.say_notes(table.notes)
     print_profile(profile)
-    typer.echo(f"Written: {output}. Read it, change what you know better, then:")
+    typer.echo(f"Written: {output}. Review it, correct what you know better, then:")
     released = data.with_name(f"{data.stem}-released.csv").name
     typer.echo(f"  shoal anonymize {shlex.quote(str(data))} -o {released} --config {shlex.quote(str(output))}")
 
 
 def print_profile(profile: Profile) -> None:
-    """Print the columns, what singles people out, and the warnings."""
+    """Print the columns, the combinations that single people out, and the warnings."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -74,11 +75,11 @@ def print_profile(profile: Profile) -> None:
             (" + ".join(map(_plain, one.columns)), f"{one.share:.1%} of the rows")
             for one in profile.singling.combinations
         ]
-        terminal.print_table("alone with their values in", facts_shown)
+        terminal.print_table("rows with a unique combination of", facts_shown)
     for warning in profile.warnings:
         typer.echo(f"CHECK: {for_command_line(warning.text)}")
 
 
 def _plain(name: str) -> str:
-    """Return a column's name without signs that a terminal would act on."""
+    """Return a column name without characters that a terminal would act on."""
     return name if name.isprintable() else repr(name)

@@ -3,74 +3,78 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.cli.settings import with_settings
+from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
-    pass
+    from shoal.risks import Risk
+    from shoal.tables.table import Table
 
 
+@with_settings("risk")
 def risk(
-    released: Annotated[Path, typer.Argument(help="The release, of whatever tool: CSV, Parquet, Arrow or Excel.")],
-    qi: Annotated[
-        list[str], typer.Option("--qi", help="Quasi-identifiers, comma separated.", rich_help_panel=opt.ROLES)
-    ],
-    threshold: Annotated[
-        str, typer.Option(help="The largest chance to be found that is allowed: 0.2, 1/11 or cell-size-11.")
-    ] = "0.2",
+    released: Annotated[Path, typer.Argument(help=opt.RELEASE_HELP)],
+    settings: Settings,
+    saved: Settings,
+    threshold: opt.Threshold = "0.2",
     population: Annotated[
         str | None,
-        typer.Option(help="How many people the table was drawn from, or the file of their table.", metavar="N|FILE"),
+        typer.Option(
+            help="Size of the population from which the rows were drawn, or the file of its table.", metavar="N|FILE"
+        ),
     ] = None,
     original: Annotated[
-        Path | None, typer.Option(help="The table before it was released, to show its risk beside.")
+        Path | None, typer.Option(metavar="FILE", help="The original table, to show its risk beside.")
     ] = None,
-    person: opt.Person = None,
     weight: Annotated[
         str | None,
-        typer.Option(help="Column that says how many people each row stands for.", rich_help_panel=opt.ROLES),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the number of people that each row represents.",
+            rich_help_panel=Panel.ROLES,
+        ),
     ] = None,
-    numeric: opt.Numeric = None,
-    categorical: opt.Categorical = None,
-    date: opt.Dates = None,
-    missing: opt.Missing = None,
-    hierarchy: opt.HierarchyFiles = None,
-    trust_hierarchies: opt.Trust = False,
-    decimal: opt.Decimal = None,
-    thousands: opt.Thousands = None,
-    encoding: opt.OtherEncoding = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Say how easily people are found in a release: prosecutor, journalist and marketer risk, and who is alone.
+    """Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.
+
+    --delimiter, --encoding and --header apply to a file that cannot be read without them; --sheet applies to workbooks.
 
     Example: shoal risk out.csv --qi age,sex,zip --threshold 0.1 --population 100000
     """
+    qi, reading = opt.require_qi(settings), settings.reading
     opt.use_threads(None)
-    from shoal import risks
     from shoal.report import summary
+    from shoal.risks.estimate import estimate_risk
 
-    settings: dict[str, Any] = {
-        "qi": opt.split_names(qi),
-        "threshold": threshold,
-        "person": person,
-        "weight": weight,
-        **opt.split_kinds(numeric, categorical, date, missing),
-        "hierarchies": Settings(
-            hierarchies=opt.split_pairs(hierarchy, "--hierarchy"), trust_hierarchies=trust_hierarchies
-        ).rules(),
-        "decimal": decimal or ".",
-        "thousands": thousands or "",
-    }
+    people: int | Table | None = None
     if population is not None:
-        is_size = population.isdecimal()
-        settings["population"] = int(population) if is_size else opt.read_given(Path(population), encoding)
-    found = risks.risk(opt.read_given(released, encoding), **settings)
-    before = None if original is None else risks.risk(opt.read_given(original, encoding), **settings)
+        people = int(population) if population.isdecimal() else opt.read_one_of(Path(population), reading, qi)
+
+    def estimate(path: Path) -> Risk:
+        table = opt.read_one_of(path, reading, qi)
+        # A release lacks the person column that a shoal.toml names.
+        is_absent = settings.person == saved.person and settings.person not in table.names
+        return estimate_risk(
+            table,
+            qi=qi,
+            threshold=threshold,
+            population=people,
+            person=None if is_absent else settings.person,
+            weight=weight,
+            reading=reading,
+            hierarchies=settings.rules(),
+        )
+
+    found = estimate(released)
+    before = None if original is None else estimate(original)
     if as_json:
         terminal.print_json(summary.risk_json(found, before))
     else:

@@ -11,85 +11,89 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
-from shoal.errors import UsageError
+from shoal.cli.settings import with_settings
+from shoal.errors import UsageError, setting
+from shoal.settings.fields import Panel
+from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
     from shoal.evaluate.feasibility.simulation import Urn
     from shoal.tables.table import Table
 
-URN = "What rows are drawn from"
-FIGURE_23 = (3, 7, 12, 15, 18)  # numbers of attributes whose curves stand beside the one asked for
+URN = "Distribution of rows"
+FIGURE_23 = (3, 7, 12, 15, 18)  # numbers of attributes whose curves the chart shows beside the requested one
 MOST_CURVES = 6
 
 
+@with_settings("simulate")
 def simulate(
+    settings: Settings,
     data: Annotated[
         Path | None, typer.Argument(help="A table whose own values are drawn; name its columns with --qi.")
     ] = None,
+    k: Annotated[int | None, typer.Option("-k", "--k", help="Rows that every combination of values needs.")] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Rows of each simulated table; those of the given table by default.", min=1)
+    ] = None,
+    repetitions: Annotated[int, typer.Option(help="Number of simulated tables.", min=1)] = 500,
+    success: Annotated[float, typer.Option(help="Success probability for which to compute the rows needed.")] = 0.95,
     attributes: Annotated[
-        int | None, typer.Option(help="So many attributes of two values, half and half.", rich_help_panel=URN)
+        int | None,
+        typer.Option(help="Number of attributes with two equally likely values each.", rich_help_panel=URN),
     ] = None,
     cardinalities: Annotated[
         str | None,
-        typer.Option(help="Numbers of values of the attributes, all equally likely: 2,5,80.", rich_help_panel=URN),
-    ] = None,
-    qi: Annotated[
-        list[str] | None, typer.Option("--qi", help="Columns of the table, comma separated.", rich_help_panel=URN)
+        typer.Option(
+            metavar="NUMBERS",
+            help="Numbers of values of the attributes, all equally likely: 2,5,80.",
+            rich_help_panel=URN,
+        ),
     ] = None,
     joint: Annotated[
         bool,
         typer.Option(
             "--joint",
-            help="Draw whole rows of the table. Without it each column is drawn by itself, which is the safe side.",
+            help="Draw complete rows of the table. By default each column is drawn on its own, which is conservative.",
             rich_help_panel=URN,
         ),
     ] = False,
-    k: Annotated[int | None, typer.Option("-k", "--k", help="Rows that every combination present must have.")] = None,
-    rows: Annotated[
-        int | None, typer.Option(help="Rows of each table; those of the given table if left out.", min=1)
-    ] = None,
-    repetitions: Annotated[int, typer.Option(help="How many tables are drawn.", min=1)] = 500,
-    success: Annotated[float, typer.Option(help="The chance that the rows needed are told for.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.", rich_help_panel=opt.RUN)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=Panel.RUN)] = 0,
     threads: opt.Threads = None,
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
-    sheet: opt.Sheet = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw the chance over rows as an .svg file.", rich_help_panel=opt.OUTPUT),
+        typer.Option(
+            metavar="FILE",
+            help="Chart of the success probability over rows to write: .svg.",
+            rich_help_panel=Panel.OUTPUT,
+        ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a drawing that exists.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Say before anything is recoded whether k is within reach: draw random tables and count their groups.
+    """Estimate before any recoding whether k is within reach: draw random tables and count their groups.
 
     Example: shoal simulate --attributes 7 --k 5 --rows 7500
     """
     began = time.perf_counter()
+    k = settings.k if k is None else k
     if k is None:
-        raise UsageError("k is not given. Say how many rows each combination must have: --k 5 is common.")
-    if sum(given is not None for given in (data, attributes, cardinalities)) != 1:
-        raise UsageError("say what rows are drawn from: a table with --qi, or --attributes, or --cardinalities.")
-    if data is None and (qi or joint):
-        raise UsageError("--qi and --joint speak of a table, and none is given. Name its file, or leave them out.")
+        raise UsageError(f"k is not given. Pass the number of rows of each combination, such as {setting('k', 5)}.")
+    if sum(urn is not None for urn in (data, attributes, cardinalities)) != 1:
+        raise UsageError("pass one distribution of rows: a table with --qi, or --attributes, or --cardinalities.")
+    if data is None and (settings.qi or joint):
+        raise UsageError("--qi and --joint describe a table, but no table is given. Name its file, or omit them.")
     n_threads = opt.use_threads(threads)
     from shoal.evaluate.feasibility.chart import chart_success
     from shoal.evaluate.feasibility.simulation import simulate
-    from shoal.tables.formats import read_table
     from shoal.tables.targets.text_file import check_text_target, write_text
 
     if plot is not None:
-        check_text_target(plot, suffix=".svg", what="the drawing is an SVG file", source=data, force=force)
+        check_text_target(plot, suffix=".svg", what="the chart is an SVG file", source=data, force=force)
     if data is not None:
-        given = opt.file_settings(delimiter, encoding, header)
-        table = read_table(data, delimiter=given.delimiter, encoding=given.encoding, header=given.header, sheet=sheet)
+        table = opt.read_file(data, settings.reading)
         terminal.say_notes(table.notes)
         rows = rows or table.n_rows
-        choice = _of_table(table, opt.split_names(qi), joint=joint)
+        choice = _of_table(table, settings.qi, joint=joint)
     else:
         choice = _binary(attributes) if attributes is not None else _uniform(cardinalities or "")
     with terminal.progress(("drawing tables",)) as (_, progress):
@@ -117,7 +121,7 @@ def simulate(
 
 
 class Choice(NamedTuple):
-    """The first n attributes as an urn, for any n up to all of them, and the names of those that a drawing shows."""
+    """The first n attributes as an urn, for any n up to all of them, and the names of those that the chart shows."""
 
     urn: Callable[[int], Urn]
     n: int
@@ -144,6 +148,6 @@ def _uniform(text: str) -> Choice:
     try:
         cards = [int(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--cardinalities {text!r} is not a list of whole numbers. Write 2,5,80.") from None
+        raise UsageError(f"--cardinalities {text!r} is not a list of integers. Write 2,5,80.") from None
     names = {n: f"+ {card} values" if n > 1 else f"{card} values" for n, card in enumerate(cards, 1)}
     return Choice(lambda n: Urn.uniform(cards[:n]), len(cards), names)

@@ -9,83 +9,50 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
-from shoal.errors import UsageError, VerificationError, join_problems
-from shoal.settings.settings import Settings, read_config
+from shoal.cli.settings import with_settings
+from shoal.errors import UsageError, VerificationError, join_problems, setting
+from shoal.settings.settings import Settings
 
 
+@with_settings("verify")
 def verify(
-    released: Annotated[Path, typer.Argument(help="The released file, of whatever tool: CSV, Parquet or Excel.")],
-    k: opt.K = None,
-    l: opt.L = None,
-    t: opt.T = None,
-    model: opt.Models = None,
-    k_column: opt.KColumn = None,
-    population: opt.Population = None,
-    qi: opt.Qi = None,
-    sensitive: opt.Sensitive = None,
+    released: Annotated[Path, typer.Argument(help="The release, made by any tool: CSV, Parquet or Excel.")],
+    settings: Settings,
     original: Annotated[
-        Path | None, typer.Option(help="The original: is each released row true to a row of it?")
+        Path | None,
+        typer.Option(metavar="FILE", help="The original; checks that each released row is true to a row of it."),
     ] = None,
-    numeric: opt.Numeric = None,
-    categorical: opt.Categorical = None,
-    date: opt.Dates = None,
-    missing: opt.Missing = None,
-    hierarchy: opt.HierarchyFiles = None,
-    trust_hierarchies: opt.Trust = False,
-    decimal: opt.Decimal = None,
-    thousands: opt.Thousands = None,
-    config: opt.Config = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Say yes or no: does every row of a file have k-1 look-alikes in its quasi-identifiers?
+    """Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.
 
-    Exit code 0 says yes, 5 says no. --l, --t and --model ask for more than k. With --original also: can each released
-    row be told to cover a row of its own of the original, all other columns unchanged?
+    The exit code is 0 for yes and 5 for no. --l, --t and --model demand more than k. With --original, the command also
+    checks that each released row covers an original row of its own, with all other columns unchanged. --delimiter,
+    --encoding, --header and --sheet apply to the files that they fit.
 
     Example: shoal verify out.csv -k 10 --qi age,sex,zip --original data.csv
     """
-    settings = Settings(
-        k=k,
-        l=l,
-        t=t,
-        models=opt.split_models(model),
-        k_column=k_column,
-        population=population,
-        qi=opt.split_names(qi),
-        sensitive=opt.split_names(sensitive),
-        **opt.split_kinds(numeric, categorical, date, missing),
-        hierarchies=opt.split_pairs(hierarchy, "--hierarchy"),
-        trust_hierarchies=trust_hierarchies or None,
-        decimal=decimal,
-        thousands=thousands,
-    )
-    settings = settings.over(read_config(config)) if config else settings
     if settings.k is None and settings.k_column is None:
-        raise UsageError("-k is not given. Say how many rows must look alike at least: -k 5.")
-    if not settings.qi:
-        raise UsageError("--qi is not given. Name the quasi-identifiers: --qi age,sex,zip.")
+        raise UsageError(f"k is not given. Pass the smallest group size, such as {setting('k', 5)}.")
+    qi = opt.require_qi(settings)
     models = settings.privacy_models()
     from shoal import verification
     from shoal.hierarchy import Hierarchy
 
-    kinds = dict.fromkeys(settings.numeric, "numeric") | dict.fromkeys(settings.categorical, "categorical")
     rules = {name: rule for name, rule in settings.rules().items() if isinstance(rule, Hierarchy)}
-    least = settings.k or 1
+    k = settings.k or 1
     verdict = verification.check(
         released,
-        qi=settings.qi,
-        k=least,
-        sensitive=settings.sensitive,
+        qi=qi,
+        k=k,
+        sensitive=() if settings.all_qi else settings.sensitive,
         original=original,
-        kinds=kinds | dict.fromkeys(settings.dates, "date"),
-        date_formats=dict(settings.dates),
-        missing=settings.missing,
-        marks=(settings.decimal or ".", settings.thousands or ""),
-        labels={name: rule.values_under() for name, rule in rules.items() if name in settings.qi},
+        reading=settings.reading,
+        labels={name: rule.values_under() for name, rule in rules.items() if name in qi},
         models=models,
         k_column=settings.k_column,
         population=settings.population,
-        paths={name: rule.rows for name, rule in rules.items() if name not in settings.qi},
+        paths={name: rule.rows for name, rule in rules.items() if name not in qi},
     )
     if as_json:
         terminal.print_json(verdict.as_dict())
@@ -95,5 +62,5 @@ def verify(
         from shoal.report.summary import verdict_words
 
         descriptions = [model.describe() for model in models]
-        words = verdict_words(verdict, least, descriptions, against_original=original is not None)
+        words = verdict_words(verdict, k, descriptions, against_original=original is not None)
         typer.echo(f"{released}: {words}")

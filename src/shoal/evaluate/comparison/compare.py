@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from shoal.errors import UsageError, for_python, setting
 from shoal.evaluate.comparison.cache import Cache
@@ -14,8 +14,10 @@ from shoal.evaluate.comparison.scoring import Case, Subject, prepare, score_adde
 from shoal.evaluate.comparison.workers import run_cases
 from shoal.methods.registry import infos, named
 from shoal.risks.estimate import DEFAULT_THRESHOLD
-from shoal.schema import check_k, check_lists
-from shoal.settings.settings import Settings, read_config
+from shoal.schema import check_k
+from shoal.settings.keywords import SettingsKeywords, settings_from
+from shoal.settings.read import read_config
+from shoal.settings.settings import Settings
 from shoal.tables.formats import read_table
 from shoal.tables.table import Table, from_frame
 
@@ -136,7 +138,7 @@ def compare(
     cache: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
     progress: Progress = lambda done, total, label: None,
-    **settings: Any,
+    **settings: Unpack[SettingsKeywords],
 ) -> Comparison:
     """Anonymise a table with several methods, k and seeds, and measure every release.
 
@@ -166,14 +168,14 @@ def compare(
 
     >>> import shoal
     >>> patients = shoal.datasets.patients().head(200)
-    >>> found = shoal.compare(patients, qi=["birth_date", "sex"], others="drop", methods=["mondrian"], k=[2, 5], jobs=1)
-    >>> found.frame["k"].to_list()
+    >>> runs = shoal.compare(patients, qi=["birth_date", "sex"], others="drop", methods=["mondrian"], k=[2, 5], jobs=1)
+    >>> runs.frame["k"].to_list()
     [2, 5]
     """
     saved = read_config(config) if config is not None else Settings()
     subject = prepare(
         from_frame(frame),
-        make_settings(settings).over(saved),
+        settings_from(settings).over(saved),
         threshold=threshold,
         target=target,
         learner=learner,
@@ -185,22 +187,6 @@ def compare(
     }
     cases, store = make_cases(methods, k, seeds), Cache(None if cache is None else Path(cache))
     return compare_table(subject, cases, tables, store, jobs=jobs, progress=progress)
-
-
-def make_settings(arguments: Mapping[str, Any]) -> Settings:
-    """Return the settings of keyword arguments; lists become tuples."""
-    names = {f.name for f in fields(Settings)} | {"rules"}
-    unknown_names = [name for name in arguments if name not in names]
-    if unknown_names:
-        raise UsageError(f"{unknown_names[0]!r} is not a setting. Use the settings of shoal.anonymize.")
-    lists = ("qi", "sensitive", "insensitive", "drop", "numeric", "categorical", "dates")
-    check_lists(**{name: arguments[name] for name in lists if name in arguments})
-    values: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in arguments.items()}
-    if isinstance(dates := values.get("dates"), tuple):
-        values["dates"] = dict.fromkeys(dates, "%Y-%m-%d")
-    if "rules" in values:
-        values["constraints"] = values.pop("rules")
-    return Settings(**values)
 
 
 def compare_table(

@@ -1,4 +1,4 @@
-# Sums of fractions compared exactly, however large their common denominator.
+# Exact comparison of sums of fractions, whatever the size of their common denominator.
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
@@ -9,7 +9,7 @@ cdef extern from *:
     """
     ctypedef unsigned long long Doubled
 
-ctypedef vector[uint64_t] Digits       # of a whole number, the lowest first
+ctypedef vector[uint64_t] Digits       # digits of an integer, lowest first
 
 
 cdef inline void times(Digits& number, uint64_t factor) noexcept nogil:
@@ -53,7 +53,7 @@ cdef inline int compare_digits(Digits& x, Digits& y) noexcept nogil:
 
 
 cdef inline void add_up(const vector[int64_t]& numerators, const vector[int64_t]& denominators, Digits& total) noexcept nogil:
-    """Write the numerator of a sum of fractions; its denominator is the product of theirs."""
+    """Compute the numerator of a sum of fractions over the product of their denominators."""
     cdef size_t i
     cdef Digits product, one
     product.assign(1, 1)
@@ -70,9 +70,9 @@ cdef inline int compare_sums(
     const vector[int64_t]& numerators, const vector[int64_t]& denominators,
     const vector[int64_t]& other_numerators, const vector[int64_t]& other_denominators,
 ) noexcept nogil:
-    """Say whether the first sum of fractions is less than (-1), equal to (0) or more than (1) the second.
+    """Compare two sums of fractions: -1 if the first is less, 0 if they are equal, 1 if it is greater.
 
-    No numerator is below 0, every denominator is above.
+    Numerators are not negative, denominators are positive.
     """
     cdef size_t i
     cdef Digits one, other

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""KACA: classes of equal rows merge with the nearest in their hierarchies. Twin: tests/naive/kaca.py."""
+"""KACA: merge classes of equal rows with the nearest class in the hierarchies. Twin: tests/naive/kaca.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -7,41 +7,41 @@ from libcpp.map cimport map as cpp_map
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-ctypedef pair[int64_t, int64_t] Rows        # rows from the first up to the second, in canonical order
-ctypedef pair[int64_t, int64_t] Climbs      # what the chosen class and another pay for their common label
+ctypedef pair[int64_t, int64_t] Rows        # a run of rows in canonical order, end exclusive
+ctypedef pair[int64_t, int64_t] Climbs      # cost of the common label for the chosen class and for another
 ctypedef vector[int32_t] Label
 
 
 cdef class Classes:
-    """Classes of rows, each with a label: a node of each attribute's tree. Numbers of classes are never used again."""
+    """Classes of rows, each with a label: a node of each attribute's tree. Class numbers are never reused."""
 
     cdef Py_ssize_t q
     cdef int64_t k, threshold
     cdef vector[vector[int32_t]] nodes          # of each attribute: node of each code, level after level
     cdef vector[int64_t] cards
-    cdef vector[vector[int64_t]] climbs         # what it costs to climb from a value to each level
+    cdef vector[vector[int64_t]] climbs         # cost of generalising a value to each level
     cdef vector[vector[int32_t]] level          # of each node
     cdef vector[vector[int32_t]] below          # a code below each node
-    cdef vector[vector[Climbs]] table           # by node: what the chosen class and one of this label pay
-    cdef vector[int32_t] labels                 # of the living classes, one after the other
-    cdef vector[int32_t] number                 # of the class at each such place
-    cdef vector[int64_t] sizes                  # and its rows
-    cdef vector[int32_t] place                  # of each class, -1 where it is gone
+    cdef vector[vector[Climbs]] table           # by node: cost for the chosen class and for a class with this label
+    cdef vector[int32_t] labels                 # of the existing classes, one after another
+    cdef vector[int32_t] number                 # of the class at each of these places
+    cdef vector[int64_t] sizes                  # rows of each class
+    cdef vector[int32_t] place                  # of each class, -1 if it no longer exists
     cdef vector[vector[Rows]] members           # of each class, sorted
-    cdef vector[int32_t] small                  # classes of fewer than k rows, sorted by label
+    cdef vector[int32_t] small                  # classes with fewer than k rows, sorted by label
     cdef cpp_map[Label, int32_t] by_label
     cdef vector[Rows] suppressed
 
     def __init__(
         self,
-        const int32_t[:, ::1] codes,        # IN  one row a tuple
+        const int32_t[:, ::1] codes,        # IN  codes of each tuple
         const int64_t[::1] counts,          # IN  rows of each tuple
         const int64_t[::1] cards,           # IN  number of codes of each attribute
-        const int64_t[::1] heights,         # IN  levels above the codes
+        const int64_t[::1] heights,         # IN  number of levels above the codes
         const int32_t[::1] nodes,           # IN  node of each code at each level, attribute after attribute
-        const int64_t[::1] climbs,          # IN  cost of the climb to each level, from 0, attribute after attribute
-        int64_t k,                          # IN  rows that a class needs
-        int64_t threshold,                  # IN  distance beyond which a class is suppressed; below 0: none is
+        const int64_t[::1] climbs,          # IN  cost of generalising to each level, attribute after attribute
+        int64_t k,                          # IN  minimum rows of a class
+        int64_t threshold,                  # IN  distance beyond which a class is suppressed; negative: never
     ):
         cdef Py_ssize_t a, i
         cdef int64_t level, code, first = 0, node_at = 0, climb_at = 0
@@ -72,7 +72,7 @@ cdef class Classes:
             self.add(label, own)
 
     cdef void note(self, Py_ssize_t a, int32_t node, int32_t level, int32_t code, int32_t height) noexcept nogil:
-        """Remember the level of a node and a code below it; the root is on the top, wherever a path reaches it."""
+        """Record the level of a node and a code below it; the root is on the top level, wherever a path reaches it."""
         while <int32_t>self.level[a].size() <= node:
             self.level[a].push_back(-1)
             self.below[a].push_back(0)
@@ -84,22 +84,22 @@ cdef class Classes:
 
     def merge(
         self,
-        const uint64_t[::1] lots,       # IN  a random number for each step
+        const uint64_t[::1] draws,       # IN  a random number for each step
     ) -> int:
-        """Merge one small class after the other, a step for each lot; return how many small ones there are still.
+        """Merge one small class for each random number; return the number of small classes left.
 
         Cost of a step: O(q) for each class.
         """
         cdef Py_ssize_t i
         with nogil:
-            for i in range(lots.shape[0]):
+            for i in range(draws.shape[0]):
                 if self.small.empty():
                     break
-                self.step(self.small[<int64_t>(lots[i] % <uint64_t>self.small.size())])
+                self.step(self.small[<int64_t>(draws[i] % <uint64_t>self.small.size())])
         return <int64_t>self.small.size()
 
     def fill(self, int32_t[::1] labels) -> None:
-        """Write the class of each canonical row, classes numbered without gaps; -1 where it is suppressed."""
+        """Write the class of each canonical row into labels (OUT), numbered without gaps; -1 for a suppressed row."""
         cdef Py_ssize_t i, j
         cdef int64_t row
         cdef vector[int32_t] numbers = self.number
@@ -113,7 +113,7 @@ cdef class Classes:
                 labels[row] = -1
 
     cdef void step(self, int32_t one) noexcept nogil:
-        """Merge a small class with the nearest, or with as many rows of that one as it lacks."""
+        """Merge a small class with the nearest class, or with as many of its rows as are needed."""
         cdef Py_ssize_t a
         cdef int64_t distance = 0, size = self.sizes[self.place[one]], wanted
         cdef int32_t other = self.nearest(one, &distance)
@@ -141,7 +141,7 @@ cdef class Classes:
         return self.labels.data() + <Py_ssize_t>self.place[number] * self.q
 
     cdef int32_t common(self, Py_ssize_t a, int32_t x, int32_t y) noexcept nogil:
-        """Return the lowest node above two."""
+        """Return the lowest common node of two nodes."""
         cdef int64_t level = max(self.level[a][x], self.level[a][y])
         cdef int64_t one = self.below[a][x], other = self.below[a][y]
         while self.nodes[a][level * self.cards[a] + one] != self.nodes[a][level * self.cards[a] + other]:
@@ -149,7 +149,7 @@ cdef class Classes:
         return self.nodes[a][level * self.cards[a] + one] if x != y else x
 
     cdef int32_t nearest(self, int32_t one, int64_t* least) noexcept nogil:
-        """Return the class at the smallest distance [S2 definition 10], the one of lowest label among equals."""
+        """Return the class at the smallest distance [S2 definition 10], ties by lowest label."""
         cdef Py_ssize_t a, i, own = self.place[one], best = -1, q = self.q
         cdef int64_t size = self.sizes[own], other, distance, first, second
         cdef int32_t node
@@ -184,7 +184,7 @@ cdef class Classes:
         return Climbs(top - self.climbs[a][self.level[a][x]], top - self.climbs[a][self.level[a][y]])
 
     cdef bint before(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """Say whether the label at one place comes before that at another."""
+        """Say whether the label at place i is less than that at place j."""
         cdef Py_ssize_t a
         for a in range(self.q):
             if self.labels[i * self.q + a] != self.labels[j * self.q + a]:
@@ -192,7 +192,7 @@ cdef class Classes:
         return False
 
     cdef Py_ssize_t rank(self, Py_ssize_t place) noexcept nogil:
-        """Return where the class at this place stands, or would stand, among the small ones."""
+        """Return the index of the class at this place among the small classes."""
         cdef Py_ssize_t low = 0, high = <Py_ssize_t>self.small.size(), middle
         while low < high:
             middle = (low + high) // 2
@@ -203,7 +203,7 @@ cdef class Classes:
         return low
 
     cdef void add(self, const Label& label, const vector[Rows]& rows) noexcept nogil:
-        """Open a class, or let the rows join the one that has this label."""
+        """Add a class, or add the rows to the class that has this label."""
         cdef Py_ssize_t i
         cdef int32_t number = <int32_t>self.place.size()
         cdef int64_t size = 0
@@ -226,7 +226,7 @@ cdef class Classes:
             self.small.insert(self.small.begin() + self.rank(self.place[number]), number)
 
     cdef void remove(self, int32_t number) noexcept nogil:
-        """Close a class; the last one takes its place."""
+        """Remove a class; the last class moves to its place."""
         cdef Py_ssize_t a, at = self.place[number], last = <Py_ssize_t>self.number.size() - 1
         cdef Label label
         label.assign(self.labels.begin() + at * self.q, self.labels.begin() + (at + 1) * self.q)
@@ -246,7 +246,7 @@ cdef class Classes:
 
 
 cdef void split(const vector[Rows]& rows, int64_t wanted, vector[Rows]& stub, vector[Rows]& trunk) noexcept nogil:
-    """Part the first rows from the others."""
+    """Split the first rows (stub) from the others (trunk)."""
     cdef Py_ssize_t i
     cdef int64_t first, end, cut
     for i in range(<Py_ssize_t>rows.size()):

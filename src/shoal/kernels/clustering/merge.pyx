@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Groups merge, the smallest first, with the one that makes the tightest union. Twin: tests/naive/bottom_up.py."""
+"""Merge groups, smallest first, with the group that gives the cheapest union. Twin: tests/naive/bottom_up.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -9,38 +9,38 @@ from libcpp.vector cimport vector
 
 from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, unite, union_price, write_tuple
 
-ctypedef pair[int32_t, int64_t] Piece           # a tuple, and how many of its rows
+ctypedef pair[int32_t, int64_t] Piece           # a tuple, and the number of its rows
 ctypedef pair[int64_t, int32_t] Near            # a price, and a tuple
 ctypedef pair[int32_t, int32_t] Named           # the lowest tuple of a group, and its number
-ctypedef pair[int64_t, Named] Small             # its rows, negated throughout, so that the smallest is on top
+ctypedef pair[int64_t, Named] Small             # its rows; all negated, so that the smallest is on top
 
 
 cdef class Merging:
-    """Groups of rows; numbers of groups are never used again."""
+    """Groups of rows; group numbers are never reused."""
 
     cdef Forms forms
     cdef const int32_t[:, ::1] codes
-    cdef object kept                            # what the forms point into
+    cdef object kept                            # keeps the arrays alive that the forms point into
     cdef Py_ssize_t width
     cdef int64_t k, n_small
     cdef bint splits
-    cdef vector[uint64_t] words                 # of the living groups, one after the other
-    cdef vector[int32_t] number                 # of the group at each such place
-    cdef vector[int64_t] rows                   # of the living groups
+    cdef vector[uint64_t] words                 # of the existing groups, one after another
+    cdef vector[int32_t] number                 # of the group at each of these places
+    cdef vector[int64_t] rows                   # of the existing groups
     cdef vector[int32_t] lowest                 # their lowest tuples
-    cdef vector[int32_t] place                  # of each group, -1 where it is gone
+    cdef vector[int32_t] place                  # of each group, -1 if it no longer exists
     cdef vector[vector[Piece]] members          # of each group, sorted
     cdef priority_queue[Small] queue
 
     def __init__(
         self,
-        const int32_t[:, ::1] codes,        # IN  one row a tuple
-        const int32_t[::1] tuples,          # IN  tuple of each piece, a piece being some rows of a tuple
-        const int64_t[::1] rows,            # IN  and how many of its rows
-        const int32_t[::1] groups,          # IN  the group in which it begins; numbered without gaps
+        const int32_t[:, ::1] codes,        # IN  codes of each tuple
+        const int32_t[::1] tuples,          # IN  tuple of each piece (some rows of a tuple)
+        const int64_t[::1] rows,            # IN  rows of each piece
+        const int32_t[::1] groups,          # IN  initial group of each piece, numbered without gaps
         object forms,                       # IN  the attributes: the arguments of lay_forms
-        int64_t k,                          # IN  rows that a group needs
-        bint splits,                        # IN  whether groups of 2 k rows or more are split
+        int64_t k,                          # IN  minimum rows of a group
+        bint splits,                        # IN  whether groups of at least 2 k rows are split
     ):
         cdef Py_ssize_t i, n_groups = 0
         cdef vector[vector[Piece]] begun
@@ -57,7 +57,7 @@ cdef class Merging:
             self.open(begun[i])
 
     def merge(self, int64_t n_steps) -> int:
-        """Merge so many small groups; return how many there are still. Cost of a step: O(q) for each group."""
+        """Merge n_steps small groups; return the number of small groups left. Cost of a step: O(q) for each group."""
         with nogil:
             while n_steps > 0 and self.n_small > 0:
                 self.step()
@@ -66,10 +66,10 @@ cdef class Merging:
 
     def merge_each(
         self,
-        const int32_t[::1] numbers,     # IN  groups that are to merge, in this order
-        int32_t[::1] parents,           # OUT the group that each group has become; as it was for all others
+        const int32_t[::1] numbers,     # IN  groups to merge, in this order
+        int32_t[::1] parents,           # OUT the new group of each merged group; others unchanged
     ) -> int:
-        """Merge each of these groups that is still there with the nearest, unsplit; return how many groups are left."""
+        """Merge each of these groups that still exists with the nearest, without splits; return the number of groups."""
         cdef Py_ssize_t i
         cdef int32_t one, other
         cdef vector[Piece] all_members
@@ -88,7 +88,10 @@ cdef class Merging:
         return <int64_t>self.number.size()
 
     def pieces(self, int32_t[::1] tuples, int64_t[::1] rows, int32_t[::1] groups) -> int:
-        """Write the pieces of all groups, which are numbered anew, if there is room; return how many there are."""
+        """Write the pieces of all groups, renumbered, as far as there is room; return the number of pieces.
+
+        tuples, rows and groups are OUT: the tuple, the rows and the group of each piece.
+        """
         cdef Py_ssize_t i, j, n = 0
         cdef vector[int32_t] numbers = self.number
         cpp_sort(numbers.begin(), numbers.end())
@@ -102,7 +105,7 @@ cdef class Merging:
         return n
 
     cdef void step(self) noexcept nogil:
-        """Merge the group of fewest rows, then of the lowest tuple; what has grown to 2 k rows may be split."""
+        """Merge the group with the fewest rows, ties by lowest tuple; split the result if it has 2 k rows."""
         cdef int32_t one = -1, other
         cdef vector[Piece] all_members
         while one < 0 or self.place[one] < 0:
@@ -118,7 +121,7 @@ cdef class Merging:
         self.open(all_members)
 
     cdef int32_t tightest(self, Py_ssize_t own) noexcept nogil:
-        """Return the group whose union with the one at this place is cheapest, then of fewest rows and lowest tuple."""
+        """Return the group with the cheapest union; ties by fewest rows, then by lowest tuple."""
         cdef Py_ssize_t i, best = -1
         cdef int64_t price, least = NO_LIMIT
         cdef const uint64_t* x = self.words.data() + own * self.width
@@ -146,7 +149,7 @@ cdef class Merging:
         return members.size() > 1 and rows >= 2 * self.k
 
     cdef void peel(self, vector[Piece]& members) noexcept nogil:
-        """Open a group of the tuple farthest from the lowest one and of the rows nearest to it, k in all."""
+        """Split off k rows: the tuple farthest from the lowest tuple and the rows nearest to it."""
         cdef Py_ssize_t i
         cdef vector[uint64_t] end, one
         cdef vector[Near] near
@@ -175,7 +178,7 @@ cdef class Merging:
         members.swap(rest)
 
     cdef int32_t farthest(self, const vector[Piece]& members, int32_t tuple_) noexcept nogil:
-        """Return the member whose union with a tuple is dearest, the lowest of equals."""
+        """Return the member whose union with a tuple is dearest, ties by lowest number."""
         cdef Py_ssize_t i
         cdef int64_t price, most = -1
         cdef int32_t far = tuple_
@@ -215,7 +218,7 @@ cdef class Merging:
             self.queue.push(Small(-rows, Named(-members[0].first, -number)))
 
     cdef void close(self, int32_t number) noexcept nogil:
-        """Drop a group; the last one takes its place."""
+        """Remove a group; the last group moves to its place."""
         cdef Py_ssize_t w, at = self.place[number], last = <Py_ssize_t>self.number.size() - 1
         self.n_small -= self.rows[at] < self.k
         for w in range(self.width):
@@ -233,7 +236,7 @@ cdef class Merging:
 
 
 cdef void lay(object forms, Forms& laid):
-    """Lay out the attributes; the arrays must live as long as what is laid out."""
+    """Lay out the attributes; the arrays must outlive the forms."""
     cdef const uint8_t[::1] kinds = forms[0]
     cdef const int64_t[::1] cards = forms[1], units = forms[2], firsts = forms[3], fulls = forms[4], places = forms[5]
     cdef const int64_t[::1] starts = forms[6], node_starts = forms[8], leaf_starts = forms[10]
@@ -242,7 +245,7 @@ cdef void lay(object forms, Forms& laid):
 
 
 cdef void join(const vector[Piece]& one, const vector[Piece]& other, vector[Piece]& out) noexcept nogil:
-    """Put the members of two groups together; rows of one tuple become one piece."""
+    """Join the members of two groups; rows of one tuple become one piece."""
     cdef Py_ssize_t i
     cdef vector[Piece] both = one
     both.insert(both.end(), other.begin(), other.end())

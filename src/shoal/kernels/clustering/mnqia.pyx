@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""MNQIA: sub-groups of each dimension, crossed into buckets, from which groups are dealt. Twin: tests/naive/mnqia.py."""
+"""MNQIA: sub-groups of each dimension, crossed into buckets that fill the groups. Twin: tests/naive/mnqia.py."""
 
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
@@ -13,8 +13,8 @@ cdef extern from *:
 
 
 cdef enum:
-    PARTS = 1024        # of a squared step, to which the spread of a sub-group is rounded down
-    FULL_SEARCH = 1024  # values up to which every cut is tried
+    PARTS = 1024        # fractions of a squared step; the spread of a sub-group is rounded down to them
+    FULL_SEARCH = 1024  # up to this many values every cut is tried
 
 
 cdef struct Sums:
@@ -24,7 +24,7 @@ cdef struct Sums:
 
 
 cdef Wide spread(const vector[Sums]& sums, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    """Sum of squared distances from the mean of the values i to j - 1, in PARTS of a squared step."""
+    """Sum of squared distances from the mean of the values i to j - 1, in 1 / PARTS of a squared step."""
     cdef Wide rows = sums[j].rows - sums[i].rows
     cdef Wide first = sums[j].first - sums[i].first
     cdef Wide second = sums[j].second - sums[i].second
@@ -35,7 +35,7 @@ cdef void fill_row(
     const vector[Sums]& sums, const vector[Wide]& before, vector[Wide]& least, int32_t* cut,
     Py_ssize_t n_parts, Py_ssize_t low, Py_ssize_t high, Py_ssize_t from_cut, Py_ssize_t to_cut, bint by_halves,
 ) noexcept nogil:
-    """Find the best last cut of the first j values in n_parts, for j from low up to high; the lowest among equals."""
+    """Find the best last cut of the first j values into n_parts, for j from low to high; ties by lowest cut."""
     cdef Py_ssize_t j, i, middle
     cdef Wide price
     if low > high:
@@ -54,15 +54,15 @@ cdef void fill_row(
 
 
 def cut_numbers(
-    const int64_t[::1] places,      # IN  distinct values in rising order, in whole steps
-    const int64_t[::1] rows,        # IN  rows of each
-    Py_ssize_t n_parts,             # IN  sub-groups wanted, at most as many as there are values
+    const int64_t[::1] places,      # IN  distinct values in ascending order, in integer steps
+    const int64_t[::1] rows,        # IN  rows of each value
+    Py_ssize_t n_parts,             # IN  number of sub-groups, at most the number of values
     int32_t[::1] parts,             # OUT sub-group of each value
 ) -> None:
-    """Cut numbers into the sub-groups of least spread: optimal k-means in one dimension.
+    """Cut numbers into the sub-groups of minimum spread: optimal k-means in one dimension.
 
-    Cost: O(n_parts m^2) for m values; from FULL_SEARCH values on O(n_parts m log m), cuts being monotone but for the
-    rounding.
+    Cost: O(n_parts m^2) for m values; above FULL_SEARCH values O(n_parts m log m), because cuts are monotone except
+    for rounding.
     """
     cdef Py_ssize_t m = places.shape[0], p, j
     cdef vector[Sums] sums
@@ -98,24 +98,24 @@ def cut_numbers(
 
 
 cdef class Buckets:
-    """Buckets of rows, sorted by their sub-groups; those of one sub-group of the last dimension stand in a list."""
+    """Buckets of rows, sorted by their sub-groups; a list for each sub-group of the last dimension."""
 
     cdef Py_ssize_t d
     cdef int64_t n_left
     cdef vector[int32_t] parts                  # sub-group of each bucket in each dimension
-    cdef vector[int64_t] row_starts             # where the rows of each bucket begin in their order
-    cdef vector[int64_t] left                   # rows of each bucket that are left
-    cdef vector[vector[int64_t]] sizes          # rows left of each sub-group of each dimension
-    cdef vector[vector[int64_t]] at_start       # the same, and the next, when the group was begun
-    cdef vector[int64_t] own_at_start
-    cdef vector[vector[int32_t]] used           # by dimension and sub-group: the last group (and shield) that used it
-    cdef vector[vector[int32_t]] columns        # buckets of each sub-group of the last dimension that are not empty
+    cdef vector[int64_t] row_starts             # first remaining row of each bucket
+    cdef vector[int64_t] left                   # remaining rows of each bucket
+    cdef vector[vector[int64_t]] sizes          # remaining rows of each sub-group of each dimension
+    cdef vector[vector[int64_t]] at_start       # `sizes` when the group was started
+    cdef vector[int64_t] own_at_start           # `left` when the group was started
+    cdef vector[vector[int32_t]] used           # by dimension and sub-group: the last shield number under which it was used
+    cdef vector[vector[int32_t]] columns        # non-empty buckets of each sub-group of the last dimension
     cdef int32_t shield
 
     def __init__(
         self,
-        const int32_t[:, ::1] parts,        # IN  one row a bucket, sorted: its sub-group in each dimension
-        const int64_t[::1] row_starts,      # IN  where its rows begin among all, and one more at the end
+        const int32_t[:, ::1] parts,        # IN  sub-group of each bucket in each dimension, sorted
+        const int64_t[::1] row_starts,      # IN  first row of each bucket, and the end
     ):
         cdef Py_ssize_t b, a
         cdef int64_t rows
@@ -141,12 +141,12 @@ cdef class Buckets:
         self,
         int64_t k,                  # IN  rows of a group
         int32_t group,              # IN  number of the first group
-        int64_t n_groups,           # IN  how many to form at most
+        int64_t n_groups,           # IN  maximum number of groups to form
         int32_t[::1] labels,        # OUT group of each row, in the order of the buckets
     ) -> int:
-        """Form groups while k rows are left; return how many are left.
+        """Form groups while k rows remain; return the number of remaining rows.
 
-        Cost: O(d) for each bucket and pass through the last dimension, a few of which make a group.
+        Cost: O(d) for each bucket and pass through the last dimension; a group takes a few passes.
         """
         with nogil:
             while n_groups > 0 and self.n_left >= k:
@@ -156,7 +156,7 @@ cdef class Buckets:
         return self.n_left
 
     cdef void make_group(self, int64_t k, int32_t group, int32_t[::1] labels) noexcept nogil:
-        """Go through the last dimension, a row from the best bucket of each sub-group, until there are k."""
+        """Pass through the last dimension, taking a row from the best bucket of each sub-group, until there are k."""
         cdef Py_ssize_t c, a
         cdef int32_t bucket
         cdef int64_t taken = 0, in_pass
@@ -186,7 +186,7 @@ cdef class Buckets:
             self.drop_empty(self.columns[c])
 
     cdef int32_t best(self, Py_ssize_t c) noexcept nogil:
-        """Return the admissible bucket of highest priority, the lowest among equals; -1 where there is none."""
+        """Return the admissible bucket of highest priority, ties by lowest number; -1 if there is none."""
         cdef Py_ssize_t i, a
         cdef int32_t bucket, found = -1
         cdef const int32_t* part

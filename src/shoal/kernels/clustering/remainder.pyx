@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Rows of no group join the group to which they add least loss. Twin: tests/naive/leftovers.py."""
+"""Put ungrouped rows into the group to which they add the least loss. Twin: tests/naive/leftovers.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
@@ -8,7 +8,7 @@ from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, un
 
 
 def join_groups(
-    const int32_t[:, ::1] codes,        # IN  one row a tuple
+    const int32_t[:, ::1] codes,        # IN  codes of each tuple
     const int32_t[::1] row_tuple,       # IN  tuple of each row
     const uint8_t[::1] kinds,           # IN  this and the next ten: the attributes, see lay_forms
     const int64_t[::1] cards,
@@ -21,11 +21,11 @@ def join_groups(
     const int64_t[::1] node_starts,
     const int32_t[::1] leaves,
     const int64_t[::1] leaf_starts,
-    const int64_t[::1] rest,            # IN  rows that look for a group, in the order in which they may choose
-    int64_t n_groups,                   # IN  groups that there are
-    int32_t[::1] labels,                # IN and OUT  group of each row, below 0 where it has none
+    const int64_t[::1] rest,            # IN  ungrouped rows, in the order in which they are placed
+    int64_t n_groups,                   # IN  number of groups
+    int32_t[::1] labels,                # IN and OUT  group of each row, negative for none
 ) -> None:
-    """Let each row of the rest join the group that it costs least beyond what it cost; of equals the first.
+    """Put each ungrouped row into the group whose cost it raises least, ties by lowest number.
 
     Cost: O(q) for each pair of such a row and a group.
     """

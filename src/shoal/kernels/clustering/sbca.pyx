@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""SBCA: groups of the rows nearest to the first that is left. Twin: tests/naive/sbca.py."""
+"""SBCA: groups of the rows nearest to the first remaining row. Twin: tests/naive/sbca.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport pop_heap, push_heap, sort as cpp_sort
@@ -11,31 +11,31 @@ ctypedef pair[int64_t, Near] Ranked         # (difference of counts, (-rows of t
 
 
 cdef class Remaining:
-    """The tuples of a table in sort order, with the rows of them that are in no group yet."""
+    """The tuples of a table in sort order, with their ungrouped rows."""
 
     cdef int64_t n_rows, k, most
     cdef Py_ssize_t m, q, n_categories, first
-    cdef vector[vector[int32_t]] codes          # attribute by attribute: categories by rising cardinality, then numbers
-    cdef vector[vector[int64_t]] places         # of the codes of a number, -1 where missing
-    cdef vector[vector[int64_t]] marginal       # rows left of each value of a category
+    cdef vector[vector[int32_t]] codes          # attribute by attribute: categories by ascending cardinality, then numbers
+    cdef vector[vector[int64_t]] places         # position of each code of a number, -1 if missing
+    cdef vector[vector[int64_t]] marginal       # remaining rows of each value of a category
     cdef vector[vector[int64_t]] table          # distance of each code from that of the first tuple
-    cdef vector[vector[int32_t]] similar        # values of a category, the most similar first
-    cdef vector[int64_t] ranges                 # of the numbers
-    cdef vector[int64_t] left                   # rows of each tuple
-    cdef vector[int32_t] order                  # tuple at each place; tuples without rows are dropped now and then
+    cdef vector[vector[int32_t]] similar        # values of a category, most similar first
+    cdef vector[int64_t] ranges                 # range of each number
+    cdef vector[int64_t] left                   # remaining rows of each tuple
+    cdef vector[int32_t] order                  # tuple at each place; exhausted tuples are removed from time to time
     cdef vector[int64_t] distance
     cdef Py_ssize_t dead
 
     def __init__(
         self,
-        const int32_t[:, ::1] codes,        # IN  one row a tuple, in sort order; categories first, then numbers
+        const int32_t[:, ::1] codes,        # IN  codes of each tuple, in sort order; categories first, then numbers
         const int64_t[::1] counts,          # IN  rows of each tuple
         const int64_t[::1] cards,           # IN  number of values of each attribute
-        Py_ssize_t n_categories,            # IN  how many of the attributes are categories
-        const int64_t[::1] places,          # IN  whole place of each code of the numbers, one after the other
-        const int64_t[::1] ranges,          # IN  range of each number in the same steps
+        Py_ssize_t n_categories,            # IN  number of attributes that are categories
+        const int64_t[::1] places,          # IN  integer position of each code, number after number
+        const int64_t[::1] ranges,          # IN  range of each number in the same unit
         int64_t k,                          # IN  rows of a group
-        int64_t most,                       # IN  largest common denominator that distances are exact in
+        int64_t most,                       # IN  largest common denominator for exact distances
     ):
         cdef Py_ssize_t a, i, begin = 0
         self.m, self.q, self.n_categories = codes.shape[0], codes.shape[1], n_categories
@@ -68,16 +68,16 @@ cdef class Remaining:
 
     def gather(
         self,
-        int64_t n_groups,           # IN  how many groups to form at most
-        int32_t group,              # IN  number of the first of them
+        int64_t n_groups,           # IN  maximum number of groups to form
+        int32_t group,              # IN  number of the first group
         int32_t[::1] tuples,        # OUT tuple of each piece, by its place in the sort order
-        int64_t[::1] rows,          # OUT how many of its rows
-        int32_t[::1] groups,        # OUT the group that they go to
-        Py_ssize_t n_pieces,        # IN  how many pieces are filled already
+        int64_t[::1] rows,          # OUT rows of each piece
+        int32_t[::1] groups,        # OUT group of each piece
+        Py_ssize_t n_pieces,        # IN  number of pieces in use
     ) -> tuple[int, int]:
-        """Form groups while k rows are left; return the number of pieces and of rows that are left.
+        """Form groups while k rows remain; return the number of pieces and of remaining rows.
 
-        Cost: O(q m) for a group, m being the tuples that are left.
+        Cost: O(q m) for a group with m remaining tuples.
         """
         cdef vector[Near] nearest
         cdef Py_ssize_t i
@@ -105,7 +105,7 @@ cdef class Remaining:
         return n_pieces, self.n_rows
 
     def rest(self, int64_t[::1] rows) -> None:
-        """Give the rows that are left of each tuple."""
+        """Write the remaining rows of each tuple into rows (OUT)."""
         cdef Py_ssize_t i
         for i in range(self.m):
             rows[i] = self.left[i]
@@ -119,7 +119,7 @@ cdef class Remaining:
             self.marginal[a][self.codes[a][at]] -= n
 
     cdef void compact(self) noexcept nogil:
-        """Drop the places of tuples that have no row left."""
+        """Remove the places of exhausted tuples."""
         cdef Py_ssize_t i, n = 0
         for i in range(<Py_ssize_t>self.order.size()):
             if self.left[self.order[i]] > 0:
@@ -129,7 +129,7 @@ cdef class Remaining:
         self.dead = 0
 
     cdef void measure(self) noexcept nogil:
-        """Find the distance of every tuple that is left from the first of them."""
+        """Compute the distance of every remaining tuple from the first."""
         cdef Py_ssize_t a, i, n = <Py_ssize_t>self.order.size()
         cdef const int32_t* code
         cdef const int64_t* table
@@ -149,7 +149,7 @@ cdef class Remaining:
                 self.distance[i] += table[code[self.order[i]]]
 
     cdef void rank(self, Py_ssize_t a) noexcept nogil:
-        """Order the values of a category by their likeness to that of the first tuple [S3 section 5.1]."""
+        """Order the values of a category by similarity to that of the first tuple [S3 section 5.1]."""
         cdef vector[int64_t] counts
         cdef vector[uint8_t] merged
         cdef vector[Ranked] ranked
@@ -181,7 +181,7 @@ cdef class Remaining:
             self.similar[a].push_back(<int32_t>ranked[i].second.second)
 
     cdef int64_t find_scale(self) noexcept nogil:
-        """Return the least common denominator of the distances, or `most` where it is larger."""
+        """Return the least common denominator of the distances, at most `most`."""
         cdef int64_t scale = 1, other, rest, part
         cdef Py_ssize_t a
         for a in range(self.q):
@@ -203,7 +203,7 @@ cdef class Remaining:
         return <int64_t>self.similar[a].size() - 1
 
     cdef void fill(self, Py_ssize_t a, int64_t scale) noexcept nogil:
-        """Write the distance of each code of an attribute from that of the first tuple."""
+        """Compute the distance of each code of an attribute from that of the first tuple."""
         cdef int64_t whole = self.denominator(a), own, place
         cdef Py_ssize_t i
         if a < self.n_categories:
@@ -219,7 +219,7 @@ cdef class Remaining:
                 self.table[a][i] = share(apart(own, place), whole, scale)
 
     cdef void choose(self, vector[Near]& nearest) noexcept nogil:
-        """Find the fewest tuples that hold the k nearest rows: a heap, the farthest on top."""
+        """Find the fewest tuples with the k nearest rows, in a heap with the farthest on top."""
         cdef Py_ssize_t i
         cdef int64_t held = 0, top
         nearest.clear()
@@ -238,7 +238,7 @@ cdef class Remaining:
 
 
 cdef inline int64_t share(int64_t part, int64_t whole, int64_t scale) noexcept nogil:
-    """Return part / whole in parts of the scale; rounded down where whole does not divide it."""
+    """Return part / whole in units of 1 / scale, rounded down."""
     if whole == 0:
         return 0
     return part * (scale // whole) + part * (scale % whole) // whole

@@ -1,4 +1,4 @@
-# Sets of tuples as a few words each, and the exact loss (NCP) of a row of two of them together.
+# Sets of tuples packed into words, and the exact loss (NCP) of a row of the union of two sets.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 
 cdef enum:
     A_SET = 0       # a category: one bit for each value
-    A_RANGE = 1     # a number or date: the ends of its range; a missing value lies at -1
+    A_RANGE = 1     # a number or date: the ends of its range; a missing value is at -1
     A_NODE = 2      # a tree: a level above the codes, and one of the codes below the node
 
 
@@ -14,9 +14,8 @@ cdef extern from *:
     """
     namespace unions {
     constexpr int64_t NO_LIMIT = INT64_MAX;
-    // How an attribute is written and priced. unit: price of a value of a set or of a leaf below a node, or of a step
-    // of a range; first: what the first value or leaf costs less than the others; full: price of a range with values
-    // missing.
+    // How an attribute is packed and priced. unit: price of a value of a set, of a leaf below a node or of a step of a
+    // range; first: discount of the first value or leaf; full: price of a range that includes missing values.
     struct Form { int32_t kind, word, end, card; int64_t unit, first, full; const int64_t* places; const int32_t* nodes;
                   const int32_t* leaves; };
     struct Forms { std::vector<Form> each; int32_t width; };
@@ -49,19 +48,20 @@ cdef inline int64_t count_bits(uint64_t word) noexcept nogil:
 
 
 cdef inline void lay_forms(
-    const uint8_t[::1] kinds,           # IN  of each attribute: 0 a set, 1 a range, 2 a tree
-    const int64_t[::1] cards,           # IN  number of its codes
+    const uint8_t[::1] kinds,           # IN  of each attribute: 0 for a set, 1 for a range, 2 for a tree
+    const int64_t[::1] cards,           # IN  number of codes of each attribute
     const int64_t[::1] units,           # IN  price of a step, value or leaf
-    const int64_t[::1] firsts,          # IN  what the first value or leaf costs less
-    const int64_t[::1] fulls,           # IN  price of a range with values missing
-    const int64_t[::1] places,          # IN  whole place of each code, -1 where missing (ranges; else anything)
-    const int64_t[::1] starts,          # IN  where an attribute's codes begin in places
+    const int64_t[::1] firsts,          # IN  discount of the first value or leaf
+    const int64_t[::1] fulls,           # IN  price of a range that includes missing values
+    const int64_t[::1] places,          # IN  integer position of each code, -1 if missing (ranges only)
+    const int64_t[::1] starts,          # IN  start of each attribute in `places`
     const int32_t[::1] nodes,           # IN  node of each code at each level, tree after tree
-    const int64_t[::1] node_starts,     # IN  where an attribute's nodes begin
+    const int64_t[::1] node_starts,     # IN  start of each attribute in `nodes`
     const int32_t[::1] leaves,          # IN  codes below each node, tree after tree
-    const int64_t[::1] leaf_starts,     # IN  where an attribute's nodes begin there
-    Forms& forms,                       # OUT
+    const int64_t[::1] leaf_starts,     # IN  start of each attribute in `leaves`
+    Forms& forms,                       # OUT the packed forms
 ) noexcept nogil:
+    """Lay out the words of a set."""
     cdef Py_ssize_t a
     cdef Form form
     forms.width = 0
@@ -78,7 +78,7 @@ cdef inline void lay_forms(
 
 
 cdef inline void write_tuple(const Forms& forms, const int32_t* codes, uint64_t* words) noexcept nogil:
-    """Write one tuple as a set of itself alone."""
+    """Pack one tuple as a set."""
     cdef Py_ssize_t a
     cdef int32_t w
     cdef const Form* form
@@ -95,7 +95,7 @@ cdef inline void write_tuple(const Forms& forms, const int32_t* codes, uint64_t*
 
 
 cdef inline uint64_t common_node(const Form* form, uint64_t x, uint64_t y) noexcept nogil:
-    """Return the lowest node above two: its level in the upper half, the lower code of both in the other."""
+    """Return the lowest common node: its level in the upper half, the lower code in the lower half."""
     cdef uint64_t level = max(x >> 32, y >> 32)
     cdef int64_t one = <int64_t><uint32_t>x, other = <int64_t><uint32_t>y
     while form.nodes[<int64_t>level * form.card + one] != form.nodes[<int64_t>level * form.card + other]:
@@ -116,7 +116,7 @@ cdef inline int64_t range_price(const Form* form, int64_t low, int64_t high) noe
 
 
 cdef inline int64_t form_price(const Form* form, const uint64_t* x, const uint64_t* y) noexcept nogil:
-    """Price of one attribute of a row of two sets together."""
+    """Price of one attribute of a row of the union of two sets."""
     cdef int32_t w = form.word
     cdef int64_t n
     if form.kind == A_RANGE:
@@ -132,7 +132,7 @@ cdef inline int64_t form_price(const Form* form, const uint64_t* x, const uint64
 
 
 cdef inline int64_t union_price(const Forms& forms, const uint64_t* x, const uint64_t* y, int64_t limit) noexcept nogil:
-    """Price of a row of two sets together, or, once it is past the limit, some price past it."""
+    """Price of a row of the union of two sets; once it exceeds the limit, any price above the limit."""
     cdef const Form* form = forms.each.data()
     cdef const Form* end = form + forms.each.size()
     cdef int64_t price = 0
@@ -145,7 +145,7 @@ cdef inline int64_t union_price(const Forms& forms, const uint64_t* x, const uin
 
 
 cdef inline void unite(const Forms& forms, uint64_t* x, const uint64_t* y) noexcept nogil:
-    """Take the tuples of y into x."""
+    """Add the tuples of y to x."""
     cdef Py_ssize_t a
     cdef int32_t w
     cdef const Form* form

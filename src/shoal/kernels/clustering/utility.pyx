@@ -1,6 +1,6 @@
-# More than 400 lines: one class, whose steps share all of its state.
+# Longer than 400 lines: one class whose steps share all of its state.
 # distutils: language = c++
-"""Utility-driven clustering: merges that leave most research value. Twin: tests/naive/utility.py."""
+"""Utility-driven clustering: merges that keep the most research value. Twin: tests/naive/utility.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -17,73 +17,73 @@ cdef extern from *:
     """
     ctypedef long long Wide
 
-ctypedef pair[int32_t, int64_t] Piece           # a tuple, and how many of its rows
+ctypedef pair[int32_t, int64_t] Piece           # a tuple, and the number of its rows
 ctypedef pair[int32_t, int32_t] Named           # the lowest tuple of a group, and its number
-ctypedef pair[int64_t, Named] Small             # its rows, negated throughout, so that the smallest is on top
+ctypedef pair[int64_t, Named] Small             # its rows; all negated, so that the smallest is on top
 
 cdef enum:
-    NOTHING = 0     # what may be suppressed
+    NOTHING = 0     # may be suppressed
     ATTRIBUTES = 1
     ROWS = 2
-    MOST_FOR_SUBSETS = 12   # attributes up to which several may be suppressed at once
+    MOST_FOR_SUBSETS = 12   # up to this many attributes, several may be suppressed at once
 
-# Two losses nearer than this to each other, beside their size, are told apart by whole numbers.
+# Losses with a smaller relative difference are compared exactly, in integers.
 cdef double TOO_NEAR = 1e-13
 
 
 cdef struct Offer:
     double loss         # of research value, if this merge is made
-    double slack        # how far it may be off by rounding
+    double slack        # bound on the rounding error
     Py_ssize_t place    # of the other group
 
 
 cdef class Utility:
-    """Groups with the value sets, spans and sides of rules that they hold; numbers of groups are never used again."""
+    """Groups with their value sets, spans and sides of rules; group numbers are never reused."""
 
     cdef Forms forms
     cdef const int32_t[:, ::1] codes
-    cdef object kept                            # what the forms point into
+    cdef object kept                            # keeps the arrays alive that the forms point into
     cdef Py_ssize_t width, q, n_words
     cdef int64_t k, n_small, room_for_rows
     cdef int32_t may_suppress
-    cdef bint nested                            # ranges of an attribute may not overlap in part
+    cdef bint nested                            # ranges of an attribute must not overlap in part
     cdef vector[int64_t] ones                   # span of a single value of each attribute
-    cdef vector[int64_t] sums                   # over all rows, of the span of their group
-    cdef vector[int64_t] worth                  # of each attribute, with the rules that are kept
+    cdef vector[int64_t] sums                   # sum over all rows of the span of their group
+    cdef vector[int64_t] worth                  # of each attribute, including the rules that are kept
     cdef vector[int64_t] bases, rule_worth
-    cdef vector[int32_t] pair_rule, rule_attribute, breaks  # breaks: groups that break each pair
+    cdef vector[int32_t] pair_rule, rule_attribute, breaks  # breaks: number of groups that break each pair
     cdef vector[uint64_t] unbroken              # a bit for each pair whose rule no group breaks
-    cdef vector[uint64_t] settled               # and for each that some group breaks whatever two groups do
-    cdef vector[uint8_t] is_special              # of the living groups: whether an attribute is suppressed, a rule broken
-    cdef vector[int64_t] lost, plain, without, hidden, worth_after, sums_after   # room to work in
+    cdef vector[uint64_t] settled               # a bit for each pair that more than two groups break
+    cdef vector[uint8_t] is_special              # of each group: whether an attribute is suppressed or a rule broken
+    cdef vector[int64_t] lost, plain, without, hidden, worth_after, sums_after   # scratch space
     cdef vector[uint8_t] stars_after, broken
     cdef vector[uint64_t] union_sides
     cdef vector[uint64_t] tuple_sides           # of each tuple: words of one side, then of the other
-    cdef vector[uint64_t] words, sides          # of the living groups, one after the other
+    cdef vector[uint64_t] words, sides          # of the existing groups, one after another
     cdef vector[int64_t] spans
     cdef vector[uint8_t] starred                # whether an attribute of a group is suppressed
     cdef vector[int64_t] rows
     cdef vector[int32_t] lowest, number
-    cdef vector[int32_t] place                  # of each group, -1 where it is gone
+    cdef vector[int32_t] place                  # of each group, -1 if it no longer exists
     cdef vector[vector[Piece]] members
-    cdef vector[Piece] dropped                  # rows suppressed
+    cdef vector[Piece] dropped                  # suppressed rows
     cdef priority_queue[Small] queue
 
     def __init__(
         self,
-        const int32_t[:, ::1] codes,        # IN  one row a tuple
+        const int32_t[:, ::1] codes,        # IN  codes of each tuple
         const int64_t[::1] counts,          # IN  rows of each tuple
         object forms,                       # IN  the attributes: the arguments of lay_forms
         const int64_t[::1] ones,            # IN  span of a single value of each attribute
         const int64_t[::1] bases,           # IN  worth of each attribute without its rules
-        const int64_t[::1] rule_worth,      # IN  what each rule adds
-        const int32_t[::1] rule_attribute,  # IN  whose rule it is
-        const int32_t[::1] pair_rule,       # IN  the rule that each pair of sides belongs to
-        const uint64_t[:, ::1] one_side,    # IN  of each tuple a bit for each pair: whether it stands on that side
+        const int64_t[::1] rule_worth,      # IN  worth of each rule
+        const int32_t[::1] rule_attribute,  # IN  attribute of each rule
+        const int32_t[::1] pair_rule,       # IN  rule of each pair of sides
+        const uint64_t[:, ::1] one_side,    # IN  of each tuple, a bit for each pair: whether it is on one side
         const uint64_t[:, ::1] other_side,  # IN  the same for the other side
-        int64_t k,                          # IN  rows that a group needs
-        int32_t may_suppress,               # IN  0 nothing, 1 attributes of groups, 2 rows
-        int64_t room_for_rows,              # IN  how many rows may be suppressed
+        int64_t k,                          # IN  minimum rows of a group
+        int32_t may_suppress,               # IN  what may be suppressed: 0 nothing, 1 attributes of groups, 2 rows
+        int64_t room_for_rows,              # IN  maximum number of suppressed rows
         bint nested,                        # IN  whether ranges of an attribute must not overlap in part
     ):
         cdef Py_ssize_t i, w
@@ -116,10 +116,10 @@ cdef class Utility:
         for i in range(codes.shape[0]):
             alone.assign(1, Piece(<int32_t>i, counts[i]))
             self.open(alone, none)
-        self.take_stock()
+        self.update_worth()
 
     def merge(self, int64_t n_steps) -> int:
-        """Merge so many small groups; return how many there are still. Cost of a step: O(q) for each group."""
+        """Merge n_steps small groups; return the number of small groups left. Cost of a step: O(q) for each group."""
         with nogil:
             while n_steps > 0 and self.n_small > 0:
                 self.step()
@@ -127,9 +127,9 @@ cdef class Utility:
         return self.n_small
 
     def pieces(self, int32_t[::1] tuples, int64_t[::1] rows, int32_t[::1] groups, uint8_t[:, ::1] starred) -> int:
-        """Write the pieces of all groups, numbered anew, and those suppressed (-1), if there is room; return how many.
+        """Write all pieces, with renumbered groups and -1 if suppressed, as far as there is room; return their number.
 
-        starred: of each group, which attributes are suppressed.
+        All arguments are OUT: tuple, rows and group of each piece; starred: the suppressed attributes of each group.
         """
         cdef Py_ssize_t i, j, n = 0
         cdef vector[int32_t] numbers = self.number
@@ -151,11 +151,11 @@ cdef class Utility:
         return n
 
     def count(self) -> int:
-        """Return how many groups there are."""
+        """Return the number of groups."""
         return <int64_t>self.number.size()
 
     cdef void step(self) noexcept nogil:
-        """Merge the group of fewest rows, then of the lowest tuple, where that leaves most research value."""
+        """Merge the group with the fewest rows, ties by lowest tuple, where most research value remains."""
         cdef int32_t one = -1, other
         cdef Py_ssize_t own, best
         cdef vector[Piece] members
@@ -174,12 +174,12 @@ cdef class Utility:
             self.close(one)
             self.close(other)
             if self.nested:
-                self.take_in_overlaps(members, starred)
+                self.absorb_overlaps(members, starred)
             self.open(members, starred)
-        self.take_stock()
+        self.update_worth()
 
-    cdef void take_stock(self) noexcept nogil:
-        """Bring the worth of the attributes and the rules that are kept up to date."""
+    cdef void update_worth(self) noexcept nogil:
+        """Update the worth of the attributes and the rules that are kept."""
         cdef Py_ssize_t p
         self.weigh(self.worth, NULL, NULL, NULL)
         self.unbroken.assign(self.n_words, 0)
@@ -191,7 +191,7 @@ cdef class Utility:
                 self.unbroken[p // 64] |= <uint64_t>1 << (p % 64)
 
     cdef Py_ssize_t find_best(self, Py_ssize_t own) noexcept nogil:
-        """Return the place of the group whose merge loses least, that of the lowest tuple among equals."""
+        """Return the place of the group whose merge loses least, ties by lowest tuple."""
         cdef Py_ssize_t i
         cdef Offer best, offer
         cdef int sign
@@ -214,7 +214,7 @@ cdef class Utility:
         return self.number[i] < self.number[j]
 
     cdef Offer weigh_offer(self, Py_ssize_t own, Py_ssize_t i, Offer best) noexcept nogil:
-        """Tell what a merge loses; once that is more than the best one loses, some loss beyond it."""
+        """Compute the loss of a merge; once it exceeds the best loss, any loss above it."""
         cdef Py_ssize_t a
         cdef Offer offer
         cdef int64_t added
@@ -246,7 +246,7 @@ cdef class Utility:
         return offer
 
     cdef bint stars_may_pay(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
-        """Say whether suppression could pay: it could where it saves a rule, or where a part is suppressed already."""
+        """Say whether suppression could pay: if it saves a rule, or if an attribute is suppressed already."""
         cdef Py_ssize_t w
         cdef const uint64_t* x = self.sides.data() + own * 2 * self.n_words
         cdef const uint64_t* y = self.sides.data() + i * 2 * self.n_words
@@ -258,7 +258,7 @@ cdef class Utility:
         return False
 
     cdef Offer weigh_stars(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
-        """The same where attributes may be suppressed."""
+        """Compute the loss of a merge in which attributes may be suppressed."""
         cdef Py_ssize_t a
         cdef Offer offer
         cdef double value
@@ -271,7 +271,7 @@ cdef class Utility:
         return offer
 
     cdef bint find_lost(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
-        """Add up, by attribute, the worth of the rules that a union is the first to break; say whether there are any."""
+        """Sum, by attribute, the worth of the rules that only this union breaks; say whether there are any."""
         cdef Py_ssize_t w, p
         cdef uint64_t bits, fresh = 0
         cdef const uint64_t* x = self.sides.data() + own * 2 * self.n_words
@@ -291,7 +291,7 @@ cdef class Utility:
         return True
 
     cdef int64_t added(self, Py_ssize_t a, Py_ssize_t own, Py_ssize_t i, int64_t span) noexcept nogil:
-        """By how much a merge to this span raises the sum of spans of an attribute."""
+        """Return the increase of the sum of spans of an attribute if a merge has this span."""
         return (
             span * (self.rows[own] + self.rows[i])
             - self.spans[own * self.q + a] * self.rows[own] - self.spans[i * self.q + a] * self.rows[i]
@@ -300,7 +300,7 @@ cdef class Utility:
     cdef void outcome(
         self, Py_ssize_t own, Py_ssize_t i, vector[int64_t]& worth, vector[int64_t]& sums, vector[uint8_t]& starred,
     ) noexcept nogil:
-        """Work out the worth and the sum of spans of each attribute after a merge, and what it pays to suppress."""
+        """Compute the worth and the sum of spans of each attribute after a merge, and the attributes to suppress."""
         cdef Py_ssize_t a, best = -1
         cdef int64_t span, full
         cdef double gain, most = 0
@@ -333,7 +333,7 @@ cdef class Utility:
                 worth[a], sums[a] = self.without[a], self.hidden[a]
 
     cdef int compare_offers(self, Py_ssize_t own, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """Compare what two merges leave, exactly; of equals the one that suppresses less is more."""
+        """Compare exactly what two merges leave; ties go to the merge that suppresses fewer attributes."""
         cdef vector[int64_t] worth, sums, other_worth, other_sums
         cdef vector[uint8_t] starred, other_starred
         cdef Py_ssize_t a
@@ -351,7 +351,7 @@ cdef class Utility:
         self.outcome(own, i, worth, sums, starred)
 
     cdef bint better_dropped(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
-        """Say whether suppressing the rows of a group leaves more than its best merge, and is allowed."""
+        """Say whether suppressing the rows of a group is allowed and leaves more than its best merge."""
         cdef vector[int64_t] worth, sums, dropped_worth, dropped_sums
         cdef vector[uint8_t] starred
         cdef Py_ssize_t a
@@ -366,7 +366,7 @@ cdef class Utility:
         return compare_sums(dropped_worth, dropped_sums, worth, sums) > 0
 
     cdef void drop(self, int32_t number) noexcept nogil:
-        """Suppress the rows of a group: from now on they span everything."""
+        """Suppress the rows of a group; they count with the full span."""
         cdef Py_ssize_t a, at = self.place[number]
         cdef int64_t rows = self.rows[at]
         self.dropped.insert(self.dropped.end(), self.members[number].begin(), self.members[number].end())
@@ -384,7 +384,7 @@ cdef class Utility:
     cdef void weigh(
         self, vector[int64_t]& worth, const vector[uint64_t]* sides, const int32_t* gone, const int32_t* also_gone,
     ) noexcept nogil:
-        """Tell the worth of each attribute, with a group of these sides added and two groups taken away."""
+        """Compute the worth of each attribute after adding a group with these sides and removing two groups."""
         cdef Py_ssize_t p
         cdef int32_t n
         worth = self.bases
@@ -451,7 +451,7 @@ cdef class Utility:
             self.queue.push(Small(-rows, Named(-members[0].first, -number)))
 
     cdef void close(self, int32_t number) noexcept nogil:
-        """Drop a group; the last one takes its place."""
+        """Remove a group; the last group moves to its place."""
         cdef Py_ssize_t i, at = self.place[number], last = <Py_ssize_t>self.number.size() - 1, two = 2 * self.n_words
         self.n_small -= self.rows[at] < self.k
         for i in range(<Py_ssize_t>self.breaks.size()):
@@ -480,8 +480,8 @@ cdef class Utility:
         self.spans.resize(last * self.q)
         self.starred.resize(last * self.q)
 
-    cdef void take_in_overlaps(self, vector[Piece]& members, const vector[uint8_t]& starred) noexcept nogil:
-        """Let members take in the groups with which they overlap in part, that of the lowest tuple first."""
+    cdef void absorb_overlaps(self, vector[Piece]& members, const vector[uint8_t]& starred) noexcept nogil:
+        """Merge the groups that overlap the members in part, lowest tuple first."""
         cdef Py_ssize_t i, found
         cdef int32_t lowest = 0
         cdef vector[uint64_t] whole, one
@@ -508,7 +508,7 @@ cdef class Utility:
             self.close(self.number[found])
 
     cdef bint overlaps(self, const uint64_t* x, const vector[uint8_t]& starred, Py_ssize_t i) noexcept nogil:
-        """Say whether a set and a group share values of an attribute, and each has some of its own."""
+        """Say whether a set and a group share values of an attribute while each has values of its own."""
         cdef Py_ssize_t a
         cdef int32_t w
         cdef bint shared, own, others
@@ -520,7 +520,7 @@ cdef class Utility:
             if starred[a] or self.starred[i * self.q + a] or form.kind == A_NODE:
                 continue
             if form.kind == A_RANGE:
-                if <int64_t>x[w] < 0 or <int64_t>y[w] < 0:  # missing values: shown as they are, or as *
+                if <int64_t>x[w] < 0 or <int64_t>y[w] < 0:  # missing values are released as they are, or as *
                     continue
                 shared = max(<int64_t>x[w], <int64_t>y[w]) <= min(<int64_t>x[w + 1], <int64_t>y[w + 1])
                 own = <int64_t>x[w] < <int64_t>y[w] or <int64_t>x[w + 1] > <int64_t>y[w + 1]
@@ -541,7 +541,7 @@ cdef inline int32_t is_set(const uint64_t* words, Py_ssize_t bit) noexcept nogil
 
 
 cdef void join(const vector[Piece]& one, const vector[Piece]& other, vector[Piece]& out) noexcept nogil:
-    """Put the members of two groups together, sorted; no tuple is in both."""
+    """Join the members of two groups, sorted; no tuple is in both."""
     out = one
     out.insert(out.end(), other.begin(), other.end())
     cpp_sort(out.begin(), out.end())

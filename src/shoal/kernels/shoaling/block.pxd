@@ -1,13 +1,13 @@
-# What the kernels of shoaling share: a block of entries, and the price of a set of them.
+# A block of entries, and the price of a set of entries: shared by the kernels of shoaling.
 #
-# An entry is a tuple of codes with some of its rows. Prices are whole numbers: the NCP of a row that lost everything is
-# about 2^29, so that a price fits 32 bits and a price times rows fits 64, and no sum depends on its order.
+# An entry is a tuple of codes with some of its rows. Prices are integers: the NCP of a row that lost everything is about
+# 2^29, so a price fits into 32 bits, a price times rows into 64 bits, and no sum depends on its order.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.requirement cimport Need, Summary, load_need
+from shoal.kernels.shoaling.requirement cimport Requirement, Summary, load_requirement
 
 
 cdef extern from *:
@@ -15,27 +15,27 @@ cdef extern from *:
     #include <cstdint>
     #include <vector>
     namespace shoaling {
-    // The entries of a block under local codes: only the values that occur in the block, and only the attributes that
-    // are not the same everywhere in it.
+    // The entries of a block under local codes, which number the values that occur in the block. Attributes with a single
+    // value in the block are left out.
     struct Block {
         int32_t n = 0, q = 0;
-        Need need;
+        Requirement requirement;
         std::vector<int32_t> codes;     // n x q
         std::vector<Summary> entries;   // n
-        std::vector<int32_t> classes;   // n: what the models know of the rows of an entry
-        std::vector<uint8_t> kinds;     // q: how an attribute is recoded
-        std::vector<int32_t> unit;      // q: price of a value of a set; price of the whole of a range or tree
-        std::vector<int32_t> base;      // q + 1: where the local codes of an attribute begin among all
-        std::vector<int32_t> place;     // of each local code of a range: where it lies; of a tree: price with the next
-        std::vector<int64_t> climb_base;    // q: where the climbs of a tree begin
-        std::vector<int32_t> climbs;    // of each tree: price of two codes, or greatest price of 1, 2, 4 ... steps from each
+        std::vector<int32_t> classes;   // n: class of the rows of an entry, for the models
+        std::vector<uint8_t> kinds;     // q: SET, RANGE, TREE or RULE
+        std::vector<int32_t> unit;      // q: set: price of a value; range or tree: price of the full domain
+        std::vector<int32_t> base;      // q + 1: first local code of each attribute, and the end
+        std::vector<int32_t> place;     // range: position of each local code; tree: price of each local code with the next
+        std::vector<int64_t> climb_base;    // q: start of each tree in `climbs`
+        std::vector<int32_t> climbs;    // tree: price of any two codes, or the maximum over 1, 2, 4 ... steps from each
     };
     }
     """
     cppclass Block "shoaling::Block":
         int32_t n
         int32_t q
-        Need need
+        Requirement requirement
         vector[int32_t] codes
         vector[Summary] entries
         vector[int32_t] classes
@@ -47,18 +47,19 @@ cdef extern from *:
         vector[int32_t] climbs
 
 
-# How an attribute is recoded: to the set of its values, to the range of its numbers or dates, or to a node of a
-# hierarchy. A rule is an attribute, too: it costs its unit where a group has both codes 0 and 1, its sides. The codes of a tree stand in the order of its leaves, so that the lowest node above some codes is that above
-# the least and the greatest, and its price the greatest price of two neighbours between them.
+# How an attribute is generalised: to the set of its values, to the range of its numbers or dates, or to a node of a
+# hierarchy. A rule is an attribute as well: it costs its unit if a group has both of its sides, codes 0 and 1. The codes
+# of a tree follow the order of its leaves. So the lowest common node of some codes is that of the least and the greatest
+# code, and its price is the maximum price of two neighbours between them (a "climb").
 cdef enum:
     SET = 0
     RANGE = 1
     TREE = 2
     RULE = 3
-    FEW_CODES = 64  # up to here the price of any two codes of a tree is written down
+    FEW_CODES = 64  # up to this many codes, a tree has a table of the price of any two
 
 
-# --- randomness: the n-th number of a stream is a hash of the stream's key and n ---
+# --- random numbers: the n-th number of a stream is a hash of the stream's key and n ---
 
 cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
     """SplitMix64 (Steele, Lea, Flood 2014)."""
@@ -81,11 +82,11 @@ cdef inline void load_block(
     const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units, int64_t k, const int32_t[::1] classes,
     const int32_t[:, ::1] positions, const double[:, ::1] terms, const double[:, ::1] facts, Block& block,
 ) noexcept nogil:
-    """Make a block of the picked tuples."""
+    """Load the picked tuples as a block."""
     cdef Py_ssize_t i, a, n = picks.shape[0]
     cdef vector[int32_t] column, columns
     cdef Summary summary
-    load_need(k, positions, terms, facts, block.need)
+    load_requirement(k, positions, terms, facts, block.requirement)
     start_block(block, <int32_t>n)
     for i in range(n):
         summary.rows = rows[i]
@@ -114,13 +115,13 @@ cdef inline void start_block(Block& block, int32_t n) noexcept nogil:
 
 cdef inline void add_attribute(
     Block& block,
-    vector[int32_t]& column,        # IN  code of each entry; left in any state
-    int64_t n_values,               # IN  codes that there can be
+    vector[int32_t]& column,        # IN  code of each entry; overwritten
+    int64_t n_values,               # IN  number of possible codes
     uint8_t kind, int32_t unit,
     const int32_t* places,          # IN  of each code
     vector[int32_t]& columns,       # OUT local codes, attribute by attribute
 ) noexcept nogil:
-    """Give the values of an attribute local codes in the same order; one that is the same everywhere is left out."""
+    """Number the values of an attribute locally, in the same order; skip an attribute with a single value."""
     cdef Py_ssize_t i, n = <Py_ssize_t>column.size()
     cdef vector[int32_t] known, local
     cdef int64_t c
@@ -141,7 +142,7 @@ cdef inline void add_attribute(
         known.erase(cpp_unique(known.begin(), known.end()), known.end())
         for i in range(n):
             column[i] = <int32_t>(lower_bound(known.begin(), known.end(), column[i]) - known.begin())
-    if known.size() < 2 or (kind == RULE and known[1] != 1):  # no two of its sides meet here
+    if known.size() < 2 or (kind == RULE and known[1] != 1):  # the block has one side only
         return
     block.q += 1
     block.kinds.push_back(kind)
@@ -160,7 +161,7 @@ cdef inline void add_attribute(
 
 
 cdef inline void add_climbs(Block& block, Py_ssize_t n) noexcept nogil:
-    """Write, for the n codes of the last attribute, the price of any two or, of many, of 1, 2, 4 ... steps from each."""
+    """Tabulate the climbs of the last attribute, which has n codes: of any two codes, or of 1, 2, 4 ... steps."""
     cdef Py_ssize_t i, j, step = 1, row = <Py_ssize_t>block.climbs.size()
     cdef int32_t climb
     if n <= FEW_CODES:
@@ -189,7 +190,7 @@ cdef inline void finish_block(Block& block, const vector[int32_t]& columns) noex
             block.codes[i * q + a] = columns[a * n + i]
 
 
-# --- prices of a set of values ---
+# --- price of a set of values ---
 
 cdef inline int32_t set_price(int32_t unit, int32_t n_values) noexcept nogil:
     return unit * n_values if n_values > 1 else 0
@@ -200,12 +201,12 @@ cdef inline int32_t rule_price(int32_t unit, bint one, bint other) noexcept nogi
 
 
 cdef inline int32_t range_price(int32_t unit, int32_t low, int32_t high) noexcept nogil:
-    """Price of a range between two places; a missing value lies so far out that a range to it is the whole range."""
+    """Price of a range between two positions; a missing value is so far away that its range is the full domain."""
     return high - low if high - low < unit else unit
 
 
 cdef inline int32_t climb_price(const int32_t* climbs, int32_t n, int32_t low, int32_t high) noexcept nogil:
-    """Price of the lowest node of a tree above two codes; n: codes of the tree."""
+    """Price of the lowest common node of two codes; n: number of codes of the tree."""
     cdef int32_t steps = high - low, step = 1
     if n <= FEW_CODES:
         return climbs[low * n + high]
@@ -218,17 +219,17 @@ cdef inline int32_t climb_price(const int32_t* climbs, int32_t n, int32_t low, i
 
 
 cdef inline int32_t span_price(const Block& block, int32_t a, int32_t low, int32_t high) noexcept nogil:
-    """Price of all between two codes of a range or tree."""
+    """Price of everything between two codes of a range or tree."""
     cdef int32_t b = block.base[a]
     if block.kinds[a] == RANGE:
         return range_price(block.unit[a], block.place[b + low], block.place[b + high])
     return climb_price(block.climbs.data() + block.climb_base[a], block.base[a + 1] - b, low, high)
 
 
-# --- distances of entries: plain loops over columns, which compilers turn into vector code ---
+# --- distances between entries: plain loops over columns, which compilers vectorise ---
 
-cdef inline void lay_columns(const Block& block, vector[int32_t]& columns) noexcept nogil:
-    """Write, attribute by attribute, the code (of a range: the place) of each entry."""
+cdef inline void copy_columns(const Block& block, vector[int32_t]& columns) noexcept nogil:
+    """Copy the code (range: the position) of each entry, attribute by attribute."""
     cdef int32_t a, e, c
     columns.resize(<size_t>block.n * block.q)
     for e in range(block.n):
@@ -270,7 +271,7 @@ cdef inline void measure_entries(
 
 
 cdef inline void reach_codes(const Block& block, int32_t a, int32_t own, vector[int32_t]& reach) noexcept nogil:
-    """Write the price of a code of a tree together with each of its codes."""
+    """Compute the price of a code of a tree with each code of the tree."""
     cdef int32_t b = block.base[a], n = block.base[a + 1] - b, c
     reach.assign(n, 0)
     for c in range(own + 1, n):

@@ -1,23 +1,23 @@
 # distutils: language = c++
-"""Groups of tuples that are equal at some levels of their hierarchies. Twin: tests/naive/covering.py."""
+"""Groups of tuples that are equal at given levels of their hierarchies. Twin: tests/naive/covering.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
 
 def cover(
-    const int32_t[:, ::1] codes,    # IN  one row a tuple
+    const int32_t[:, ::1] codes,    # IN  codes of each tuple
     const int64_t[::1] counts,      # IN  rows of each tuple
-    const uint64_t[::1] marks,      # IN  of each node of each level, a random number; level after level, one a code
-    const int64_t[:, ::1] begins,   # IN  where the marks of each attribute and level begin
-    const int32_t[:, ::1] vectors,  # IN  the levels to try, one after the other
-    int64_t k,                      # IN  rows that a group must have
-    int32_t n_groups,               # IN  groups that there are already
-    int32_t[::1] labels,            # IN and OUT  group of each tuple, -1 where it has none
+    const uint64_t[::1] marks,      # IN  random number of the node of each code, level after level
+    const int64_t[:, ::1] begins,   # IN  start of each attribute and level in `marks`
+    const int32_t[:, ::1] vectors,  # IN  vectors of levels, in the order to try
+    int64_t k,                      # IN  minimum rows of a group
+    int32_t n_groups,               # IN  number of existing groups
+    int32_t[::1] labels,            # IN and OUT  group of each tuple, -1 for none
 ) -> int:
-    """At each vector make groups of the tuples without one that are equal there and have k rows; return how many there are.
+    """For each vector, group the ungrouped tuples that are equal there and have k rows; return the number of groups.
 
-    Tuples are told apart by sums of 64 random bits. Should two sums ever meet, a group is less alike and no less ripe.
+    Tuples are compared by sums of 64 random bits. A collision would make a group less uniform, never smaller than k.
     """
     cdef vector[int32_t] open_tuples
     cdef vector[uint64_t] keys
@@ -37,22 +37,22 @@ def cover(
         used.assign(size, -1)
         slots.assign(open_tuples.size(), 0)
         for v in range(vectors.shape[0]):
-            count_equals(codes, counts, marks, begins, vectors[v], open_tuples, <int32_t>v, keys, rows, used, slots)
-            n_groups = take_ripe(k, n_groups, rows, group, slots, open_tuples, labels)
+            count_equal_tuples(codes, counts, marks, begins, vectors[v], open_tuples, <int32_t>v, keys, rows, used, slots)
+            n_groups = label_groups(k, n_groups, rows, group, slots, open_tuples, labels)
     return n_groups
 
 
-def measure_ripeness(
-    const int32_t[:, ::1] codes,    # IN  one row a tuple
+def measure_progress(
+    const int32_t[:, ::1] codes,    # IN  codes of each tuple
     const int64_t[::1] counts,      # IN  rows of each tuple
-    const uint64_t[::1] marks,      # IN  of each node of each level, a random number; level after level, one a code
-    const int64_t[:, ::1] begins,   # IN  where the marks of each attribute and level begin
-    const int32_t[:, ::1] vectors,  # IN  the levels to look at
-    int64_t k,                      # IN  rows that a group must have
-    const int32_t[::1] labels,      # IN  group of each tuple, -1 where it has none
-    double[::1] ripeness,           # OUT of each vector: sum over rows without group of how ripe they would be, 1 where ripe
+    const uint64_t[::1] marks,      # IN  random number of the node of each code, level after level
+    const int64_t[:, ::1] begins,   # IN  start of each attribute and level in `marks`
+    const int32_t[:, ::1] vectors,  # IN  vectors of levels
+    int64_t k,                      # IN  minimum rows of a group
+    const int32_t[::1] labels,      # IN  group of each tuple, -1 for none
+    double[::1] progress,           # OUT for each vector, the sum over ungrouped rows of min(rows of their group / k, 1)
 ) -> None:
-    """Say of each vector how near to ripe the tuples without group would be there."""
+    """Measure how close each vector brings the ungrouped tuples to k rows."""
     cdef vector[int32_t] open_tuples
     cdef vector[uint64_t] keys
     cdef vector[int64_t] rows
@@ -70,22 +70,22 @@ def measure_ripeness(
         used.assign(size, -1)
         slots.assign(open_tuples.size(), 0)
         for v in range(vectors.shape[0]):
-            count_equals(codes, counts, marks, begins, vectors[v], open_tuples, <int32_t>v, keys, rows, used, slots)
+            count_equal_tuples(codes, counts, marks, begins, vectors[v], open_tuples, <int32_t>v, keys, rows, used, slots)
             total = 0
             for i in range(<Py_ssize_t>open_tuples.size()):
                 total += counts[open_tuples[i]] * min(rows[slots[i]], k)
-            ripeness[v] = <double>total / <double>k
+            progress[v] = <double>total / <double>k
 
 
-cdef void count_equals(
+cdef void count_equal_tuples(
     const int32_t[:, ::1] codes, const int64_t[::1] counts, const uint64_t[::1] marks, const int64_t[:, ::1] begins,
     const int32_t[::1] levels, const vector[int32_t]& open_tuples, int32_t turn,
-    vector[uint64_t]& keys,         # IN and OUT  slots of a hash table
-    vector[int64_t]& rows,          # OUT rows of the tuples of each slot
-    vector[int32_t]& used,          # IN and OUT  the turn in which a slot was used last
+    vector[uint64_t]& keys,         # IN and OUT  keys of a hash table
+    vector[int64_t]& rows,          # OUT rows in each slot
+    vector[int32_t]& used,          # IN and OUT  the turn in which each slot was last used
     vector[int32_t]& slots,         # OUT slot of each open tuple
 ) noexcept nogil:
-    """Count the rows of the open tuples that are equal at these levels."""
+    """Count the rows of the ungrouped tuples that are equal at these levels."""
     cdef Py_ssize_t i, a, q = codes.shape[1]
     cdef uint64_t key, last = keys.size() - 1
     cdef Py_ssize_t slot
@@ -106,12 +106,12 @@ cdef void count_equals(
         slots[i] = <int32_t>slot
 
 
-cdef int32_t take_ripe(
+cdef int32_t label_groups(
     int64_t k, int32_t n_groups, const vector[int64_t]& rows,
-    vector[int32_t]& group,         # all -1, given back all -1
+    vector[int32_t]& group,         # all -1 before and after
     vector[int32_t]& slots, vector[int32_t]& open_tuples, int32_t[::1] labels,
 ) noexcept nogil:
-    """Give the tuples of slots with k rows their group; the others stay open."""
+    """Give the tuples of slots with k rows a group; the others stay ungrouped."""
     cdef Py_ssize_t i, n_left = 0
     cdef vector[int32_t] taken
     for i in range(<Py_ssize_t>open_tuples.size()):

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Top-down cuts of a table into blocks of like tuples. Twin: tests/naive/blocks.py."""
+"""Top-down cuts of a table into blocks of similar tuples. Twin: tests/naive/blocks.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -15,28 +15,28 @@ cdef struct Segment:
 
 
 cdef struct Cut:
-    double gain                     # what the pairs that it separates would have cost; 0 where there is no cut
+    double gain                     # price of the pairs that it separates; 0 if there is no cut
     Py_ssize_t attribute
 
 
-ctypedef pair[int64_t, int32_t] Weighed
+ctypedef pair[int64_t, int32_t] Weighted
 
 
 def cut_blocks(
-    const int32_t[:, ::1] codes,    # IN  one row an item
-    const int64_t[::1] weights,     # IN  of each item, what the limit counts
-    const int64_t[::1] rows,        # IN  of each item
-    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
-    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
-    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
-    const double[::1] factors,      # IN  one for each attribute: how gladly it is cut
-    int64_t limit,                  # IN  greatest weight of a block
-    int64_t least,                  # IN  fewest rows on a side of a cut
+    const int32_t[:, ::1] codes,    # IN  codes of each item
+    const int64_t[::1] weights,     # IN  weight of each item, counted by the limit
+    const int64_t[::1] rows,        # IN  rows of each item
+    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
+    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
+    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
+    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
+    const double[::1] factors,      # IN  preference for cutting each attribute
+    int64_t limit,                  # IN  maximum weight of a block
+    int64_t least,                  # IN  minimum rows on each side of a cut
     int32_t[::1] order,             # IN and OUT  items, permuted so that each block is one run
     uint8_t[::1] marks,             # OUT 1 where a block begins
 ) -> None:
-    """Cut as long as a block weighs more than the limit: each time where the separated pairs would have cost most."""
+    """Cut blocks heavier than the limit, each time where the separated pairs would have cost most."""
     cdef vector[Segment] stack
     cdef vector[int64_t] histogram
     cdef vector[uint8_t] goes_left
@@ -63,14 +63,14 @@ def cut_blocks(
             if weight > limit:
                 for a in range(codes.shape[1]):
                     cut.attribute = a
-                    cut.gain = factors[a] * deal(codes, rows, places, offsets, kinds, units, a, least, order, segment,
+                    cut.gain = factors[a] * split_values(codes, rows, places, offsets, kinds, units, a, least, order, segment,
                                                  histogram, goes_left)
                     if cut.gain > best.gain:
                         best = cut
             if best.gain <= 0:
                 marks[segment.start] = 1
                 continue
-            deal(codes, rows, places, offsets, kinds, units, best.attribute, least, order, segment, histogram,
+            split_values(codes, rows, places, offsets, kinds, units, best.attribute, least, order, segment, histogram,
                  goes_left)
             keep.clear()
             write = segment.start
@@ -86,15 +86,15 @@ def cut_blocks(
             stack.push_back(Segment(segment.start, write))
 
 
-cdef double deal(
+cdef double split_values(
     const int32_t[:, ::1] codes, const int64_t[::1] rows, const int32_t[::1] places, const int64_t[::1] offsets,
     const uint8_t[::1] kinds, const int32_t[::1] units, Py_ssize_t a, int64_t least, const int32_t[::1] order,
     Segment segment,
-    vector[int64_t]& histogram,     # all zero, given back all zero
-    vector[uint8_t]& goes_left,     # OUT for each code of the segment, 1 where it goes left
+    vector[int64_t]& histogram,     # all zero before and after
+    vector[uint8_t]& goes_left,     # OUT 1 for each code of the segment that goes left
 ) noexcept nogil:
-    """Part the values of an attribute in two; return by how much that lowers the mean price of a pair, 0 without a cut."""
-    cdef vector[Weighed] present    # (-rows, code) of a set; else (code, code)
+    """Split the values of an attribute in two; return the decrease of the mean price of a pair, 0 if there is no cut."""
+    cdef vector[Weighted] present    # set: (-rows, code); else (code, code)
     cdef Py_ssize_t i, middle
     cdef int32_t code
     cdef int64_t total = 0
@@ -102,7 +102,7 @@ cdef double deal(
     for i in range(segment.start, segment.stop):
         code = codes[order[i], a]
         if histogram[code] == 0:
-            present.push_back(Weighed(0, code))
+            present.push_back(Weighted(0, code))
         histogram[code] += rows[order[i]]
         total += rows[order[i]]
     for i in range(<Py_ssize_t>present.size()):
@@ -110,11 +110,11 @@ cdef double deal(
         present[i].first = code if kinds[a] == RANGE or kinds[a] == TREE else -histogram[code]
     cpp_sort(present.begin(), present.end())
     if kinds[a] == TREE:
-        gain = part_branches(places, offsets[a], histogram, present, total, least, goes_left)
+        gain = split_branches(places, offsets[a], histogram, present, total, least, goes_left)
     elif kinds[a] == RANGE:
-        gain = halve(places, offsets[a], units[a], histogram, present, total, least, &middle)
+        gain = split_at_median(places, offsets[a], units[a], histogram, present, total, least, &middle)
     else:
-        gain = (1.0 if kinds[a] == RULE else 2.0) * units[a] * part_values(present, total, least, &middle)
+        gain = (1.0 if kinds[a] == RULE else 2.0) * units[a] * split_by_frequency(present, total, least, &middle)
     for i in range(<Py_ssize_t>present.size()):
         code = present[i].second
         if kinds[a] != TREE:
@@ -123,13 +123,13 @@ cdef double deal(
     return gain
 
 
-cdef double part_branches(
-    const int32_t[::1] places, int64_t offset, const vector[int64_t]& histogram, const vector[Weighed]& present,
+cdef double split_branches(
+    const int32_t[::1] places, int64_t offset, const vector[int64_t]& histogram, const vector[Weighted]& present,
     int64_t total, int64_t least,
-    vector[uint8_t]& goes_left,     # OUT for each code that is present, 1 where it goes left
+    vector[uint8_t]& goes_left,     # OUT 1 for each code that goes left
 ) noexcept nogil:
-    """Part what lies below the lowest node above all values; return by how much the mean price falls, were it all there."""
-    cdef vector[Weighed] branches   # (-rows, number)
+    """Split the branches below the lowest common node; return the decrease of the mean price."""
+    cdef vector[Weighted] branches   # (-rows, number)
     cdef vector[int32_t] climbs     # price of each value with the one before it
     cdef vector[uint8_t] is_left
     cdef Py_ssize_t i, middle
@@ -143,10 +143,10 @@ cdef double part_branches(
         top = max(top, climb)
     for i in range(<Py_ssize_t>present.size()):
         if i == 0 or climbs[i] == top:
-            branches.push_back(Weighed(0, <int32_t>branches.size()))
+            branches.push_back(Weighted(0, <int32_t>branches.size()))
         branches[branches.size() - 1].first -= histogram[present[i].second]
     cpp_sort(branches.begin(), branches.end())
-    gain = top * part_values(branches, total, least, &middle)
+    gain = top * split_by_frequency(branches, total, least, &middle)
     is_left.assign(branches.size(), 0)
     for i in range(middle):
         is_left[branches[i].second] = 1
@@ -156,11 +156,11 @@ cdef double part_branches(
     return gain
 
 
-cdef double part_values(
-    const vector[Weighed]& present, int64_t total, int64_t least,
-    Py_ssize_t* middle,             # OUT how many of the values, from the most frequent on, go left
+cdef double split_by_frequency(
+    const vector[Weighted]& present, int64_t total, int64_t least,
+    Py_ssize_t* middle,             # OUT number of values that go left, most frequent first
 ) noexcept nogil:
-    """Return by how much the Gini index falls at best."""
+    """Return the largest possible decrease of the Gini index."""
     cdef Py_ssize_t i
     cdef double squares = 0, left_squares = 0, gain, best = 0, left = 0, right, rows
     middle[0] = 0
@@ -181,12 +181,12 @@ cdef double part_values(
     return best
 
 
-cdef double halve(
+cdef double split_at_median(
     const int32_t[::1] places, int64_t offset, int32_t unit, const vector[int64_t]& histogram,
-    const vector[Weighed]& present, int64_t total, int64_t least,
-    Py_ssize_t* middle,             # OUT how many of the values, from the least on, go left
+    const vector[Weighted]& present, int64_t total, int64_t least,
+    Py_ssize_t* middle,             # OUT number of values that go left, least first
 ) noexcept nogil:
-    """Cut at the median; return by how much the mean distance of two rows falls."""
+    """Cut at the median; return the decrease of the mean distance of two rows."""
     cdef Py_ssize_t i
     cdef double below = 0, rows, gap, spread = 0, left_spread = 0, right_spread = 0, left = 0, right
     cdef int32_t place, last = 0

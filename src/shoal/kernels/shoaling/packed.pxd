@@ -1,4 +1,4 @@
-# How a cluster is written in words of 64 bits, so that the price of two together is soon told.
+# Clusters packed into 64-bit words, so that the price of a union is cheap to compute.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
@@ -9,16 +9,16 @@ from shoal.kernels.shoaling.block cimport RANGE, RULE, SET, Block, climb_price, 
 cdef extern from *:
     """
     namespace shoaling {
-    // A stretch of the words of a cluster, and how its price is found: by table (bit masks of few values in all, of one
-    // or more sets), as a range (both places), as a tree (both codes; the unit is their number, the table their
-    // climbs), or by counting bits (a set of many values).
+    // Some words of a cluster, and how to price them: by table (bit masks of one or more sets with few values in total),
+    // as a range (both positions), as a tree (both codes; unit: number of codes, table: start of its climbs), or by
+    // counting bits (a set of many values).
     struct Piece { int32_t kind, word, end, unit; int64_t table; };
     struct Layout {
-        std::vector<Piece> pieces;              // the cheapest to price first
+        std::vector<Piece> pieces;              // cheapest to evaluate first
         std::vector<int32_t> tables;            // price of every bit mask of a piece with a table
-        std::vector<int32_t> first_word;        // of each attribute
-        std::vector<int32_t> first_bit;         // of each set in its words
-        int32_t width;                          // words of a slot
+        std::vector<int32_t> first_word;        // first word of each attribute
+        std::vector<int32_t> first_bit;         // first bit of each set in its words
+        int32_t width;                          // words of a cluster
     };
     }
     """
@@ -51,10 +51,10 @@ cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
     return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
 
 
-cdef inline void lay_pieces(const Block& block, Layout& layout) noexcept nogil:
-    """Lay out the words of a cluster. Tables stay small beside the block, so that making them pays."""
+cdef inline void lay_out(const Block& block, Layout& layout) noexcept nogil:
+    """Lay out the words of a cluster. Tables are small compared with the block, so building them pays off."""
     cdef int32_t a, n_values, kind
-    cdef bint is_open = False       # the last piece has a table and may take in another set
+    cdef bint is_open = False       # the last piece has a table that may cover another set
     layout.first_word.assign(block.q, 0)
     layout.first_bit.assign(block.q, 0)
     layout.width = 0
@@ -90,7 +90,7 @@ cdef inline bint table_fits(const Block& block, int32_t n_bits) noexcept nogil:
 cdef inline void add_piece(
     Layout& layout, int32_t kind, int32_t n_values, int32_t unit, bint is_rule,
 ) noexcept nogil:
-    """Add words for an attribute; of a table, `end` tells how many bits are in use."""
+    """Add words for an attribute; for a table, `end` is the number of bits in use."""
     cdef Piece piece
     piece.kind = kind
     piece.word = layout.width
@@ -105,7 +105,7 @@ cdef inline void add_piece(
 
 
 cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit, bint is_rule) noexcept nogil:
-    """Let the last table tell the price of another set too, whose bits stand above the others."""
+    """Extend the last table by another set, whose bits are above the others."""
     cdef Piece* piece = &layout.pieces.back()
     cdef int32_t mask, i, size = 1 << piece.end, price
     for mask in range(1, 1 << n_values):
@@ -118,7 +118,7 @@ cdef inline void widen_table(Layout& layout, int32_t n_values, int32_t unit, bin
 cdef inline int32_t union_price(
     const Block& block, const Layout& layout, const uint64_t* x, const uint64_t* y, int32_t limit,
 ) noexcept nogil:
-    """Price of a row of two clusters together, or, once it is past the limit, some price past it."""
+    """Price of a row of the union of two clusters; once it exceeds the limit, any price above the limit."""
     cdef const Piece* piece = layout.pieces.data()
     cdef const Piece* end = piece + layout.pieces.size()
     cdef const int32_t* tables = layout.tables.data()

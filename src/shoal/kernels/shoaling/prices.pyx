@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Prices of the groups of a whole table. Twin: tests/naive/shoaling.py."""
+"""Prices of the groups of a table, and the numbers of the compiled enums. Twin: tests/naive/shoaling.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
@@ -9,7 +9,7 @@ from shoal.kernels.shoaling.requirement cimport (
     CLOSE, DISTINCT, ENTROPY, LARGEST, ORDERED, PERSONAL_K, RECURSIVE, SHARES,
 )
 
-# The numbers that the compiled code uses, by the names that Python uses.
+# The numbers that the compiled code uses, by their names in Python.
 RECODINGS = {"SET": SET, "RANGE": RANGE, "TREE": TREE, "RULE": RULE}
 TERM_KINDS = {
     "distinct": DISTINCT, "largest": LARGEST, "entropy": ENTROPY, "recursive": RECURSIVE, "close": CLOSE,
@@ -18,16 +18,16 @@ TERM_KINDS = {
 
 
 def price_groups(
-    const int32_t[:, ::1] codes,    # IN  one row a tuple
-    const int32_t[::1] tuples,      # IN  the tuple of each entry, group after group
-    const int64_t[::1] starts,      # IN  where the entries of a group begin, one more at the end; no group is empty
-    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
-    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
-    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
+    const int32_t[:, ::1] codes,    # IN  codes of each tuple
+    const int32_t[::1] tuples,      # IN  tuple of each entry, group after group
+    const int64_t[::1] starts,      # IN  start of each group in `tuples`, and the end; no group is empty
+    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
+    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
+    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
+    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
     int64_t[::1] prices,            # OUT price of a row of each group
 ) -> None:
-    """Add up what a row of each group costs."""
+    """Compute the price of a row of each group."""
     cdef vector[int32_t] last
     cdef Py_ssize_t a, g, i
     cdef int32_t code, low, high, n_values, climb

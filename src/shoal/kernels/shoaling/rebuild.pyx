@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Neighbouring groups are pooled and grown again. Twin: tests/naive/rebuilding.py."""
+"""Pool neighbouring groups and agglomerate them again. Twin: tests/naive/rebuilding.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.algorithm cimport sort as cpp_sort
@@ -7,97 +7,96 @@ from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport Block, add_attribute, finish_block, load_block, start_block
-from shoal.kernels.shoaling.groups cimport School, cost_of, empty_school, find_near, load_school, open_group, put_in, stays_ripe, take_out
+from shoal.kernels.shoaling.groups cimport Groups, cost_of, start_groups, find_near, load_groups, add_group, add_entry, passes_after, remove_entry
 from shoal.kernels.shoaling.clusters cimport grow_groups
-from shoal.kernels.shoaling.requirement cimport nothing
+from shoal.kernels.shoaling.requirement cimport no_rows
 
 # (-votes, group)
 ctypedef pair[int32_t, int32_t] Voted
 
-# Nearest entries of each member that vote for their groups.
 cdef enum:
-    N_NEAR = 8
+    N_NEAR = 8      # nearest entries of each member that vote for their groups
 
 
 def rebuild(
-    const int32_t[:, ::1] codes,    # IN  one row a tuple, attributes in the order in which they are looked at
-    const int32_t[::1] picks,       # IN  the tuples of the block
-    const int64_t[::1] rows,        # IN  rows of each of them
-    const int32_t[::1] places,      # IN  of each code of a range: where it lies; of a tree: price of it with the next
-    const int64_t[::1] offsets,     # IN  where an attribute's codes begin, one more at the end
-    const uint8_t[::1] kinds,       # IN  how each attribute is recoded: SET, RANGE, TREE; or a RULE
-    const int32_t[::1] units,       # IN  price of a value of a set; of the whole of a range or tree
-    int64_t k,                      # IN  rows that a group must have
-    const int32_t[::1] classes,     # IN  of each tuple, what models know of its rows
-    const int32_t[:, ::1] positions,    # IN  where a class stands in the tally of a group
-    const double[:, ::1] terms,     # IN  what models ask of the tally
-    const double[:, ::1] facts,     # IN  what they know of the whole table, two for each place of the tally
+    const int32_t[:, ::1] codes,    # IN  codes of each tuple, dearest attribute first
+    const int32_t[::1] picks,       # IN  tuples of the block
+    const int64_t[::1] rows,        # IN  rows of each picked tuple
+    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
+    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
+    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
+    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
+    int64_t k,                      # IN  minimum rows of a group
+    const int32_t[::1] classes,     # IN  class of each tuple; models cannot tell the rows of a class apart
+    const int32_t[:, ::1] positions,    # IN  places of each class in the tally of a group
+    const double[:, ::1] terms,     # IN  terms of the models
+    const double[:, ::1] facts,     # IN  two numbers for each place of the tally
     int32_t n_groups,               # IN  number of groups
-    int32_t partners,               # IN  how many groups are pooled with each
+    int32_t partners,               # IN  number of groups pooled with each
     int32_t[::1] labels,            # IN and OUT  group of each picked tuple
 ) -> int:
-    """Pool each group with its nearest ones and grow groups of the pool, kept if cheaper; return the number of groups."""
+    """Pool each group with its neighbours and regroup the pool if that is cheaper; return the number of groups."""
     cdef Block block
-    cdef School school
+    cdef Groups groups
     cdef vector[int32_t] near, chosen
     cdef int32_t g
     cdef Py_ssize_t e
     with nogil:
         load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
-        load_school(block, labels, n_groups, school)
-        find_near(block, school, near, N_NEAR)
+        load_groups(block, labels, n_groups, groups)
+        find_near(block, groups, near, N_NEAR)
         g = 0
-        while g < <int32_t>school.price.size() and <int32_t>school.price.size() < 4 * n_groups + 4:
-            if school.price[g] > 0:
-                nearest_groups(school, near, N_NEAR, g, partners, chosen)
-                grow_again(block, school, chosen)
+        while g < <int32_t>groups.price.size() and <int32_t>groups.price.size() < 4 * n_groups + 4:
+            if groups.price[g] > 0:
+                nearest_groups(groups, near, N_NEAR, g, partners, chosen)
+                grow_again(block, groups, chosen)
             g += 1
         for e in range(block.n):
-            labels[e] = school.group[e]
-    return <int>school.price.size()
+            labels[e] = groups.group[e]
+    return <int>groups.price.size()
 
 
-cdef void grow_again(const Block& block, School& school, const vector[int32_t]& chosen) noexcept nogil:
-    """Grow groups of the members of some groups, and keep those if they cost less."""
+cdef void grow_again(const Block& block, Groups& groups, const vector[int32_t]& chosen) noexcept nogil:
+    """Regroup the members of some groups; keep the result if it costs less."""
     cdef Block pool
-    cdef School grown
+    cdef Groups grown
     cdef vector[int32_t] entries
     cdef int32_t i, j, new
     cdef int64_t cost = 0
     for i in range(<int32_t>chosen.size()):
-        cost += cost_of(school, chosen[i])
-        entries.insert(entries.end(), school.members[chosen[i]].begin(), school.members[chosen[i]].end())
+        cost += cost_of(groups, chosen[i])
+        entries.insert(entries.end(), groups.members[chosen[i]].begin(), groups.members[chosen[i]].end())
     cpp_sort(entries.begin(), entries.end())
     pool_entries(block, entries, pool)
-    empty_school(pool, grown)
+    start_groups(pool, grown)
     grow_groups(pool, grown)
     for i in range(<int32_t>grown.price.size()):
         cost -= cost_of(grown, i)
-        if not stays_ripe(pool, grown, i, -1, nothing(), -1, nothing()):
+        if not passes_after(pool, grown, i, -1, no_rows(), -1, no_rows()):
             return
     if cost <= 0:
         return
     for j in range(<int32_t>entries.size()):
-        take_out(block, school, entries[j])
+        remove_entry(block, groups, entries[j])
     for i in range(<int32_t>grown.price.size()):
-        new = chosen[i] if i < <int32_t>chosen.size() else open_group(block, school)
+        new = chosen[i] if i < <int32_t>chosen.size() else add_group(block, groups)
         for j in range(<int32_t>grown.members[i].size()):
-            put_in(block, school, new, entries[grown.members[i][j]])
+            add_entry(block, groups, new, entries[grown.members[i][j]])
 
 
 cdef void nearest_groups(
-    const School& school, const vector[int32_t]& near, int32_t width, int32_t g, int32_t partners,
-    vector[int32_t]& chosen,        # OUT the group and those that most of its members are near to
+    const Groups& groups, const vector[int32_t]& near, int32_t width, int32_t g, int32_t partners,
+    vector[int32_t]& chosen,        # OUT the group and the groups that most of its members are near to
 ) noexcept nogil:
     cdef vector[int32_t] seen
     cdef vector[Voted] votes
     cdef Py_ssize_t i, j
     cdef int32_t other
-    for i in range(<Py_ssize_t>school.members[g].size()):
+    for i in range(<Py_ssize_t>groups.members[g].size()):
         for j in range(width):
-            other = near[school.members[g][i] * width + j]
-            if other >= 0 and school.group[other] != g:
-                seen.push_back(school.group[other])
+            other = near[groups.members[g][i] * width + j]
+            if other >= 0 and groups.group[other] != g:
+                seen.push_back(groups.group[other])
     cpp_sort(seen.begin(), seen.end())
     for i in range(<Py_ssize_t>seen.size()):
         if i == 0 or seen[i] != seen[i - 1]:
@@ -110,10 +109,10 @@ cdef void nearest_groups(
 
 
 cdef void pool_entries(const Block& block, const vector[int32_t]& entries, Block& pool) noexcept nogil:
-    """Make a block of some entries of a block."""
+    """Copy some entries of a block into a block of their own."""
     cdef Py_ssize_t i, a, q = block.q, n = <Py_ssize_t>entries.size()
     cdef vector[int32_t] column, columns
-    pool.need = block.need
+    pool.requirement = block.requirement
     start_block(pool, <int32_t>n)
     for i in range(n):
         pool.entries.push_back(block.entries[entries[i]])

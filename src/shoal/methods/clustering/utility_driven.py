@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -100,7 +100,7 @@ class UtilityDriven:
         suppressed = np.zeros((partition.n_groups, starred.shape[1]), dtype=bool)
         np.logical_or.at(suppressed, merged[labels >= 0], starred[labels[labels >= 0]])
         cells = [suppress_cells(cells, suppressed[:, a]) for a, cells in enumerate(partition.cells)]
-        return Partition(merged, tuple(cells))
+        return replace(partition, cells=tuple(cells))
 
     def _start(self, encoded: Encoded, k: int, run: Run) -> Utility:
         from shoal.kernels.clustering.utility import Utility

@@ -192,7 +192,7 @@ def recoded(encoded: Encoded, problem: Problem, solution: Solution) -> Partition
     first = order[starts][kept]
     cells = tuple(_cells(*level, column[first]) for level, column in zip(levels, columns, strict=True))
     told = problem.levels(solution.vector)
-    return Partition(of_tuple[encoded.row_tuple], cells, levels=told, facts=dict(solution.facts))
+    return Partition.of_tuples(encoded, of_tuple, cells, told, dict(solution.facts))
 
 
 def _cells(ladder: Ladder, place: int, groups: NDArray[np.int32]) -> Cells:

@@ -85,7 +85,7 @@ class Mondrian:
                 )
             made = _single_dimensional(part, k, models, run)
             self._check(part, models, made.labels)
-            return Partition(spread(made.labels, stays), made.cells)
+            return Partition.of_rows(encoded, spread(made.labels, stays), made.cells)
         labels = self.cut(part, k, models, run)
         self._check(part, models, labels)
         if encoded.people is None:
@@ -209,7 +209,7 @@ def _single_dimensional(encoded: Encoded, k: int, models: tuple[PrivacyModel, ..
         by_part = recode(attribute, tuples[:, a], parts[a], n_parts[a])
         index = by_part.index[parts[a][first]]
         cells.append(Cells(index, by_part.form, by_part.low, by_part.high, by_part.starts, by_part.members))
-    return Partition(labels[encoded.row_tuple].astype(np.int32), tuple(cells))
+    return Partition.of_tuples(encoded, labels.astype(np.int32), tuple(cells))
 
 
 def _width(attribute: Attribute, codes: NDArray[np.int32]) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
-from shoal.errors import InfeasibleError, join_problems
+from shoal.errors import InfeasibleError, join_problems, setting
 from shoal.rules import CompiledRules, Pair
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ ONE, OTHER, NEITHER = range(3)  # the side of a pair on which a tuple stands; th
 Ints = NDArray[np.int32]
 
 
-def side_of(pair: Pair, codes: Ints) -> NDArray[np.int64]:
+def side_of(pair: Pair, codes: NDArray[Any]) -> NDArray[np.int64]:
     """Return the side on which each of some codes of the pair's attribute stands."""
-    return np.where(pair.one, ONE, np.where(pair.other, OTHER, NEITHER))[codes]
+    sides: NDArray[np.int64] = np.where(pair.one, ONE, np.where(pair.other, OTHER, NEITHER))[codes]
+    return sides
 
 
 def banned_pairs(rules: CompiledRules) -> list[Pair]:
@@ -33,17 +35,26 @@ def banned_pairs(rules: CompiledRules) -> list[Pair]:
 
 
 def check_bans(
-    attributes: tuple[Attribute, ...], pairs: list[Pair], sides: Ints, rows: NDArray[np.int64], k: int
+    attributes: Sequence[Attribute], pairs: Sequence[Pair], histograms: Sequence[NDArray[Any]], k: int
 ) -> None:
-    """Refuse bans that leave rows too few others to share a group with; sides: of each tuple for each pair."""
+    """Refuse bans that leave some rows too few others to share a group with.
+
+    Args:
+        attributes: The quasi-identifiers.
+        pairs: The pairs of sides that no group may mix.
+        histograms: The number of rows of each code of each attribute.
+        k: The least group size.
+    """
     problems = []
-    for pair, side in zip(pairs, sides.T, strict=True):
-        held = np.bincount(side, rows, 3).astype(np.int64)
-        most = int(min(held[ONE], held[OTHER]) + held[NEITHER])
-        if held[ONE] and held[OTHER] and most < k:
+    for pair in pairs:
+        histogram = histograms[pair.attribute]
+        rows = np.bincount(side_of(pair, np.arange(len(histogram))), histogram, 3).astype(np.int64)
+        largest_group = int(min(rows[ONE], rows[OTHER]) + rows[NEITHER])
+        if rows[ONE] and rows[OTHER] and largest_group < k:
             problems.append(
-                f"column {attributes[pair.attribute].name!r}: its ban leaves some rows only {most:,} that may share a "
-                f"group; k={k} needs {k}. Use k <= {most}, or give the rule an importance in place of the ban."
+                f"column {attributes[pair.attribute].name!r}: because of its ban, some rows may share a group with at "
+                f"most {largest_group:,} rows, but k={k} needs {k}. Use {setting('k', largest_group)} or less, or "
+                "give the rule an importance instead of the ban."
             )
     if problems:
         raise InfeasibleError(join_problems(sorted(set(problems))))

@@ -1,4 +1,4 @@
-"""Groups of distinct tuples: what the steps of shoaling take and give back."""
+"""Groups of tuples: what the steps of shoaling take and return."""
 
 from __future__ import annotations
 
@@ -10,24 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import Entries, deal_rows
 from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
+from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "cheaper", "near_hosts", "repair"]
+__all__ = ["Grouping", "near_hosts", "repair"]
 
-# Ripe tuples that are offered to each tuple of a rest that is too small for a group.
+# Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
 
 Ints = NDArray[np.int32]
-Part = tuple[Ints, NDArray[np.int64], Ints]
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Entries, each some rows of a tuple, sorted by group and tuple; groups are numbered without gaps."""
+    """Entries, each some rows of a tuple in a group, sorted by group and tuple; groups are numbered without gaps.
+
+    Attributes:
+        tuples: The tuple of each entry.
+        rows: The number of its rows.
+        groups: Its group.
+    """
 
     tuples: Ints
     rows: NDArray[np.int64]
@@ -40,13 +47,14 @@ class Grouping:
         return cls(every, problem.counts, every)
 
     @classmethod
-    def from_rows(cls, row_tuple: Ints, labels: Ints) -> Grouping:
-        """Count the rows of each tuple in each group."""
-        return cls.joined([(row_tuple, np.ones(len(labels), dtype=np.int64), labels)])
+    def from_rows(cls, problem: Problem, labels: Ints) -> Grouping:
+        """Count the rows of each tuple in each group; labels: the group of each canonical row."""
+        weights = np.ones(len(labels), dtype=np.int64) if problem.row_weights is None else problem.row_weights
+        return cls.joined([(problem.row_tuple, weights, labels)])
 
     @classmethod
     def joined(cls, parts: Sequence[Part]) -> Grouping:
-        """Put parts together, each with groups of its own; entries of one tuple in one group become one."""
+        """Join parts, each with groups of its own; entries of one tuple in one group become one entry."""
         ends = np.cumsum([0, *(int(groups.max()) + 1 if len(groups) else 0 for _, _, groups in parts)])
         groups = np.concatenate([groups + first for (_, _, groups), first in zip(parts, ends[:-1], strict=True)])
         tuples = np.concatenate([tuples for tuples, _, _ in parts])
@@ -75,7 +83,7 @@ class Grouping:
         return np.add.reduceat(self.rows, self.starts[:-1])
 
     def prices(self, problem: Problem) -> NDArray[np.int64]:
-        """Return what a row of each group costs."""
+        """Return the price of a row of each group."""
         from shoal.kernels.shoaling.prices import price_groups
 
         prices = np.empty(len(self.starts) - 1, dtype=np.int64)
@@ -83,52 +91,64 @@ class Grouping:
         return prices
 
     def cost(self, problem: Problem) -> int:
-        """Return what all rows cost."""
+        """Return the price of all rows."""
         return int((self.prices(problem) * self.sizes()).sum())
 
     def entries_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
-        """Return the entries of some groups, group after group, and for each the place of its group among them."""
+        """Return the entries of some groups, group after group, and for each the position of its group among them."""
         members = self.members[groups]
         first = np.cumsum(members) - members
         entries = np.repeat(self.starts[groups] - first, members) + np.arange(members.sum())
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
 
-    def labels(self, problem: Problem) -> Ints:
-        """Return the group of each canonical row: the rows of a tuple go to its groups in their order.
+    def condensed(self) -> Grouping:
+        """Return the same groups, but groups that consist of the same single tuple become one, at no cost."""
+        single = (self.members == 1)[self.groups]
+        key = np.where(single, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
+        _, groups = np.unique(key, return_inverse=True)
+        return Grouping.joined([(self.tuples, self.rows, groups.astype(np.int32))])
 
-        Groups of one tuple alone that is the same become one, which costs nothing.
+    def entries(self, problem: Problem) -> Entries | Ints:
+        """Return the groups as entries of tuples of codes; or, if models tell rows of a tuple apart, as labels of rows.
+
+        The rows of a tuple go to its groups in order.
         """
-        alone = (self.members == 1)[self.groups]
-        same = np.where(alone, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
-        _, groups = np.unique(same, return_inverse=True)
-        return self.spread(problem, groups.astype(np.int32))
+        if not problem.by_codes:
+            return self.labels(problem)
+        order = np.lexsort((self.groups, self.tuples))
+        return Entries(self.tuples[order], self.rows[order], self.groups[order])
 
-    def spread(self, problem: Problem, groups: Ints) -> Ints:
-        """Return for each canonical row the group of its entry; groups: one for each entry."""
-        order = np.lexsort((groups, self.tuples))
+    def labels(self, problem: Problem) -> Ints:
+        """Return the group of each canonical row: the rows of a tuple go to its groups in order."""
+        order = np.lexsort((self.groups, self.tuples))
+        by_tuple = np.argsort(problem.row_tuple, kind="stable")
+        weights = None if problem.row_weights is None else problem.row_weights[by_tuple]
         labels = np.empty(len(problem.row_tuple), dtype=np.int32)
-        labels[np.argsort(problem.row_tuple, kind="stable")] = np.repeat(groups[order], self.rows[order])
+        labels[by_tuple] = deal_rows(self.rows[order], self.groups[order], weights)
         return labels
 
 
-def near_hosts(problem: Problem, singles: Grouping, rest: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Say which tuples are the cheapest hosts of those of the rest."""
-    hosts = np.zeros(len(rest), dtype=bool)
-    for one in np.flatnonzero(rest).tolist():
+def near_hosts(problem: Problem, singles: Grouping, remainder: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return for each tuple whether it is one of the cheapest to join with some tuple of the remainder."""
+    hosts = np.zeros(len(remainder), dtype=bool)
+    for one in np.flatnonzero(remainder).tolist():
         added = problem.distances(int(singles.tuples[one]))[singles.tuples] * (singles.rows + singles.rows[one])
-        added[rest] = np.iinfo(np.int64).max
+        added[remainder] = np.iinfo(np.int64).max
         hosts[np.argsort(added, kind="stable")[:N_HOSTS]] = True
-    return hosts & ~rest
+    return hosts & ~remainder
 
 
 def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
-    """Part groups that break a ban, and merge each that fails a model with the nearest that it may join.
+    """Split groups that break a ban, and merge each group that fails a model with the nearest that it may join.
 
-    Until none fails. A group that may join no other takes rows of others instead.
+    Repeat until no group fails. A group that may not join any other borrows rows instead.
+
+    Raises:
+        InfeasibleError: Some group still fails when nothing can be merged or borrowed.
     """
     for _ in range(len(grouping.tuples) + 1):
         grouping = part_banned(problem, grouping)
-        failing = np.flatnonzero(failing_groups(encoded, models, grouping.spread(problem, grouping.groups)))
+        failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)
@@ -137,33 +157,27 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
         if merged is None:
             break
         grouping = merged
-    told = " and ".join(model.describe() for model in models)
-    bans = " and keep the bans" if problem.bans.shape[1] else ""
-    raise InfeasibleError(f"no groups were found that pass {told}{bans}. Weaken the goal.")
+    goal = " and ".join(model.describe() for model in models)
+    bans = " without breaking a ban" if problem.bans.shape[1] else ""
+    raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")
 
 
 def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:
-    """Merge each of some groups with the group of the nearest tuple that it may join; None where none may join any."""
+    """Merge each failing group with the group of the nearest tuple that it may join; None if none may join any."""
     merged = np.arange(len(grouping.members), dtype=np.int32)
-    held = sides_held(problem, grouping)
+    sides = sides_held(problem, grouping)
     for group in failing.tolist():
         own = merged[group]
-        closed = clashing(held, int(own))[merged]
+        closed = clashing(sides, int(own))[merged]
         closed[group] = True
         if closed.all():
             continue
         first = int(grouping.tuples[grouping.starts[group]])
         distances = np.where(closed[grouping.groups], np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples])
         other = merged[grouping.groups[np.argmin(distances)]]
-        held[:, other] |= held[:, own]
+        sides[:, other] |= sides[:, own]
         merged[merged == own] = other
     groups, dense = np.unique(merged, return_inverse=True)
     if len(groups) == len(merged):
         return None
     return Grouping.joined([(grouping.tuples, grouping.rows, dense.astype(np.int32)[grouping.groups])])
-
-
-def cheaper(problem: Problem, part: Part, other: Part) -> Part:
-    """Return the one that costs less, the first where they are equal."""
-    costs = [Grouping.joined([each]).cost(problem) for each in (part, other)]
-    return other if costs[1] < costs[0] else part

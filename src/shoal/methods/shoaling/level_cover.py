@@ -117,7 +117,7 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
 
     The step taken is the one that makes rows riper at the least loss. labels: looked at between two vectors.
     """
-    from shoal.kernels.shoaling.cover import measure_ripeness
+    from shoal.kernels.shoaling.cover import measure_progress
 
     counts = ladders.encoded.counts
     for climb in range(CLIMBS + 1):
@@ -130,7 +130,7 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
             steps = [(*vector[:a], vector[a] + 1, *vector[a + 1 :]) for a in ups]
             ripe = np.empty(len(steps) + 1)
             both = np.array([*steps, vector], dtype=np.int32)
-            measure_ripeness(ladders.encoded.tuples, counts, *ladders.marks, both, k, labels, ripe)
+            measure_progress(ladders.encoded.tuples, counts, *ladders.marks, both, k, labels, ripe)
             dear = np.array([ladders.loss(step) for step in steps]) - ladders.loss(vector)
             vector = steps[int(np.argmax((ripe[:-1] - ripe[-1]) / np.maximum(dear, 1e-12)))]
             before = int(counts[labels < 0].sum())

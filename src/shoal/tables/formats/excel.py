@@ -25,7 +25,7 @@ from shoal.tables.formats.memory_limit import check_expansion
 from shoal.tables.table import Stamp, Table, check_names, make_table
 from shoal.tables.watch import UNWATCHED, Watch
 
-__all__ = ["read_excel"]
+__all__ = ["read_excel", "visible_sheets"]
 
 ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')
@@ -75,6 +75,13 @@ def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = No
             "save it, and run again."
         )
     return _table(found, path, stamp, name, header, notes)
+
+
+def visible_sheets(path: Path) -> tuple[str, ...]:
+    """Return the names of the visible sheets of a workbook."""
+    with zipfile.ZipFile(path) as archive:
+        book = _attributes(archive, "xl/workbook.xml", {"sheet"})
+    return tuple(each["name"] for _, each in book if each.get("state", "visible") == "visible")
 
 
 def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | None, notes: list[Note]) -> Table:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, setting
-from shoal.tables.sources.base import Source
+from shoal.schema import Reading
 from shoal.tables.sources.url import is_url, parse_url
+
+if TYPE_CHECKING:
+    from shoal.tables.sources.base import Source
 
 __all__ = ["find_source"]
 
@@ -19,10 +22,7 @@ def find_source(
     *,
     memory: int | None = None,
     threads: int = 1,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    sheet: str | None = None,
+    reading: Reading | None = None,
 ) -> Source:
     """Return the source for a frame, a `Table`, a path or the URL of a database table; it is not opened yet.
 
@@ -31,10 +31,7 @@ def find_source(
         engine: What counts the rows of a file: "duckdb", or by default "memory".
         memory: The memory limit of DuckDB in bytes; by default the available memory.
         threads: The threads of DuckDB.
-        delimiter: The delimiter of CSV, detected by default.
-        encoding: The encoding of CSV, detected by default.
-        header: Whether the first line of CSV or Excel names the columns, detected by default.
-        sheet: The sheet of a workbook; by default the first visible one.
+        reading: How a file is read: delimiter, encoding, header and sheet.
     """
     from shoal.tables.sources.memory import TableSource
 
@@ -46,10 +43,15 @@ def find_source(
         from shoal.tables.sources.postgres import PostgresSource
 
         return PostgresSource(parse_url(str(data)))
-    options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "header": header}
+    reading = reading or Reading()
+    options: dict[str, Any] = {
+        "delimiter": reading.delimiter,
+        "encoding": reading.encoding,
+        "header": reading.header,
+    }
     if engine != "duckdb":
-        return TableSource(path=Path(data), options=options | {"sheet": sheet})
-    if sheet is not None:
+        return TableSource(path=Path(data), options=options | {"sheet": reading.sheet})
+    if reading.sheet is not None:
         raise UsageError(
             f"{data}: {setting('sheet')} is for workbooks, which DuckDB does not read. Use "
             f"{setting('engine', 'memory')}."

@@ -85,10 +85,8 @@ class Verifier(Protocol):
     def can_read(self, path: Path, /) -> bool:
         """Return whether the verifier has its own reader for a file."""
 
-    def read_original(
-        self, path: Path, dialect: Dialect, sheet: str | None, step: Callable[[int], None], /
-    ) -> dict[str, list[str]]:
-        """Read a file as text by column name; step is called with the number of rows read so far."""
+    def read_original(self, path: Path, dialect: Dialect, sheet: str | None, step: Callable[[int], None], /) -> Any:
+        """Read a file in the verifier's own form; step is called with the number of rows read so far."""
 
     def source_rows(self, path: Path, dialect: Dialect, names: Sequence[str], /) -> Rows:
         """Read columns of a file, block by block."""
@@ -152,7 +150,7 @@ class Source(Protocol):
     def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
         """Have the verifier read these columns of the original, block by block."""
 
-    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Mapping[str, Sequence[str]]:
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Any:
         """Have the verifier read the complete original, by column name.
 
         Args:

@@ -15,6 +15,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -23,7 +24,16 @@ from xml.etree import ElementTree
 from shoal.errors import FileError, InputError
 from shoal.verification.verdict import Violation
 
-__all__ = ["UnreadableError", "cell_text", "kind_of", "leftovers", "open_bytes", "parquet_rows"]
+__all__ = [
+    "UnreadableError",
+    "cell_text",
+    "kind_of",
+    "leftovers",
+    "open_bytes",
+    "parquet_columns",
+    "parquet_rows",
+    "unreadable",
+]
 
 PathName = str | os.PathLike[str]
 Rows = Iterator[list[list[str]]]
@@ -35,6 +45,7 @@ KINDS = {
     b"ARROW1\0\0": "arrow",
     b"\xff\xff\xff\xff": "arrow stream",
 }
+BLOCK_ROWS = 20_000
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
 
 
@@ -51,6 +62,12 @@ class UnreadableError(InputError):
     def __init__(self, path: PathName, reason: str) -> None:
         super().__init__(f"{os.fspath(path)}: {reason}.")
         self.reason = reason
+
+
+def unreadable(path: PathName, error: Exception) -> FileError:
+    """Return the error for a file that cannot be opened or read."""
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    return FileError(f"{os.fspath(path)}: cannot be read: {reason}.")
 
 
 def kind_of(path: PathName) -> str:
@@ -118,27 +135,59 @@ def cell_text(cell: Any) -> str:
 # ---- Parquet
 
 
+def parquet_columns(path: PathName) -> tuple[list[str], list[Iterator[list[str]]]]:
+    """Return the names of the columns of a Parquet file, and for each column an iterator over its cells in blocks."""
+    with _open_parquet(path) as parquet:
+        names = parquet.names
+    return names, [_parquet_cells(path, position) for position in range(len(names))]
+
+
+def _parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
+    with _open_parquet(path) as parquet:
+        expression, text = parquet.column(position)
+        parquet.select(expression)
+        while rows := parquet.connection.fetchmany(BLOCK_ROWS):
+            yield [cell if type(cell) is str else text(cell) for (cell,) in rows]
+
+
 def parquet_rows(path: PathName, size: int) -> Rows:
     """Yield the header and then the rows of a Parquet file in chunks of a size, read by DuckDB."""
+    with _open_parquet(path) as parquet:
+        expressions, texts = zip(*map(parquet.column, range(len(parquet.names))), strict=True)
+        parquet.select(", ".join(expressions))
+        yield [parquet.names]
+        while rows := parquet.connection.fetchmany(size):
+            columns = [list(map(text, cells)) for text, cells in zip(texts, zip(*rows, strict=True), strict=True)]
+            yield list(map(list, zip(*columns, strict=True)))
+
+
+class _Parquet:
+    """A Parquet file opened by DuckDB; its columns have the aliases c0, c1 and so on."""
+
+    def __init__(self, connection: Any, place: str) -> None:
+        self.connection, self._place = connection, place
+        self.names = _parquet_names(connection, place)
+        aliases = ", ".join(f"c{n}" for n in range(len(self.names)))
+        self._source = f"from read_parquet(?, hive_partitioning=false) as t({aliases})"
+        columns = connection.execute(f"describe select * {self._source}", [_pattern(place)]).fetchall()
+        self._types = [str(column[1]) for column in columns]
+
+    def column(self, position: int) -> tuple[str, Callable[[Any], str]]:
+        """Return the expression that reads a column, and the function that turns its cells into text."""
+        return _parquet_column(self._place, self.names[position], f"c{position}", self._types[position])
+
+    def select(self, expressions: str) -> None:
+        """Start to read expressions over the columns, in the order of the rows."""
+        self.connection.execute(f"select {expressions} {self._source}", [_pattern(self._place)])
+
+
+@contextmanager
+def _open_parquet(path: PathName) -> Iterator[_Parquet]:
     import duckdb
 
-    place = os.fspath(path)
     try:
         with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
-            names = _parquet_names(connection, place)
-            aliases = [f"c{n}" for n in range(len(names))]
-            source = f"from read_parquet(?, hive_partitioning=false) as t({', '.join(aliases)})"
-            types = connection.execute(f"describe select * {source}", [_pattern(place)]).fetchall()
-            expressions, texts = [], []
-            for name, alias, row in zip(names, aliases, types, strict=True):
-                expression, text = _parquet_column(place, name, alias, str(row[1]))
-                expressions.append(expression)
-                texts.append(text)
-            connection.execute(f"select {', '.join(expressions)} {source}", [_pattern(place)])
-            yield [names]
-            while rows := connection.fetchmany(size):
-                columns = [list(map(text, cells)) for text, cells in zip(texts, zip(*rows, strict=True), strict=True)]
-                yield list(map(list, zip(*columns, strict=True)))
+            yield _Parquet(connection, os.fspath(path))
     except duckdb.Error:
         raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 

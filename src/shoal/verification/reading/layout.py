@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.verification.reading.coded import CodedColumn, CodedTable
 
 __all__ = ["Layout"]
 
@@ -22,44 +27,47 @@ class Layout:
     def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
         self._bounds = frozenset(bounds)
         self._safe = safe
-        self._steps: list[tuple[int, int]] = []  # the position of a column in the file, and its width in columns
-        self.risky = 0
+        self.risky = 0  # cells and names that lack the quote they need
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the columns of the file are those of the table."""
-        return not self._bounds and not self._safe
+    def table(self, written: CodedTable) -> CodedTable:
+        """Return the table that a file represents: without escaping quotes, two bounds as one range.
 
-    def names(self, header: Sequence[str]) -> list[str]:
-        """Return the names of the columns of the table; a column that is not laid out correctly keeps its own name."""
-        header = [self._bare(name) for name in header]
-        names, position = [], 0
+        A column that is not laid out correctly keeps its own name.
+        """
+        if not self._bounds and not self._safe:
+            return written
+        header = [self._bare(name) for name in written.names]
+        columns = [self._bare_column(column) for column in written.columns] if self._safe else written.columns
+        names: list[str] = []
+        merged: list[CodedColumn] = []
+        position = 0
         while position < len(header):
             name = header[position].removesuffix("_min")
-            pair = name in self._bounds and list(header[position : position + 2]) == [f"{name}_min", f"{name}_max"]
-            self._steps.append((position, 2 if pair else 1))
-            names.append(name if pair else header[position])
-            position += 2 if pair else 1
-        return names
+            is_pair = name in self._bounds and header[position : position + 2] == [f"{name}_min", f"{name}_max"]
+            names.append(name if is_pair else header[position])
+            merged.append(_ranges(columns[position], columns[position + 1]) if is_pair else columns[position])
+            position += 2 if is_pair else 1
+        return replace(written, names=names, columns=merged)
 
-    def rows(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Return the cells of the table: two bounds become a range, or one value if they are equal."""
-        if self._safe:
-            rows = [[self._bare(cell) for cell in row] for row in rows]
-        if not self._bounds:
-            return [list(row) for row in rows]
-        return [[self._cell(row, position, width) for position, width in self._steps] for row in rows]
+    def _bare_column(self, column: CodedColumn) -> CodedColumn:
+        counts = column.counts().tolist()
+        return CodedColumn(
+            [self._bare(text, times) for text, times in zip(column.texts, counts, strict=True)], column.codes
+        )
 
-    @staticmethod
-    def _cell(row: Sequence[str], position: int, width: int) -> str:
-        if width == 1 or row[position] == row[position + 1]:
-            return row[position]
-        return f"[{row[position]}, {row[position + 1]}]"
-
-    def _bare(self, cell: str) -> str:
+    def _bare(self, cell: str, times: int = 1) -> str:
         """Remove the escaping quote; count the cells that lack one."""
         if not self._safe:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
-            self.risky += 1
+            self.risky += times
         return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_SIGNS and len(cell) > 1 else cell
+
+
+def _ranges(low: CodedColumn, high: CodedColumn) -> CodedColumn:
+    """Merge two columns of bounds into one of ranges; equal bounds are a single value."""
+    card = max(len(high.texts), 1)
+    pairs, codes = np.unique(low.codes.astype(np.int64) * card + high.codes, return_inverse=True)
+    bounds = [(low.texts[pair // card], high.texts[pair % card]) for pair in pairs.tolist()]
+    texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
+    return CodedColumn(texts, codes.astype(np.int32))

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from shoal.errors import UsageError
 from shoal.verification.reading.files import UnreadableError
 
-__all__ = ["excel_rows"]
+__all__ = ["excel_rows", "has_choice"]
 
 BROKEN = (OSError, EOFError, zlib.error, RuntimeError)
 STRING_KINDS = ("str", "inlineStr", "e")
@@ -56,6 +56,16 @@ def excel_rows(
             yield [[row.get(column, "") for column in visible_columns] for row in rows[begin : begin + size]]
 
 
+def has_choice(path: str | os.PathLike[str], sheet: str | None) -> bool:
+    """Return whether a workbook has this sheet, or several visible ones to choose from."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            visible = _Workbook(archive, os.fspath(path)).visible()
+    except (zipfile.BadZipFile, KeyError, ValueError, ElementTree.ParseError, *BROKEN):
+        return False  # `excel_rows` reports it
+    return len(visible) > 1 or sheet in [each["name"] for each in visible]
+
+
 class _Workbook:
     """The parts of a workbook that define what its cells mean."""
 
@@ -69,10 +79,13 @@ class _Workbook:
         self.strings = [_string(item) for item in strings]
         self.formats = self._formats() if "xl/styles.xml" in names else []
 
+    def visible(self) -> list[dict[str, str]]:
+        """Return the visible sheets."""
+        return [sheet for sheet in self.sheets if sheet.get("state", "visible") == "visible"]
+
     def part(self, name: str | None) -> str:
         """Return the part of a sheet; the first visible one if no name is given."""
-        visible = [s for s in self.sheets if s.get("state", "visible") == "visible"]
-        matches = [s for s in visible if name in (None, s["name"])]
+        matches = [sheet for sheet in self.visible() if name in (None, sheet["name"])]
         if not matches:
             raise UsageError(f"{self.place}: sheet {name!r} is not a visible sheet of the workbook.")
         links = {e.get("Id"): e.get("Target", "") for e in self._tree("xl/_rels/workbook.xml.rels")}

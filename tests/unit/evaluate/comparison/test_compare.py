@@ -14,9 +14,10 @@ import shoal
 from shoal.errors import InputError, UsageError
 from shoal.evaluate.comparison import workers
 from shoal.evaluate.comparison.cache import Cache
-from shoal.evaluate.comparison.compare import Comparison, compare_table, make_cases, make_settings, parse_method
+from shoal.evaluate.comparison.compare import Comparison, compare_table, make_cases, parse_method
 from shoal.evaluate.comparison.page import charts_of, comparison_page, failed_rows, head_of, shown_rows, verdict_of
 from shoal.evaluate.comparison.scoring import Subject, prepare, score
+from shoal.settings.keywords import settings_from
 from shoal.tables.table import from_frame
 
 FRAME = shoal.datasets.patients().head(120)
@@ -25,7 +26,7 @@ ROLES: dict[str, Any] = {"qi": ["birth_date", "sex"], "sensitive": ["disease"]}
 
 @pytest.fixture
 def subject() -> Subject:
-    return prepare(from_frame(FRAME), make_settings(ROLES))
+    return prepare(from_frame(FRAME), settings_from(ROLES))
 
 
 @pytest.fixture(scope="module")
@@ -162,9 +163,9 @@ def test_cache_holds_no_cell(subject: Subject, tmp_path: Path) -> None:
 )
 def test_other_content_is_another_run(subject: Subject, change: dict[str, Any]) -> None:
     frame, roles = change.pop("frame", FRAME), change.pop("roles", ROLES)
-    other = prepare(from_frame(frame), make_settings(roles), **change)
+    other = prepare(from_frame(frame), settings_from(roles), **change)
     assert other.fingerprint() != subject.fingerprint()
-    assert prepare(from_frame(FRAME), make_settings(ROLES)).fingerprint() == subject.fingerprint()
+    assert prepare(from_frame(FRAME), settings_from(ROLES)).fingerprint() == subject.fingerprint()
 
 
 def test_options_are_part_of_the_run() -> None:

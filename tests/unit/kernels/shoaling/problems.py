@@ -12,7 +12,8 @@ from shoal.encoding.encode import encode
 from shoal.hierarchy import Rule as Hierarchy
 from shoal.kernels.shoaling.agglomerate import agglomerate
 from shoal.methods import Run
-from shoal.methods.shoaling.problem import Problem, Recoding, prepare
+from shoal.methods.shoaling.pricing import Recoding
+from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.rules import Rule
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import from_frame
@@ -49,15 +50,15 @@ def problem(number: int, n_rows: int = 40) -> Problem:
 
 def twin(made: Problem) -> naive.Block:
     attributes: list[naive.Number | naive.Category | naive.Leaves | naive.Sides] = []
-    for a, unit in enumerate(made.units.tolist()):
-        places = made.places[made.offsets[a] : made.offsets[a + 1]].tolist()
+    for a, unit in enumerate(made.prices.units.tolist()):
+        places = made.prices.places[made.prices.offsets[a] : made.prices.offsets[a + 1]].tolist()
         twins = {
             Recoding.SET: naive.Category(unit),
             Recoding.RANGE: naive.Number(places, unit),
             Recoding.TREE: naive.Leaves(places),
             Recoding.RULE: naive.Sides(unit),
         }
-        attributes.append(twins[Recoding(made.kinds[a])])
+        attributes.append(twins[Recoding(made.prices.kinds[a])])
     return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k)
 
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from shoal.encoding.partition import tight_partition
 from shoal.kernels.shoaling.anneal import anneal
 from shoal.kernels.shoaling.cut_blocks import cut_blocks
-from shoal.kernels.shoaling.dissolve import eject
+from shoal.kernels.shoaling.dissolve import dissolve
 from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.rebuild import rebuild
 from shoal.methods.shoaling.grouping import Grouping
-from shoal.methods.shoaling.problem import FULL_PRICE, Problem, prepare
+from shoal.methods.shoaling.pricing import FULL_PRICE
+from shoal.methods.shoaling.problem import Problem, prepare
 from tests.losses import total_loss
 from tests.unit.kernels.shoaling.problems import grown, poor_groups, problem, table, twin
 
@@ -72,7 +73,7 @@ def test_groups_are_given_up_only_where_that_costs_less(number: int) -> None:
     labels = poor_groups(made)
     every, before = np.arange(len(labels), dtype=np.int32), labels.copy()
     start, n_groups = Grouping.joined([(every, made.counts, labels)]), int(labels.max()) + 1
-    given_up = eject(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
+    given_up = dissolve(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
     check_kept(made, start.cost(made), every, made.counts, np.unique(labels, return_inverse=True)[1])
     remaining = set(labels.tolist())
     assert given_up == n_groups - len(remaining)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.shoaling.anneal import anneal
 from shoal.kernels.shoaling.cut_blocks import cut_blocks
-from shoal.kernels.shoaling.dissolve import eject
+from shoal.kernels.shoaling.dissolve import dissolve
 from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.rebuild import rebuild
 from tests.naive import blocks as naive_blocks
@@ -112,6 +112,6 @@ def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
     expected = naive.eject(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
     every = np.arange(len(made.codes), dtype=np.int32)
     n_groups = int(labels.max()) + 1
-    given_up = eject(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
+    given_up = dissolve(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
     assert as_sets(labels) == sorted(sorted(group) for group in expected if group)
     assert given_up == sum(not group for group in expected)

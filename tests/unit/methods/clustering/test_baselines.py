@@ -1,4 +1,4 @@
-"""Bottom-up, top-down and Euclidean clustering, held against their plain twins."""
+"""Bottom-up, top-down and Euclidean clustering, compared with their plain twins."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tests.unit.methods.plain import priced, sheets_and_k, with_trees
 
 def groups_of(encoded: Encoded, labels: NDArray[np.int32]) -> list[bottom_up.Group]:
     """The groups as pairs of a tuple and how many of its rows."""
-    found: dict[int, dict[int, int]] = {}
+    rows_of_group: dict[int, dict[int, int]] = {}
     for number, label in zip(encoded.row_tuple.tolist(), labels.tolist(), strict=True):
-        rows = found.setdefault(label, {})
+        rows = rows_of_group.setdefault(label, {})
         rows[number] = rows.get(number, 0) + 1
-    return sorted(sorted(rows.items()) for rows in found.values())
+    return sorted(sorted(rows.items()) for rows in rows_of_group.values())
 
 
 def singles(encoded: Encoded) -> list[bottom_up.Group]:
@@ -57,8 +57,8 @@ def raw_price(encoded: Encoded) -> bottom_up.Price:
         share = leftovers.ncp(codes, attribute)
         if attribute.values is None or attribute.levels is not None:
             return share * attribute.card - 1
-        known = [value for value in attribute.values if value is not None]
-        return share * (max(known) - min(known)) / unit
+        numbers = [value for value in attribute.values if value is not None]
+        return share * (max(numbers) - min(numbers)) / unit
 
     def price(rows: Sequence[bottom_up.Row]) -> Fraction:
         cells = enumerate(zip(attributes, days, strict=True))
@@ -74,8 +74,8 @@ def test_bottom_up_groups_are_those_of_the_twin(drawn: tuple[Sheet, int], shape:
     tuples = [tuple(row) for row in encoded.tuples.tolist()]
     weights = {name: Fraction(1 + i, 3) for i, name in enumerate(sheet.qi)} if shape % 2 else {}
     expected = bottom_up.merge(singles(encoded), tuples, ncp_price(encoded, weights), k, splits=True)
-    made = BottomUp().partition(encoded, (KAnonymity(k),), Run(weights=weights))
-    assert groups_of(encoded, made.labels) == sorted(expected)
+    partition = BottomUp().partition(encoded, (KAnonymity(k),), Run(weights=weights))
+    assert groups_of(encoded, partition.labels) == sorted(expected)
 
 
 @given(drawn=sheets_and_k(max_rows=30, max_columns=3), shape=st.integers(0, 5))
@@ -84,8 +84,8 @@ def test_euclidean_groups_are_those_of_the_twin(drawn: tuple[Sheet, int], shape:
     encoded = with_trees(sheet, shape)
     tuples = [tuple(row) for row in encoded.tuples.tolist()]
     expected = bottom_up.merge(singles(encoded), tuples, raw_price(encoded), k, splits=False)
-    made = Euclidean().partition(encoded, (KAnonymity(k),), Run())
-    assert groups_of(encoded, made.labels) == sorted(expected)
+    partition = Euclidean().partition(encoded, (KAnonymity(k),), Run())
+    assert groups_of(encoded, partition.labels) == sorted(expected)
 
 
 @given(drawn=sheets_and_k(max_rows=30, max_columns=3), shape=st.integers(0, 5))
@@ -95,16 +95,16 @@ def test_top_down_groups_are_those_of_the_twin(drawn: tuple[Sheet, int], shape: 
     tuples = [tuple(row) for row in encoded.tuples.tolist()]
     price = ncp_price(encoded)
     lots = draws(mix(shape), np.arange(len(tuples))).tolist()
-    whole = [piece for single in singles(encoded) for piece in single]
-    parts = top_down.split(whole, tuples, price, k, lots)
+    table = [piece for single in singles(encoded) for piece in single]
+    parts = top_down.split(table, tuples, price, k, lots)
     expected = bottom_up.merge(parts, tuples, price, k, splits=True)
-    made = TopDown().partition(encoded, (KAnonymity(k),), Run(seed=shape))
-    assert groups_of(encoded, made.labels) == sorted(expected)
+    partition = TopDown().partition(encoded, (KAnonymity(k),), Run(seed=shape))
+    assert groups_of(encoded, partition.labels) == sorted(expected)
 
 
 @given(drawn=sheets_and_k(max_rows=24, max_columns=3), shape=st.integers(0, 20), splits=st.booleans())
 def test_groups_that_share_tuples_merge_as_in_the_twin(drawn: tuple[Sheet, int], shape: int, splits: bool) -> None:
-    """A tuple whose rows stand in several groups: its pieces become one where they meet, and no row is lost."""
+    """A tuple whose rows are in several groups: its pieces join when they meet, and no row is lost."""
     sheet, k = drawn
     encoded = with_trees(sheet, shape)
     numbers = draws(mix(shape), np.arange(sheet.n_rows)) % 9  # rows of one tuple begin in several groups
@@ -118,12 +118,12 @@ def test_groups_that_share_tuples_merge_as_in_the_twin(drawn: tuple[Sheet, int],
     room = 4 * sheet.n_rows
     out = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32)
     n_pieces = merging.pieces(*out)
-    made: dict[int, bottom_up.Group] = {}
+    groups_made: dict[int, bottom_up.Group] = {}
     for number, n, group in zip(*(column[:n_pieces].tolist() for column in out), strict=True):
-        made.setdefault(group, []).append((number, n))
+        groups_made.setdefault(group, []).append((number, n))
     codes = [tuple(row) for row in encoded.tuples.tolist()]
     expected = bottom_up.merge(begun, codes, ncp_price(encoded), k, splits=splits)
-    assert sorted(made.values()) == sorted(expected)
+    assert sorted(groups_made.values()) == sorted(expected)
     counts = np.bincount(out[0][:n_pieces], weights=out[1][:n_pieces], minlength=len(codes))
     assert counts.tolist() == encoded.counts.tolist()
 
@@ -150,7 +150,7 @@ def test_large_numbers_outweigh_all_else_in_euclidean_clustering() -> None:
 
 @pytest.mark.parametrize("method", [BottomUp(), TopDown(), Euclidean()])
 def test_loss_is_exact_for_numbers_with_decimals(method: BottomUp | TopDown | Euclidean) -> None:
-    """0.1 + 0.2 and 0.3 are told apart as decimals are, not as binary fractions are."""
+    """0.1 + 0.2 and 0.3 are compared as decimals, not as binary fractions."""
     encoded = Sheet({"x": ["0.1", "0.2", "0.3", "0.4"]}, {"x": "numeric"}).encoded
     labels = method.partition(encoded, (KAnonymity(2),), Run()).labels
     assert labels[0] == labels[1]

@@ -1,4 +1,4 @@
-"""KACA, held against its plain twin and the tables of its paper."""
+"""KACA, compared with its plain twin and the tables of its paper."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.unit.methods.plain import as_groups, code_rows, sheets_and_k, with_tr
 
 
 def twin_attributes(encoded: Encoded, climb: Climb) -> list[naive.Attribute]:
-    made = []
+    attributes = []
     for attribute in encoded.attributes:
         codes = tuple(range(len(attribute.texts)))
         levels = (codes, (len(codes),) * len(codes))
         if attribute.tree is not None:
             levels = tuple(map(tuple, attribute.tree.nodes.tolist()))
-        made.append(naive.Attribute(levels, tuple(climb.to_levels(attribute.name, len(levels) - 1))))
-    return made
+        attributes.append(naive.Attribute(levels, tuple(climb.to_levels(attribute.name, len(levels) - 1))))
+    return attributes
 
 
 @given(drawn=sheets_and_k(), shape=st.integers(0, 5), weighting=st.sampled_from(["uniform", "height"]))
@@ -45,8 +45,8 @@ def test_groups_are_those_of_the_twin(drawn: tuple[Sheet, int], shape: int, weig
     lots = draws(mix(shape), np.arange(sheet.n_rows)).tolist()
     attributes = twin_attributes(encoded, Climb(weighting))
     classes, _ = naive.groups(code_rows(encoded), attributes, k, lots)
-    made = KACA(weighting=weighting).partition(encoded, (KAnonymity(k),), Run(seed=shape))
-    assert as_groups(made.labels) == sorted(map(sorted, classes.values()))
+    partition = KACA(weighting=weighting).partition(encoded, (KAnonymity(k),), Run(seed=shape))
+    assert as_groups(partition.labels) == sorted(map(sorted, classes.values()))
 
 
 @given(drawn=sheets_and_k(), shape=st.integers(0, 5), threshold=st.integers(0, 12))
@@ -59,9 +59,9 @@ def test_outliers_are_those_of_the_twin(drawn: tuple[Sheet, int], shape: int, th
     if not classes:
         return
     method = KACA(threshold=float(limit))
-    made = method.partition(encoded, (KAnonymity(k),), Run(seed=shape, suppression_limit=Fraction(1)))
-    assert np.flatnonzero(made.labels < 0).tolist() == sorted(suppressed)
-    assert as_groups(made.labels) == sorted(map(sorted, classes.values()))
+    partition = method.partition(encoded, (KAnonymity(k),), Run(seed=shape, suppression_limit=Fraction(1)))
+    assert np.flatnonzero(partition.labels < 0).tolist() == sorted(suppressed)
+    assert as_groups(partition.labels) == sorted(map(sorted, classes.values()))
 
 
 TABLE_2_2 = {"AX": 1, "AY": 11, "BX": 7, "BY": 4, "BZ": 5, "CX": 20, "CY": 35, "DY": 21}
@@ -78,8 +78,8 @@ def table_2_2() -> tuple[pl.DataFrame, dict[str, Hierarchy]]:
 def test_global_recoding_gives_s0_table_2_3(method: str) -> None:
     """[S0] Tables 2-2 and 2-3, k = 5."""
     frame, above = table_2_2()
-    made = shoal.anonymize(frame, qi=["one", "two"], k=5, method=method, hierarchies=above)
-    assert Counter(made.text.rows()) == {
+    release = shoal.anonymize(frame, qi=["one", "two"], k=5, method=method, hierarchies=above)
+    assert Counter(release.text.rows()) == {
         ("A", "(X, Y)"): 12,
         ("B", "(X, Y)"): 11,
         ("B", "Z"): 5,
@@ -92,8 +92,8 @@ def test_global_recoding_gives_s0_table_2_3(method: str) -> None:
 def test_stub_and_trunk_give_s0_table_2_5(lots: int) -> None:
     """[S0] Tables 2-2 and 2-5, k = 5, whatever the lots."""
     frame, above = table_2_2()
-    made = shoal.anonymize(frame, qi=["one", "two"], k=5, method="kaca", hierarchies=above, seed=lots)
-    assert Counter(made.text.rows()) == {
+    release = shoal.anonymize(frame, qi=["one", "two"], k=5, method="kaca", hierarchies=above, seed=lots)
+    assert Counter(release.text.rows()) == {
         ("A", "(X, Y)"): 5,
         ("A", "Y"): 7,
         ("B", "X"): 6,
@@ -119,10 +119,10 @@ def test_release_is_s2_table_1b() -> None:
     """[S2] Table 1 (a) and (b), k = 2."""
     frame = pl.DataFrame(PATIENTS, schema=["gender", "age", "postcode"], orient="row")
     names = frame.columns
-    made = shoal.anonymize(
+    release = shoal.anonymize(
         frame, qi=names, categorical=names, k=2, method="kaca", hierarchies={"postcode": prefixes([3, 2, 1])}
     )
-    assert Counter(made.text.rows()) == {
+    assert Counter(release.text.rows()) == {
         ("male", "middle", "4350"): 2,
         ("{female, male}", "young", "435*"): 2,
         ("female", "old", "4353"): 2,
@@ -169,20 +169,20 @@ def test_seed_matters() -> None:
     draw = np.random.default_rng(1)
     frame = pl.DataFrame({name: draw.integers(0, 9, 200).astype(str) for name in "abc"})
     sheet = Sheet(frame.to_dict(as_series=False), dict.fromkeys("abc", "categorical"))
-    made = [KACA().partition(sheet.encoded, (KAnonymity(3),), Run(seed=seed)).labels for seed in (1, 2)]
-    assert (made[0] != made[1]).any()
+    labels = [KACA().partition(sheet.encoded, (KAnonymity(3),), Run(seed=seed)).labels for seed in (1, 2)]
+    assert (labels[0] != labels[1]).any()
 
 
 def test_outliers_need_a_suppression_limit() -> None:
     encoded = Sheet({"x": ["a", "a", "b"]}, {"x": "categorical"}).encoded
     with pytest.raises(InfeasibleError, match=r"would leave out 1 of 3 rows"):
         KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run())
-    made = KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run(suppression_limit=Fraction(34, 100)))
-    assert made.labels.tolist() == [0, 0, -1]
+    partition = KACA(threshold=0.5).partition(encoded, (KAnonymity(2),), Run(suppression_limit=Fraction(34, 100)))
+    assert partition.labels.tolist() == [0, 0, -1]
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"weighting": "depth"}, r"weighting 'depth' is not known\. Use uniform, height"),
         ({"beta": 0.5}, r"beta=0.5 is not a number from 1"),
@@ -191,8 +191,8 @@ def test_outliers_need_a_suppression_limit() -> None:
         ({"level_weights": {"a": [0, 0]}}, r"level weights of 'a': give numbers from 0 up"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_wrong_options_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         KACA(**options)  # type: ignore[arg-type]
 
 

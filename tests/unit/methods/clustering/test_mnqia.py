@@ -1,4 +1,4 @@
-"""MNQIA, held against its plain twin and the grid of its paper."""
+"""MNQIA, compared with its plain twin and the grid of its paper."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def twin_cells(encoded: Encoded, k: int) -> list[naive.Cell]:
         parts = list(range(len(attribute.texts)))
         if attribute.kind is not Kind.CATEGORICAL:
             places = whole_places(attribute)[0].tolist()
-            known = [(place, codes.count(code)) for code, place in enumerate(places) if place >= 0]
-            parts = naive.sub_groups(known, k + 1)
-            parts += [len(known)] * (len(places) - len(known))
+            present = [(place, codes.count(code)) for code, place in enumerate(places) if place >= 0]
+            parts = naive.sub_groups(present, k + 1)
+            parts += [len(present)] * (len(places) - len(present))
         columns.append([parts[code] for code in codes])
     return list(zip(*columns, strict=True))
 
@@ -44,8 +44,8 @@ def twin_cells(encoded: Encoded, k: int) -> list[naive.Cell]:
 def test_groups_are_those_of_the_twin(drawn: tuple[Sheet, int]) -> None:
     sheet, k = drawn
     encoded = sheet.encoded
-    made, left = naive.groups(twin_cells(encoded, k), k)
-    expected = leftovers.join_nearest(code_rows(encoded), priced(encoded), made, left)
+    twin_groups, remainder = naive.groups(twin_cells(encoded, k), k)
+    expected = leftovers.join_nearest(code_rows(encoded), priced(encoded), twin_groups, remainder)
     partition = MNQIA().partition(encoded, (KAnonymity(k),), Run())
     assert as_groups(partition.labels) == sorted(map(sorted, expected))
 
@@ -66,12 +66,12 @@ def test_many_numbers_are_cut_as_well_by_halves_as_one_by_one() -> None:
     draw = random.Random(4)
     places = np.array(sorted(draw.sample(range(10**6), 1100)), dtype=np.int64)
     rows = np.array([draw.randint(1, 5) for _ in places], dtype=np.int64)
-    found = np.empty(len(places), dtype=np.int32)
-    cut_numbers(places, rows, 3, found)
+    parts = np.empty(len(places), dtype=np.int32)
+    cut_numbers(places, rows, 3, parts)
     pairs = list(zip(places.tolist(), rows.tolist(), strict=True))
-    total = sum(naive.spread([pair for pair, p in zip(pairs, found, strict=True) if p == part]) for part in range(3))
+    total = sum(naive.spread([pair for pair, p in zip(pairs, parts, strict=True) if p == part]) for part in range(3))
     for cut in range(2, 1099, 7):  # no cut that is moved makes it less
-        for other in (int(np.argmax(found == 1)), int(np.argmax(found == 2))):
+        for other in (int(np.argmax(parts == 1)), int(np.argmax(parts == 2))):
             low, high = sorted((cut, other))
             if low < high:
                 moved = [pairs[:low], pairs[low:high], pairs[high:]]
@@ -103,17 +103,17 @@ def test_groups_are_those_of_s4_table_3() -> None:
     encoded = sheet.encoded
     labels = MNQIA().partition(encoded, (KAnonymity(3),), Run()).labels
     ids = [list(GRID)[row] for row in encoded.order.tolist()]
-    made = sorted(sorted(ids[row] for row in np.flatnonzero(labels == group)) for group in range(3))
-    assert made == GROUPS
+    groups = sorted(sorted(ids[row] for row in np.flatnonzero(labels == group)) for group in range(3))
+    assert groups == GROUPS
 
 
 def test_twin_gives_the_groups_of_s4_table_3() -> None:
     """[S4] Table 3, k = 3."""
     names = list(GRID)
     cells = [(int(first[-1]), int(second[-1])) for first, second in GRID.values()]
-    made, left = naive.groups(cells, 3)
-    assert sorted(sorted(names[row] for row in group) for group in made) == GROUPS
-    assert left == []
+    groups, remainder = naive.groups(cells, 3)
+    assert sorted(sorted(names[row] for row in group) for group in groups) == GROUPS
+    assert remainder == []
 
 
 def sensitive_frame(seed: int, n_rows: int = 120) -> pl.DataFrame:
@@ -128,31 +128,33 @@ def sensitive_frame(seed: int, n_rows: int = 120) -> pl.DataFrame:
 
 
 def test_sensitive_variant_mixes_sensitive_values(seed: int) -> None:
-    """Each group of 5 holds more different diseases, on average, than groups by age do; the least is told."""
+    """A group of 5 has more different diseases, on average, than a group by age; a note gives the least number."""
     frame = sensitive_frame(seed)
     reached = {}
     for variant in ("quasi-identifiers", "sensitive"):
-        made = shoal.anonymize(frame, qi=["age"], sensitive=["disease", "salary"], k=5, method=MNQIA(variant=variant))
-        counts = made.text.group_by("age").agg(pl.col("disease", "salary").n_unique())
+        release = shoal.anonymize(
+            frame, qi=["age"], sensitive=["disease", "salary"], k=5, method=MNQIA(variant=variant)
+        )
+        counts = release.text.group_by("age").agg(pl.col("disease", "salary").n_unique())
         reached[variant] = float(counts["disease"].mean())  # type: ignore[arg-type]
-        told = [note for note in made.notes if note.startswith("every group contains")]
+        notes = [note for note in release.notes if note.startswith("every group contains")]
         if variant == "sensitive":
             least = [int(counts[name].min()) for name in ("disease", "salary")]  # type: ignore[arg-type]
-            assert told == [f"every group contains at least {least[0]} values of 'disease' and {least[1]} of 'salary'"]
+            assert notes == [f"every group contains at least {least[0]} values of 'disease' and {least[1]} of 'salary'"]
         else:
-            assert told == []
+            assert notes == []
     assert reached["sensitive"] > reached["quasi-identifiers"] + 0.3
 
 
 def test_sensitive_variant_is_the_same_for_any_order_of_the_columns(seed: int) -> None:
     frame = sensitive_frame(seed)
-    made = [
+    releases = [
         shoal.anonymize(
             frame.select(names), qi=["age"], sensitive=["disease", "salary"], k=5, method=MNQIA(variant="sensitive")
         ).text.select("age", "disease", "salary")
         for names in (["age", "disease", "salary"], ["salary", "disease", "age"])
     ]
-    assert sorted(made[0].rows()) == sorted(made[1].rows())
+    assert sorted(releases[0].rows()) == sorted(releases[1].rows())
 
 
 def test_sensitive_variant_without_a_sensitive_column_is_refused() -> None:

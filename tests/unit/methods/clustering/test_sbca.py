@@ -1,4 +1,4 @@
-"""SBCA, held against its plain twin and the numbers of its paper."""
+"""SBCA, compared with its plain twin and the numbers of its paper."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def twin_groups(encoded: Encoded, k: int) -> tuple[list[list[int]], list[int]]:
 def test_groups_are_those_of_the_twin(drawn: tuple[Sheet, int]) -> None:
     sheet, k = drawn
     encoded = sheet.encoded
-    made, left = twin_groups(encoded, k)
+    groups, remainder = twin_groups(encoded, k)
     partition = SBCA().partition(encoded, (KAnonymity(k),), Run())
-    assert as_groups(partition.labels) == sorted(map(sorted, sbca.with_last(made, left)))
+    assert as_groups(partition.labels) == sorted(map(sorted, sbca.with_last(groups, remainder)))
 
 
 @given(drawn=sheets_and_k(max_columns=3))
 def test_rest_joins_the_groups_of_the_twin_or_none(drawn: tuple[Sheet, int]) -> None:
     sheet, k = drawn
     encoded = sheet.encoded
-    made, left = twin_groups(encoded, k)
+    groups, remainder = twin_groups(encoded, k)
     partition = SBCA(remainder="nearest").partition(encoded, (KAnonymity(k),), Run())
-    joined = leftovers.join_nearest(code_rows(encoded), priced(encoded), made, left)
+    joined = leftovers.join_nearest(code_rows(encoded), priced(encoded), groups, remainder)
     assert as_groups(partition.labels) == sorted(map(sorted, joined))
     partition = SBCA(remainder="suppress").partition(encoded, (KAnonymity(k),), Run(suppression_limit=Fraction(1)))
-    assert as_groups(partition.labels) == sorted(map(sorted, made))
-    assert np.flatnonzero(partition.labels < 0).tolist() == sorted(left)
+    assert as_groups(partition.labels) == sorted(map(sorted, groups))
+    assert np.flatnonzero(partition.labels < 0).tolist() == sorted(remainder)
 
 
 CONTINGENCY = {("Male", "Japan"): 4, ("Male", "US"): 4, ("Male", "Iran"): 1} | {
@@ -72,12 +72,12 @@ def test_first_group_takes_the_likest_nation_of_s3(k: int, nearest: str) -> None
     }
     encoded = Sheet(columns, dict.fromkeys(columns, "categorical")).encoded
     labels = SBCA(remainder="suppress").partition(encoded, (KAnonymity(k),), Run(suppression_limit=Fraction(1))).labels
-    made, _ = twin_groups(encoded, k)
-    assert np.flatnonzero(labels == 0).tolist() == sorted(made[0])
+    groups, _ = twin_groups(encoded, k)
+    assert np.flatnonzero(labels == 0).tolist() == sorted(groups[0])
     texts = [[a.texts[code] for a, code in zip(encoded.attributes, row, strict=True)] for row in code_rows(encoded)]
-    taken = [tuple(texts[row]) for row in made[0]]
-    assert taken.index(("0 man", nearest)) == 4
-    assert len(taken) == k
+    members = [tuple(texts[row]) for row in groups[0]]
+    assert members.index(("0 man", nearest)) == 4
+    assert len(members) == k
 
 
 def test_group_keeps_rows_of_a_tuple_in_canonical_order() -> None:

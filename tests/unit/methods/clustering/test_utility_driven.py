@@ -1,4 +1,4 @@
-"""Utility-driven clustering, held against its plain twin and the numbers of the thesis."""
+"""Utility-driven clustering, compared with its plain twin and the numbers of the thesis."""
 
 from __future__ import annotations
 
@@ -32,21 +32,23 @@ def random_rules(encoded: Encoded, shape: int) -> tuple[Rule, ...]:
     draw = random.Random(shape)
     rules: list[Rule] = []
     for attribute in encoded.attributes:
-        known = [text for code, text in enumerate(attribute.texts) if code != attribute.missing]
+        present = [text for code, text in enumerate(attribute.texts) if code != attribute.missing]
         for _ in range(draw.randint(0, 2)):
             importance = draw.choice((1, 5, 20))
-            if len(known) < 2:
+            if len(present) < 2:
                 continue
-            low, high = sorted(draw.sample(range(len(known)), 2))
+            low, high = sorted(draw.sample(range(len(present)), 2))
             if attribute.kind is Kind.CATEGORICAL:
                 if draw.random() < 0.3:
-                    rules.append(Rule(attribute.name, groupings=([known[low]], known[high:]), importance=importance))
+                    rules.append(
+                        Rule(attribute.name, groupings=([present[low]], present[high:]), importance=importance)
+                    )
                 else:
-                    rules.append(Rule(attribute.name, apart=(known[low], known[high]), importance=importance))
+                    rules.append(Rule(attribute.name, apart=(present[low], present[high]), importance=importance))
             elif draw.random() < 0.7:
-                rules.append(Rule(attribute.name, inflection=(known[low], known[high]), importance=importance))
+                rules.append(Rule(attribute.name, inflection=(present[low], present[high]), importance=importance))
             else:
-                rules.append(Rule(attribute.name, range=(known[low], known[high]), importance=importance))
+                rules.append(Rule(attribute.name, range=(present[low], present[high]), importance=importance))
         if draw.random() < 0.3:
             rules.append(Rule(attribute.name, base=draw.choice((1, 10))))
     return tuple(rules)
@@ -54,7 +56,7 @@ def random_rules(encoded: Encoded, shape: int) -> tuple[Rule, ...]:
 
 def twin_attributes(encoded: Encoded, run: Run) -> list[naive.Attribute]:
     compiled = compile_rules(run.rules, encoded.attributes)
-    made = []
+    twins = []
     for a, attribute in enumerate(encoded.attributes):
         rules = []
         for r, (importance, owner) in enumerate(zip(compiled.importances, compiled.attributes, strict=True)):
@@ -69,19 +71,19 @@ def twin_attributes(encoded: Encoded, run: Run) -> list[naive.Attribute]:
             values = tuple(None if value is None else value / 86400 for value in values)
         levels = None if attribute.tree is None else tuple(map(tuple, attribute.tree.nodes.tolist()))
         weight = run.weights.get(attribute.name, Fraction(1))
-        made.append(naive.Attribute(len(attribute.texts), values, levels, weight, tuple(rules), compiled.bases[a]))
-    return made
+        twins.append(naive.Attribute(len(attribute.texts), values, levels, weight, tuple(rules), compiled.bases[a]))
+    return twins
 
 
-def pieces_of(encoded: Encoded, made: Partition) -> list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]]:
+def pieces_of(encoded: Encoded, partition: Partition) -> list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]]:
     """Each group as its tuples with their rows, and the attributes that it suppresses beyond what is mixed."""
-    found: dict[int, Counter[int]] = {}
-    for number, label in zip(encoded.row_tuple.tolist(), made.labels.tolist(), strict=True):
+    rows_of_group: dict[int, Counter[int]] = {}
+    for number, label in zip(encoded.row_tuple.tolist(), partition.labels.tolist(), strict=True):
         if label >= 0:
-            found.setdefault(label, Counter())[number] += 1
+            rows_of_group.setdefault(label, Counter())[number] += 1
     groups = []
-    for label, rows in found.items():
-        starred = tuple(a for a, cells in enumerate(made.cells) if cells.form[cells.index[label]] == SUPPRESSED)
+    for label, rows in rows_of_group.items():
+        starred = tuple(a for a, cells in enumerate(partition.cells) if cells.form[cells.index[label]] == SUPPRESSED)
         groups.append((tuple(sorted(rows.items())), starred))
     return sorted(groups)
 
@@ -89,15 +91,15 @@ def pieces_of(encoded: Encoded, made: Partition) -> list[tuple[tuple[tuple[int, 
 def expected_pieces(
     encoded: Encoded, groups: list[naive.Group]
 ) -> list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]]:
-    found = []
+    pieces = []
     for group in groups:
         starred = set(group.starred)
         for a, attribute in enumerate(encoded.attributes):  # a number and a missing one together show nothing either
             codes = {int(encoded.tuples[number, a]) for number, _ in group.members}
             if attribute.ordered and attribute.missing in codes and len(codes) > 1:
                 starred.add(a)
-        found.append((tuple(sorted(group.members)), tuple(sorted(starred))))
-    return sorted(found)
+        pieces.append((tuple(sorted(group.members)), tuple(sorted(starred))))
+    return sorted(pieces)
 
 
 # A union that overlaps in part with two groups, and after taking in one of them not any more with the other.
@@ -132,9 +134,9 @@ def test_groups_are_those_of_the_twin(options: dict[str, Any], drawn: tuple[Shee
     )
     if not groups:
         return
-    made = UtilityDriven(**options).partition(encoded, (KAnonymity(k),), run)
-    assert pieces_of(encoded, made) == expected_pieces(encoded, groups)
-    left_out = Counter(encoded.row_tuple[made.labels < 0].tolist())
+    partition = UtilityDriven(**options).partition(encoded, (KAnonymity(k),), run)
+    assert pieces_of(encoded, partition) == expected_pieces(encoded, groups)
+    left_out = Counter(encoded.row_tuple[partition.labels < 0].tolist())
     assert sorted(left_out.items()) == sorted(dropped)
 
 
@@ -177,9 +179,9 @@ def test_suppression_pays_where_it_saves_a_rule() -> None:
     columns = {"age": ["20", "21", "22", "23", "66"], "sex": ["f", "f", "f", "f", "f"]}
     sheet = Sheet(columns, {"age": "numeric", "sex": "categorical"})
     rule = (Rule("age", inflection=(64, 65), importance=100),)
-    made = UtilityDriven(suppress="attributes").partition(sheet.encoded, (KAnonymity(2),), Run(rules=rule))
-    shown = made.cells[0].form[made.cells[0].index][made.labels]
-    assert (shown[-1], (shown == SUPPRESSED).sum() < 5) == (SUPPRESSED, True)
+    partition = UtilityDriven(suppress="attributes").partition(sheet.encoded, (KAnonymity(2),), Run(rules=rule))
+    forms = partition.cells[0].form[partition.cells[0].index][partition.labels]
+    assert (forms[-1], (forms == SUPPRESSED).sum() < 5) == (SUPPRESSED, True)
     plain = UtilityDriven().partition(sheet.encoded, (KAnonymity(2),), Run(rules=rule))
     assert not (plain.cells[0].form == SUPPRESSED).any()
 
@@ -194,19 +196,19 @@ def test_release_with_rules_from_a_file(tmp_path: Any) -> None:
     )
     draw = np.random.default_rng(2)
     frame = pl.DataFrame({"age": draw.integers(18, 90, 150), "sex": draw.choice(["f", "m"], 150)})
-    made = shoal.anonymize(frame, config=config)
-    made.write(tmp_path / "out.csv")
-    assert made.measures.smallest_group >= 3
-    bounds = [text[1:-1].split(", ") for text in made.text["age"] if text.startswith("[")]
+    release = shoal.anonymize(frame, config=config)
+    release.write(tmp_path / "out.csv")
+    assert release.measures.smallest_group >= 3
+    bounds = [text[1:-1].split(", ") for text in release.text["age"] if text.startswith("[")]
     assert not any(int(low) <= 64 and int(high) >= 65 for low, high in bounds)
 
 
 def test_all_columns_may_be_recoded() -> None:
     """[S1] treats the sensitive attribute as a quasi-identifier too."""
     frame = pl.DataFrame({"age": [str(i) for i in range(20)], "salary": ["low", "high"] * 10})
-    made = shoal.anonymize(frame, qi=["age"], sensitive=["salary"], k=3, all_qi=True, method="utility-driven")
-    assert [column.name for column in made.schema.qi] == ["age", "salary"]
-    assert min(Counter(made.text.rows()).values()) >= 3
+    release = shoal.anonymize(frame, qi=["age"], sensitive=["salary"], k=3, all_qi=True, method="utility-driven")
+    assert [column.name for column in release.schema.qi] == ["age", "salary"]
+    assert min(Counter(release.text.rows()).values()) >= 3
 
 
 def test_rules_and_weights_need_a_method_that_heeds_them() -> None:
@@ -233,13 +235,13 @@ def test_declared_resolution_is_the_step_of_a_span() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"suppress": "all"}, r"suppress 'all' is not known\. Use nothing, attributes, rows"),
         ({"non_overlapping": "maybe"}, r"non_overlapping='maybe'\. Use true or false"),
         ({"resolutions": {"x": 0}}, r"resolution of 'x' is 0"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         UtilityDriven(**options)

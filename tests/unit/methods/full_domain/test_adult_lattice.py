@@ -83,6 +83,7 @@ def every(encoded: Encoded) -> dict[Fraction, dict[str, tuple[object, Vector]]]:
 def test_optimal_is_the_best_of_all_vectors_of_adult(
     encoded: Encoded, every: dict[Fraction, dict[str, tuple[object, Vector]]], name: str, limit: Fraction
 ) -> None:
+    """C26."""
     made = named("optimal", objective=name).partition(encoded, (KAnonymity(K),), Run(suppression_limit=limit))
     assert made.levels is not None
     assert tuple(made.levels.values()) == every[limit][name][1]

@@ -39,6 +39,7 @@ def levels(made: Partition) -> tuple[int, ...]:
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_optimal_is_the_best_of_all_vectors(objective: str, k: int, limit: Fraction, seed: int) -> None:
+    """C26."""
     rows, encoded, _ = make(seed)
     expected = naive.best(rows, plain(rows), k, int(limit * len(rows)), objective)
     made = solve(encoded, k, limit, objective=objective)

@@ -71,7 +71,7 @@ def test_few_rows_of_a_side_borrow_rows_of_neither_side() -> None:
 
 def test_ban_that_leaves_too_few_rows_is_refused() -> None:
     encoded = table(3, 36, race=["Black"] * 2 + ["White"] * 34)
-    with pytest.raises(InfeasibleError, match="column 'race': its ban leaves some rows only 2 that may share a group"):
+    with pytest.raises(InfeasibleError, match="because of its ban, some rows may share a group with at most 2 rows"):
         named("shoaling").partition(encoded, (KAnonymity(5),), Run(rules=BANS[:1]))
 
 

@@ -88,7 +88,7 @@ def test_what_the_kernels_take_for_ripe_passes(model: PrivacyModel, seed: int) -
         grouping = repair(encoded, problem, models, search.grow(Grouping.of_tuples(problem)))
         for cycle in range(3):
             grouping = search.improve(grouping, cycle)
-            labels = grouping.spread(problem, grouping.groups)
+            labels = grouping.labels(problem)
             assert not failing_groups(encoded, models, labels).any()
 
 
@@ -156,7 +156,7 @@ def test_models_of_populations_are_refused() -> None:
 
 
 def test_goal_out_of_reach() -> None:
-    with pytest.raises(InfeasibleError, match="disease has 4 values, l = 5 cannot hold"):
+    with pytest.raises(InfeasibleError, match="disease has 4 values, l = 5 cannot be met"):
         named("shoaling").partition(table(1), (KAnonymity(2), shoal.LDiversity("disease", l=5)), Run())
 
 
@@ -164,4 +164,4 @@ def test_start_by_cuts_passes(seed: int) -> None:
     encoded, models = table(seed), (KAnonymity(3), MODELS["t equal"])
     problem = prepare(encoded, 3, models)
     made = cut(encoded, problem, models, Run())
-    assert not failing_groups(encoded, models, made.spread(problem, made.groups)).any()
+    assert not failing_groups(encoded, models, made.labels(problem)).any()

@@ -114,5 +114,5 @@ def test_thirty_attributes() -> None:
 
 
 def test_unknown_effort_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"effort 'most' is not known\. Use fast, normal, high"):
+    with pytest.raises(UsageError, match=r"effort='most' is not known\. Use fast, normal, high"):
         Shoaling("most")

@@ -20,7 +20,7 @@ from scripts import make_patients
 from shoal import datasets
 from shoal.errors import FileError, InputError, UsageError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TRAIN = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, "
     "United-States, <=50K\n"

@@ -1,0 +1,116 @@
+"""The settings as keywords of `shoal.anonymize`, `shoal.compare` and `shoal.advise`."""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from shoal.errors import UsageError
+from shoal.schema import ISO, check_lists
+from shoal.settings.fields import Field, Form
+from shoal.settings.settings import FIELDS, Settings
+
+if TYPE_CHECKING:
+    import os
+
+    from shoal.hierarchy.base import Rule
+    from shoal.models import PrivacyModel
+    from shoal.rules import Rule as ConstraintRule
+
+__all__ = ["SettingsKeywords", "list_keywords", "settings_from"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class SettingsKeywords(TypedDict, total=False):
+    """The types of the keywords, for editors and type checkers; k and method are parameters of their own.
+
+    A test compares the names with the table of settings.
+    """
+
+    l: int | None
+    t: float | str | None
+    models: Iterable[PrivacyModel | Mapping[str, Any]]
+    k_column: str | None
+    population: Any
+    suppression_limit: float | str | None
+    qi: Sequence[str]
+    sensitive: Sequence[str]
+    insensitive: Sequence[str]
+    drop: Sequence[str]
+    person: str | None
+    others: str | None
+    all_qi: bool | None
+    accept_unique: Sequence[str]
+    numeric: Sequence[str]
+    categorical: Sequence[str]
+    dates: Sequence[str] | Mapping[str, str] | None
+    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | None
+    trust_hierarchies: bool | None
+    unknown: str | None
+    missing: Sequence[str]
+    delimiter: str | None
+    encoding: str | None
+    header: bool | None
+    sheet: str | None
+    decimal: str | None
+    thousands: str | None
+    effort: str | None
+    options: Mapping[str, object] | None
+    weights: Mapping[str, float] | str | None
+    rules: Sequence[ConstraintRule | Mapping[str, Any]]
+    seed: int | None
+    snap: bool | None
+    grids: Mapping[str, str] | None
+    cells: str | None
+    spreadsheet_safe: bool | None
+
+
+def settings_from(keywords: Mapping[str, Any]) -> Settings:
+    """Return the settings that keywords give; None leaves a setting open.
+
+    Raises:
+        UsageError: If a keyword is not a setting, or its value has the wrong form.
+    """
+    by_keyword = {each.keyword or each.name: each for each in FIELDS} | {each.name: each for each in FIELDS}
+    values = {}
+    for keyword, value in keywords.items():
+        if keyword not in by_keyword:
+            near = difflib.get_close_matches(keyword, by_keyword, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else "The settings are those of shoal.anonymize."
+            raise UsageError(f"{keyword!r} is not a setting. {hint}")
+        if value is not None:
+            each = by_keyword[keyword]
+            values[each.name] = _value(each, keyword, value)
+    return Settings(**values)
+
+
+def _value(each: Field, keyword: str, value: Any) -> Any:
+    """Return the value of a keyword in the form that Settings has."""
+    if each.form is Form.TEXTS and isinstance(value, str):
+        return (value,)
+    if each.form in (Form.NAMES, Form.DATES):
+        check_lists(**{keyword: value})
+    if each.form is Form.DATES and not isinstance(value, Mapping):
+        return dict.fromkeys(value, ISO)
+    if each.form is Form.WEIGHTS and isinstance(value, str):
+        return value
+    try:
+        return tuple(value) if each.form.is_list else dict(value) if each.form.is_mapping else value
+    except (TypeError, ValueError):
+        wanted = "a list" if each.form.is_list else "a mapping"
+        raise UsageError(f"{keyword}: a {type(value).__name__} is not {wanted} ({each.form}).") from None
+
+
+def list_keywords(function: Function) -> Function:
+    """Insert the list of keywords into the docstring of a function, in place of the line `{settings}`."""
+    if function.__doc__:
+        lines = []
+        for each in FIELDS:
+            if each.keyword in SettingsKeywords.__annotations__:
+                words = f"{each.keyword}: {each.help.replace(' May be repeated.', '')}"
+                lines += textwrap.wrap(words, 112, subsequent_indent="    ")
+        function.__doc__ = function.__doc__.replace("{settings}", "\n            ".join(lines))
+    return function

@@ -1,0 +1,77 @@
+"""Merge the settings of two sources, such as the command line and shoal.toml, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from shoal.schema import ISO, Kind
+from shoal.settings.fields import Field, Form, Place
+
+if TYPE_CHECKING:
+    from shoal.models import PrivacyModel
+
+__all__ = ["merge"]
+
+Values = Mapping[str, Any]
+
+
+def merge(fields: Sequence[Field], ours: Values, theirs: Values) -> dict[str, Any]:
+    """Merge two sets of values by field name; where both have a value, ours applies.
+
+    A mapping merges by its keys, a list of columns by column, models by name and column. Roles share the columns: a
+    column that has a role in ours keeps it. The same holds for kinds.
+    """
+    merged = {each.name: _merge_value(each, ours[each.name], theirs[each.name]) for each in fields}
+    for place in (Place.ROLE, Place.KIND):
+        names = [each.name for each in fields if each.place is place]
+        claimed = set(_columns(ours[name] for name in names))
+        merged |= {name: _join(ours[name], theirs[name], claimed) for name in names}
+    return _apply_kinds(merged)
+
+
+def _merge_value(each: Field, ours: Any, theirs: Any) -> Any:
+    if each.form is Form.MODELS:
+        replaced = {key for model in ours if (key := _model_key(model)) is not None}
+        return (*(model for model in theirs if _model_key(model) not in replaced), *ours)
+    if each.form is Form.NAMES:
+        return tuple(dict.fromkeys((*ours, *theirs)))
+    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+        return {**theirs, **ours}
+    return theirs if ours is None or ours in ((), {}) else ours
+
+
+def _model_key(model: Mapping[str, Any] | PrivacyModel) -> tuple[str, str] | None:
+    """Return what identifies a model among others: its name and column."""
+    spec = model if isinstance(model, Mapping) else model.spec()
+    return (str(spec["name"]), str(spec.get("column", ""))) if "name" in spec else None
+
+
+def _columns(values: Iterable[Any]) -> tuple[str, ...]:
+    """Return the columns that the values of several fields name."""
+    return tuple(column for value in values for column in ((value,) if isinstance(value, str) else value or ()))
+
+
+def _join(ours: Any, theirs: Any, claimed: set[str]) -> Any:
+    """Add to our columns those of theirs that no field of ours claims."""
+    if isinstance(ours, tuple):
+        return (*ours, *(name for name in theirs if name not in claimed))
+    if isinstance(ours, Mapping):
+        return {**ours, **{name: value for name, value in theirs.items() if name not in claimed}}
+    return theirs if ours is None and theirs not in claimed else ours
+
+
+def _apply_kinds(merged: dict[str, Any]) -> dict[str, Any]:
+    """Give a column that one source made a quasi-identifier the kind that the other declares for it."""
+    declared = _columns((merged["numeric"], merged["categorical"], merged["dates"]))
+    kinds = {name: kind for name, kind in merged["kinds"].items() if name in merged["qi"] and name not in declared}
+
+    def named(kind: Kind) -> list[str]:
+        return [name for name, each in kinds.items() if each == kind]
+
+    return merged | {
+        "numeric": (*merged["numeric"], *named(Kind.NUMERIC)),
+        "categorical": (*merged["categorical"], *named(Kind.CATEGORICAL)),
+        "dates": {**merged["dates"], **dict.fromkeys(named(Kind.DATE), ISO)},
+        "kinds": {name: kind for name, kind in merged["kinds"].items() if name not in kinds},
+    }

@@ -1,0 +1,197 @@
+"""Read a shoal.toml: the keys and their types follow from the table of settings."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import FileError, UsageError, join_problems
+from shoal.schema import ISO, Kind
+from shoal.settings.fields import Field, Form, Place
+from shoal.settings.settings import AUTO, FIELDS, SIGNOFF, Settings
+
+__all__ = ["known_keys", "read_config"]
+
+# Hierarchies that [columns.NAME] describes in place of naming a file; the keyword arguments are those of
+# shoal.hierarchy.intervals and shoal.hierarchy.prefixes.
+DESCRIBED_HIERARCHIES = ("intervals", "prefixes")
+
+
+def read_config(path: str | os.PathLike[str]) -> Settings:
+    """Read a shoal.toml.
+
+    Args:
+        path: The file. Paths inside it start from its folder.
+
+    Returns:
+        Its settings.
+
+    Raises:
+        FileError: If the file cannot be read.
+        UsageError: If it is not TOML, or has unknown keys or wrong values; the message lists all of them.
+    """
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not a valid TOML file: {error}.") from None
+    return _settings(_validated(content, path), Path(path).parent)
+
+
+def known_keys(table: str = "") -> tuple[str, ...]:
+    """Return the keys of a table of shoal.toml: the top level, "columns", "file" or "signoff"."""
+    return tuple(_forms()[table].model_fields)
+
+
+def _fields(*places: Place) -> list[Field]:
+    return [each for each in FIELDS if each.place in places]
+
+
+@cache
+def _forms() -> dict[str, Any]:
+    """Return the pydantic model of each table of the file, made from the table of settings."""
+    from typing import Literal
+
+    from pydantic import ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
+    from pydantic import Field as Checked
+
+    strict = ConfigDict(extra="forbid")
+
+    def type_of(each: Field) -> Any:
+        types: dict[Form, Any] = {
+            Form.INTEGER: StrictInt,
+            Form.NUMBER: StrictFloat | StrictInt,
+            Form.FLAG: StrictBool,
+            Form.TEXTS: list[StrictStr],
+            Form.MODELS: list[dict[str, Any]],
+            Form.RULES: list[dict[str, Any]],
+            Form.PAIRS: dict[str, Any],
+            Form.WEIGHTS: dict[str, StrictFloat | StrictInt] | Literal[AUTO],
+        }
+        return Literal[each.choices] if each.choices else types.get(each.form, StrictStr)
+
+    def form(name: str, keys: Mapping[str, Any]) -> Any:
+        return create_model(name, __config__=strict, **keys)
+
+    def optional(each: Field) -> Any:
+        bounds = {"ge": 0, "le": 1} if each.form is Form.NUMBER else {"ge": each.least}
+        return type_of(each) | None, Checked(default=None, **bounds)
+
+    kinds: Any = Literal[tuple(each.key for each in _fields(Place.KIND))]
+    roles: Any = Literal[tuple(each.key for each in _fields(Place.ROLE))]
+    column = {
+        "role": (roles, ...),
+        "kind": (kinds | None, None),
+        "format": (StrictStr | None, None),
+        "hierarchy": (StrictStr | None, None),
+        **dict.fromkeys(DESCRIBED_HIERARCHIES, (dict[str, Any] | None, None)),
+        "grid": (StrictInt | StrictFloat | StrictStr | None, None),
+        "accept_unique": (StrictBool, False),
+    }
+    column_form: Any = form("Columns", column)
+    forms = {
+        "columns": column_form,
+        "file": form("File", {each.key: optional(each) for each in _fields(Place.FILE)}),
+        "signoff": form("Signoff", dict.fromkeys(SIGNOFF, (StrictStr | None, None))),
+    }
+    tables = {
+        "columns": (dict[str, column_form], Checked(default_factory=dict)),
+        "file": (forms["file"], Checked(default_factory=forms["file"])),
+        "signoff": (forms["signoff"], Checked(default_factory=forms["signoff"])),
+    }
+    return {"": form("Config", {each.key: optional(each) for each in _fields(Place.TOP)} | tables), **forms}
+
+
+def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
+    """Check the content of the file against its form."""
+    from pydantic import ValidationError
+
+    try:
+        return _forms()[""].model_validate(content)
+    except ValidationError as error:
+        problems = [_explain(fault) for fault in error.errors(include_input=False, include_url=False)]
+        raise UsageError(join_problems([f"{path}: {problem}" for problem in problems])) from None
+
+
+def _explain(fault: Any) -> str:
+    place = [str(part) for part in fault["loc"]]
+    key = ".".join(place)
+    if fault["type"] != "extra_forbidden":
+        return f"key '{key}': {fault['msg']}."
+    allowed = known_keys(place[0] if len(place) > 1 else "")
+    near = difflib.get_close_matches(place[-1], allowed, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else f"Known here: {', '.join(allowed)}."
+    return f"key '{key}' is not known. {hint}"
+
+
+def _settings(form: Any, folder: Path) -> Settings:
+    """Return the settings of a file that has the right form."""
+    values: dict[str, Any] = {}
+    for each in FIELDS:
+        if each.place in (Place.TOP, Place.FILE):
+            value = getattr(form if each.place is Place.TOP else form.file, each.key)
+            values[each.name] = tuple(value) if isinstance(value, list) else value
+    if values["population"] is not None:
+        values["population"] = folder / values["population"]
+    values |= _roles(form.columns) | _kinds(form.columns)
+    columns = form.columns.items()
+    values["grids"] = {name: str(column.grid) for name, column in columns if column.grid is not None}
+    values["accept_unique"] = tuple(name for name, column in columns if column.accept_unique)
+    values["hierarchies"] = {
+        name: rule for name, column in columns if (rule := _hierarchy(name, column, folder)) is not None
+    }
+    values["signoff"] = form.signoff.model_dump(exclude_none=True)
+    return Settings(**{name: value for name, value in values.items() if value is not None})
+
+
+def _roles(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of each role; person and k have one column each."""
+    values: dict[str, Any] = {}
+    for each in _fields(Place.ROLE):
+        names = tuple(name for name, column in columns.items() if column.role == each.key)
+        if each.form is Form.NAMES:
+            values[each.name] = names
+        elif len(names) > 1:
+            raise UsageError(f"columns {', '.join(map(repr, names))} all have the role {each.key}. Give it to one.")
+        elif names:
+            values[each.name] = names[0]
+    return values
+
+
+def _kinds(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the kinds of quasi-identifiers, and those of the other columns apart."""
+    kind_of = {name: Kind.DATE if c.kind is None and c.format else c.kind for name, c in columns.items()}
+    qi = [name for name, column in columns.items() if column.role == "qi"]
+    return {
+        "numeric": tuple(name for name in qi if kind_of[name] == Kind.NUMERIC),
+        "categorical": tuple(name for name in qi if kind_of[name] == Kind.CATEGORICAL),
+        "dates": {name: columns[name].format or ISO for name in qi if kind_of[name] == Kind.DATE},
+        "kinds": {name: column.kind for name, column in columns.items() if column.kind and name not in qi},
+    }
+
+
+def _hierarchy(name: str, column: Any, folder: Path) -> Any:
+    """Return the hierarchy that a column names by its file or describes."""
+    from shoal import hierarchy
+
+    keys = [key for key in ("hierarchy", *DESCRIBED_HIERARCHIES) if getattr(column, key) is not None]
+    if not keys:
+        return None
+    if len(keys) > 1:
+        raise UsageError(f"key 'columns.{name}': {' and '.join(keys)} are two hierarchies. Give one.")
+    if keys == ["hierarchy"]:
+        return folder / column.hierarchy
+    make = hierarchy.intervals if keys == ["intervals"] else hierarchy.prefixes
+    try:
+        return make(**getattr(column, keys[0]))
+    except TypeError:
+        allowed = ", ".join(inspect.signature(make).parameters)
+        raise UsageError(f"key 'columns.{name}.{keys[0]}' accepts: {allowed}.") from None

@@ -1,0 +1,366 @@
+"""Tables as codes: for every column the distinct cells and, for every row, which of them it shows.
+
+A cell is compared, parsed and judged once for each distinct text, never once for each row.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, UsageError
+from shoal.schema import Dialect
+from shoal.verification.reading import files, workbook
+from shoal.verification.reading.tokenizer import Coder, Tokenizer
+from shoal.verification.verdict import MOST_VIOLATIONS, Violation
+
+__all__ = [
+    "CodedColumn",
+    "CodedTable",
+    "Step",
+    "Tally",
+    "TextReader",
+    "code_columns",
+    "ignore_step",
+    "read_original",
+    "read_written",
+    "refuse_doubles",
+]
+
+PathName = str | os.PathLike[str]
+Codes = NDArray[np.int32]
+Step = Callable[[int], None]
+Block = TypeVar("Block")
+
+TEXTUAL = ("csv", "gzip")  # text in which releases are written
+MOST_BYTES = 1 << 30  # of one cell
+BLOCK_BYTES = 1 << 20
+BLOCK_ROWS = 50_000
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Tally(NamedTuple):
+    """How often something occurs, and the row of its first occurrence (from 1)."""
+
+    times: int = 0
+    first: int = 0
+
+
+NONE = Tally()
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """One column: its distinct cells, and the index among them of each row's cell."""
+
+    texts: list[str]
+    codes: Codes
+
+    def at(self, rows: NDArray[np.int64]) -> CodedColumn:
+        """Return the column with the cells of these rows."""
+        return CodedColumn(self.texts, self.codes[rows])
+
+    def cells(self) -> list[str]:
+        """Return the cell of each row."""
+        texts = self.texts
+        return [texts[code] for code in self.codes.tolist()]
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return how many rows show each distinct cell."""
+        return np.bincount(self.codes, minlength=len(self.texts)).astype(np.int64)
+
+    def ranks(self) -> Codes:
+        """Return the rank of each row's cell in the order of the texts."""
+        order = sorted(range(len(self.texts)), key=self.texts.__getitem__)
+        ranks = np.empty(len(order), dtype=np.int32)
+        last, rank = None, -1
+        for code in order:  # equal texts have equal ranks: a changed column may hold one twice
+            rank += self.texts[code] != last
+            last = self.texts[code]
+            ranks[code] = rank
+        return ranks[self.codes]
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """A table as codes.
+
+    Attributes:
+        names: The names of the columns.
+        columns: The columns, in the same order.
+        n_rows: Number of rows, including those of another width than the first, which are not coded.
+        numbers: The number (from 1) of each coded row; None if all rows are coded.
+        faults: What is wrong with the bytes of a text file, if it is a release.
+        blank_lines: The empty lines, and the row after the first.
+        ragged_rows: The rows of another width than the first, and the first of them.
+    """
+
+    names: list[str]
+    columns: list[CodedColumn]
+    n_rows: int
+    numbers: NDArray[np.int64] | None = None
+    faults: list[Violation] = field(default_factory=list)
+    blank_lines: Tally = NONE
+    ragged_rows: Tally = NONE
+
+    def column(self, name: str) -> CodedColumn:
+        """Return the column of this name."""
+        return self.columns[self.names.index(name)]
+
+    def texts(self) -> dict[str, list[str]]:
+        """Return the cells of every column by name."""
+        return {name: column.cells() for name, column in zip(self.names, self.columns, strict=True)}
+
+    def row_numbers(self) -> NDArray[np.int64]:
+        """Return the number of each coded row."""
+        return np.arange(1, self.n_rows + 1) if self.numbers is None else self.numbers
+
+
+def code_columns(columns: Mapping[str, Sequence[str]]) -> CodedTable:
+    """Code a table that is given as texts by column name."""
+    coded = [_code([list(cells)]) for cells in columns.values()]
+    return CodedTable(list(columns), coded, len(coded[0].codes) if coded else 0)
+
+
+def _codes(raw: bytearray) -> Codes:
+    return np.frombuffer(raw, dtype=np.int32)
+
+
+def _code(blocks: Iterable[list[str]]) -> CodedColumn:
+    """Code a column that comes in blocks of texts."""
+    coder = Coder()
+    for block in blocks:
+        coder.add(block)
+    return CodedColumn([cell.decode() for cell in coder.cells()], _codes(coder.codes()))
+
+
+def ignore_step(n_rows: int) -> None:
+    """Ignore how many rows were examined."""
+
+
+def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, step: Step = ignore_step) -> CodedTable:
+    """Read an original with the verifier's own readers: CSV in the declared dialect, Parquet, or a sheet of a workbook.
+
+    Blank lines are skipped. Without a header the columns are called column1, column2 and so on.
+
+    Args:
+        path: The file.
+        dialect: How the file is written.
+        sheet: The sheet of a workbook; the first visible one by default.
+        step: Called with the number of rows read so far; it may raise to end the reading.
+
+    Raises:
+        InputError: The file cannot be read as a table.
+        FileError: The file cannot be opened.
+    """
+    kind = files.kind_of(path)
+    if kind in (*TEXTUAL, "zstd"):
+        tokenizer = TextReader(path, dialect).read(step)
+        table = tokenizer.table()
+        if table.ragged_rows.times:
+            raise tokenizer.ragged_error()
+    else:
+        table = _read_rows(path, kind, sheet, keep_blank=False, header=dialect.header or kind == "parquet", step=step)
+    if not table.names:
+        raise files.UnreadableError(path, "the file is empty; it should contain a table")
+    refuse_doubles(f"{os.fspath(path)}: ", table.names)
+    return table
+
+
+def read_written(path: PathName, step: Step = ignore_step) -> CodedTable:
+    """Read a release strictly as releases are written; the `faults` of the table list what departs from that.
+
+    Args:
+        path: The file.
+        step: Called with the number of rows read so far; it may raise to end the reading.
+
+    Raises:
+        UnreadableError: The file cannot be split into rows and cells.
+        FileError: The file cannot be opened.
+    """
+    kind = files.kind_of(path)
+    if kind in TEXTUAL:
+        return TextReader(path, Dialect()).read(step).table()
+    if kind == "zstd":
+        raise files.UnreadableError(path, "it is compressed with Zstandard, in which no release is written")
+    return _read_rows(path, kind, None, keep_blank=True, header=True, step=step)
+
+
+class TextReader:
+    """Reads a CSV file, decompressed if necessary, with the tokenizer.
+
+    Args:
+        path: The file.
+        dialect: How the file is written.
+    """
+
+    def __init__(self, path: PathName, dialect: Dialect) -> None:
+        self._path, self._dialect = path, dialect
+        self._tokenizer = Tokenizer(
+            ord(dialect.delimiter), header=dialect.header, initial_space=dialect.initial_space, most_bytes=MOST_BYTES
+        )
+        self._has_mark = False
+
+    def read(self, step: Step = ignore_step) -> TextReader:
+        """Read the whole file; step is called with the number of rows so far."""
+        for _ in self._feed():
+            step(self._tokenizer.rows)
+        return self
+
+    def chunks(self) -> Iterator[list[list[str]]]:
+        """Yield the rows in chunks, the header first; rows of another width than the first are left out."""
+        is_first = self._dialect.header
+        for _ in self._feed():
+            rows = self._tokenizer.take_rows()
+            if is_first and self._tokenizer.width:
+                rows, is_first = [self._tokenizer.names, *rows], False
+            if rows:
+                yield [[self._text(cell) for cell in row] for row in rows]
+
+    def table(self) -> CodedTable:
+        """Return the table after `read`."""
+        tokenizer = self._tokenizer
+        numbers = tokenizer.row_numbers()
+        return CodedTable(
+            self._names(),
+            [
+                CodedColumn([self._text(cell) for cell in tokenizer.cells(i)], _codes(tokenizer.codes(i)))
+                for i in range(tokenizer.width)
+            ],
+            tokenizer.rows,
+            None if numbers is None else np.frombuffer(numbers, dtype=np.int64),
+            self.faults(),
+            self.blank_lines(),
+            self.ragged_rows(),
+        )
+
+    def faults(self) -> list[Violation]:
+        """Return what is wrong with the bytes of a release, after they were read."""
+        tokenizer = self._tokenizer
+        checks = [
+            (self._has_mark, "it begins with a byte order mark"),
+            (tokenizer.nul_line, "it contains a NUL byte"),
+            (tokenizer.return_line, "it contains a carriage return outside a quoted cell"),
+            (not tokenizer.ended, "it does not end with a line feed"),
+            (tokenizer.bare_quote_line, "there is a double quote in a cell that is not quoted"),
+        ]
+        return [Violation("file", text) for fault, text in checks if fault]
+
+    @property
+    def width(self) -> int:
+        """The number of cells of the first row."""
+        return int(self._tokenizer.width)
+
+    def blank_lines(self) -> Tally:
+        """Return how many lines are empty, and the row after the first."""
+        return Tally(self._tokenizer.blank, self._tokenizer.blank_row)
+
+    def ragged_rows(self) -> Tally:
+        """Return how many rows have another width than the first, and the first of them."""
+        return Tally(self._tokenizer.ragged, self._tokenizer.ragged_row)
+
+    def ragged_error(self) -> files.UnreadableError:
+        """Return the error for an original with a row of another width than the first."""
+        line, width = self._tokenizer.ragged_line, self._tokenizer.width
+        return files.UnreadableError(self._path, f"line {line}: the row does not have {width} cells like the first row")
+
+    def _feed(self) -> Iterator[None]:
+        """Split the file block by block."""
+        tokenizer = self._tokenizer
+        for number, block in enumerate(_utf8_blocks(self._path, self._dialect.encoding)):
+            self._has_mark = self._has_mark or (number == 0 and block.startswith(BYTE_ORDER_MARK))
+            tokenizer.feed(block[len(BYTE_ORDER_MARK) :] if number == 0 and self._has_mark else block)
+            if tokenizer.is_refused:
+                break
+            yield
+        tokenizer.finish()
+        if line := tokenizer.open_quote_line:
+            raise files.UnreadableError(self._path, f"line {line}: a quoted cell is not closed correctly")
+        if line := tokenizer.long_line:
+            raise files.UnreadableError(self._path, f"line {line}: a cell has more than {MOST_BYTES:,} bytes")
+        yield
+
+    def _names(self) -> list[str]:
+        if self._dialect.header:
+            return [self._text(cell) for cell in self._tokenizer.names]
+        return [f"column{n}" for n in range(1, self._tokenizer.width + 1)]
+
+    def _text(self, cell: bytes) -> str:
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            raise _not_text(self._path, self._dialect.encoding) from None
+
+
+def _not_text(path: PathName, encoding: str) -> files.UnreadableError:
+    return files.UnreadableError(path, f"it is not valid {encoding} text. Save it as UTF-8 and try again")
+
+
+def _utf8_blocks(path: PathName, encoding: str) -> Iterator[bytes]:
+    """Yield the bytes of a text file in blocks, decompressed and converted to UTF-8."""
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise UsageError(f"encoding {encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'.") from None
+    decoder = None if name in ("utf-8", "ascii") else codecs.getincrementaldecoder(name)()
+    try:
+        with files.open_bytes(path) as file:
+            while block := file.read(BLOCK_BYTES):
+                yield block if decoder is None else decoder.decode(block).encode()
+            if decoder is not None and (rest := decoder.decode(b"", final=True)):
+                yield rest.encode()
+    except UnicodeError:
+        raise _not_text(path, encoding) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise files.UnreadableError(path, "it cannot be decompressed: it is damaged or cut short") from None
+    except OSError as error:
+        raise files.unreadable(path, error) from None
+
+
+def _read_rows(
+    path: PathName, kind: str, sheet: str | None, *, keep_blank: bool, header: bool, step: Step
+) -> CodedTable:
+    """Read a file whose cells are typed, or that is not read as bytes."""
+    if kind in ("arrow", "arrow stream"):
+        raise files.UnreadableError(
+            path,
+            "it is an Arrow (Feather) file, which the verifier does not read. Pass the table as a frame, or write it "
+            "as CSV, Parquet or Excel",
+        )
+    if kind == "parquet":
+        names, columns = files.parquet_columns(path)
+        coded = [_code(_stepped(blocks, step)) for blocks in columns]
+        return CodedTable(names, coded, len(coded[0].codes) if coded else 0)
+    blocks = _stepped(workbook.excel_rows(path, BLOCK_ROWS, sheet=sheet, keep_blank=keep_blank), step)
+    cells: list[list[str]] = [row for row in chain.from_iterable(blocks) if row]
+    if not cells:
+        return CodedTable([], [], 0)
+    names = cells.pop(0) if header else [f"column{n}" for n in range(1, len(cells[0]) + 1)]
+    columns_of_text: list[Any] = list(zip(*cells, strict=True)) or [()] * len(names)
+    return CodedTable(list(names), [_code([list(column)]) for column in columns_of_text], len(cells))
+
+
+def _stepped(blocks: Iterable[list[Block]], step: Step) -> Iterator[list[Block]]:
+    """Pass blocks on, calling step with the number of rows so far."""
+    n_read = 0
+    for block in blocks:
+        n_read += len(block)
+        step(n_read)
+        yield block
+
+
+def refuse_doubles(where: str, names: Sequence[str]) -> None:
+    """Raise an InputError if two columns have the same name; it gives positions, because a name may be a cell."""
+    first = {name: n for n, name in reversed(list(enumerate(names)))}
+    if repeated := [str(n + 1) for n, name in enumerate(names) if first[name] != n]:
+        positions = ", ".join(repeated[:MOST_VIOLATIONS])
+        raise InputError(f"{where}the column at position {positions} has the name of an earlier column. Rename it.")
