@@ -263,7 +263,7 @@ def test_gzip_header_with_a_name_is_stopped(tmp_path: Path, release: Release, mo
             file.write(plain.read_bytes())
 
     monkeypatch.setattr(writers, "compress", compress)
-    with pytest.raises(VerificationError, match="gzip header holds a name, a time"):
+    with pytest.raises(VerificationError, match="gzip header contains a name, a time"):
         release.write(tmp_path / "out.csv.gz")
 
 
