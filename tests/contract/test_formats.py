@@ -177,7 +177,7 @@ def test_the_gate_stops_faults_of_writing(
     """C02: in every format; the old file stays."""
     place, function = (columnar, "write_parquet") if name == "out.parquet" else (writers, "write_excel")
     whole = getattr(place, function)
-    monkeypatch.setattr(place, function, lambda text, path: FAULTS[fault](whole, text, path))
+    monkeypatch.setattr(place, function, lambda text, path, *more: FAULTS[fault](whole, text, path))
     (tmp_path / name).write_bytes(b"old")
     with pytest.raises(VerificationError, match="nothing was written"):
         release.write(tmp_path / name, force=True)
@@ -246,7 +246,9 @@ def test_the_gate_stops_leftovers(tmp_path: Path, release: Release, monkeypatch:
     else:
         whole = writers.write_excel
         monkeypatch.setattr(
-            writers, "write_excel", lambda t, p: (monkeypatch.setattr(writers, "write_excel", whole), write(t, p))[1]
+            writers,
+            "write_excel",
+            lambda t, p, *_: (monkeypatch.setattr(writers, "write_excel", whole), write(t, p))[1],
         )
     with pytest.raises(VerificationError, match=match):
         release.write(tmp_path / file)
@@ -256,12 +258,12 @@ def test_the_gate_stops_leftovers(tmp_path: Path, release: Release, monkeypatch:
 def test_gzip_header_with_a_name_is_stopped(tmp_path: Path, release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     """L07."""
 
-    def compress(plain: Path, path: Path) -> None:
+    def compress(plain: Path, path: Path, **options: object) -> None:
         with gzip.open(path, "wb") as file:
             file.write(plain.read_bytes())
 
     monkeypatch.setattr(writers, "compress", compress)
-    with pytest.raises(VerificationError, match="gzip header holds a name, a time"):
+    with pytest.raises(VerificationError, match="gzip header contains a name, a time"):
         release.write(tmp_path / "out.csv.gz")
 
 
@@ -270,7 +272,7 @@ def test_gzip_header_with_a_name_is_stopped(tmp_path: Path, release: Release, mo
 
 def test_a_sheet_that_is_too_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, release: Release) -> None:
     monkeypatch.setattr(writers, "MOST_ROWS", 50)
-    with pytest.raises(UsageError, match=r"holds 49 rows, the release has 60\. Name an output that ends in \.csv"):
+    with pytest.raises(UsageError, match=r"at most 49 rows; the release has 60\. Name an output that ends in \.csv"):
         release.write(tmp_path / "out.xlsx")
     monkeypatch.setattr(writers, "MOST_ROWS", 1000)
     monkeypatch.setattr(writers, "MOST_LETTERS", 5)
@@ -359,7 +361,7 @@ def test_stream_of_a_release_that_fails_the_gate_is_empty(release: Release, monk
     from shoal.tables.formats import writers as module
 
     whole = module.write_csv
-    monkeypatch.setattr(module, "write_csv", lambda text, path: whole(text.slice(1), path))
+    monkeypatch.setattr(module, "write_csv", lambda text, path, watch: whole(text.slice(1), path, watch))
     stream = io.BytesIO()
     with pytest.raises(VerificationError), StreamTarget(stream) as target:
         release.write_to(target)

@@ -75,8 +75,8 @@ def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
     """Let a function change the bytes that were written."""
     original = writers.write_csv
 
-    def write_csv(text: pl.DataFrame, path: Path) -> None:
-        original(text, path)
+    def write_csv(text: pl.DataFrame, path: Path, *more: Any) -> None:
+        original(text, path, *more)
         path.write_bytes(spoil(path.read_bytes()))
 
     patch.setattr(writers, "write_csv", write_csv)

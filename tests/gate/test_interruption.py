@@ -76,7 +76,8 @@ TRAPS = {
     "when the file is opened": "import shoal.tables.formats.writers as r\nr.write_csv = lambda *a: die()",
     "half way through writing": (
         "import shoal.tables.formats.writers as r\nw = r.write_csv\n"
-        "def cut(text, path):\n    w(text, path)\n    b = path.read_bytes()\n    path.write_bytes(b[: len(b) // 2])\n"
+        "def cut(text, path, *more):\n    w(text, path, *more)\n    b = path.read_bytes()\n"
+        "    path.write_bytes(b[: len(b) // 2])\n"
         "    die()\n"
         "r.write_csv = cut"
     ),

@@ -143,6 +143,20 @@ def test_only_their_own_rooms_ask_for_the_class_of_a_backend() -> None:
                 assert not names & BACKENDS, f"{path.relative_to(SOURCE)}:{node.lineno}"
 
 
+# Calls that change the state of the whole process. The command line may make them, and so may a worker in its own
+# process; the library may not.
+PROCESS_WIDE = re.compile(
+    r"os\.umask|os\.putenv|os\.environ\[[^]]*\] *=|os\.chdir|signal\.signal\(|field_size_limit|setlocale|"
+    r"tempfile\.tempdir *=|setrecursionlimit"
+)
+
+
+def test_the_library_does_not_change_the_process() -> None:
+    for path in MODULES:
+        if room(path) != "cli" and path.name != "workers.py":
+            assert not PROCESS_WIDE.search(path.read_text()), path.relative_to(SOURCE)
+
+
 def test_map_of_the_house_lists_every_room_once() -> None:
     """CONTRIBUTING has one line for every room, in the order of the data."""
     text = (ROOT / "CONTRIBUTING.md").read_text().split("## Where things are")[1].split("\n## ")[0]

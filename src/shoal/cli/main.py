@@ -12,8 +12,9 @@ from typing import Any
 
 import typer
 
+from shoal.cli.urls import hide
 from shoal.errors import InternalError, ShoalError, UsageError, place_of
-from shoal.tables.sources.url import hide, is_url
+from shoal.tables.sources.url import is_url
 
 __all__ = ["COMMANDS", "make_app", "run"]
 

@@ -18,6 +18,7 @@ from shoal.hierarchy.base import Rule
 from shoal.schema import Kind, Role, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
+from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["Dictionaries", "encode", "encode_rows", "guess_kinds", "guess_sensitive_kinds", "make_dictionaries"]
 
@@ -52,6 +53,7 @@ def encode(
     unknown: str = "error",
     as_text: bool = False,
     population: Table | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Encoded:
     """Turn the released columns of a table into codes.
 
@@ -62,14 +64,23 @@ def encode(
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
         as_text: Keep every cell as it is, whatever its kind (for a table that is released unchanged).
         population: The table that this one was drawn from.
+        watch: Hears of progress, column by column, and may cancel.
 
     Raises:
         InputError: Some values do not suit their columns; the message names all of them.
     """
-    dictionaries = make_dictionaries(
-        schema, lambda name: Distinct.of(table, name), hierarchies, unknown=unknown, as_text=as_text
-    )
+    n_columns, n_read = len(schema.columns), 0
+
+    def distinct_of(name: str) -> Distinct:
+        nonlocal n_read
+        n_read += 1
+        watch.step(min(1.0, n_read / n_columns))
+        return Distinct.of(table, name)
+
+    dictionaries = make_dictionaries(schema, distinct_of, hierarchies, unknown=unknown, as_text=as_text)
+    watch.check()
     encoded = encode_rows(dictionaries, table)
+    watch.check()
     if population is None:
         return encoded
     people = encode_population(population, schema, encoded.attributes, hierarchies or {})

@@ -8,9 +8,10 @@ import os
 from pathlib import Path
 
 from shoal.errors import InputError, UsageError
-from shoal.hierarchy import files
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
+from shoal.tables.csv import read_text
+from shoal.tables.targets.text_file import write_text
 
 __all__ = ["read_arx_csv", "write_arx_csv"]
 
@@ -36,7 +37,7 @@ def read_arx_csv(
     path = Path(path)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise UsageError(f"delimiter {delimiter!r} is not a single plain character. Use ';' or ','.")
-    text = files.read_text(path, encoding)
+    text = read_text(path, encoding)
     if delimiter is None:
         delimiter = max(DELIMITERS, key=lambda candidate: _n_split(text, candidate, path))  # a tie: the first of them
     return build(_lines(text, delimiter, path), source=str(path), trust=trust)
@@ -77,7 +78,7 @@ def write_arx_csv(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
     Raises:
         FileError: The file cannot be written.
     """
-    files.write_text(Path(path), arx_text(hierarchy))
+    write_text(Path(path), arx_text(hierarchy))
 
 
 def arx_text(hierarchy: Hierarchy) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, Note, file_path, join_problems
-from shoal.hierarchy import files
 from shoal.hierarchy.base import TOP, Hierarchy, HierarchyRule, LabelRule, Misfit
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.range_label import Span, parse_span
+from shoal.tables.csv import read_bytes
+from shoal.tables.targets.text_file import write_text
 from shoal.tables.values import NUMBER
 
 __all__ = ["IntervalTree", "read_utd_xml", "write_utd_xml"]
@@ -136,7 +137,7 @@ def read_utd_xml(path: str | os.PathLike[str]) -> dict[str, HierarchyRule]:
         FileError: The file cannot be read.
     """
     path = Path(path)
-    document = _parse(files.read_bytes(path), path)
+    document = _parse(read_bytes(path)[0], path)
     rules: dict[str, HierarchyRule] = {}
     problems: list[str] = []
     attributes = [att for qid in document.named("qid") for att in qid.named("att")]
@@ -281,7 +282,7 @@ def write_utd_xml(hierarchies: Mapping[str, Hierarchy], path: str | os.PathLike[
         lines += ["</map>", f'<vgh value="[0:{len(values) - 1}]">']
         lines += _write_nodes(hierarchy, values, 0, hierarchy.height - 1)
         lines += ["</vgh>", "</att>"]
-    files.write_text(Path(path), "\n".join([*lines, "</qid>", "</config>", ""]))
+    write_text(Path(path), "\n".join([*lines, "</qid>", "</config>", ""]))
 
 
 def _in_tree_order(hierarchy: Hierarchy) -> list[str]:

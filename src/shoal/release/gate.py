@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ class Gate:
             written,
             release.schema,
             request.k,
-            release.source.verify_columns(verification),
+            release.source.verify_columns(verification, self._step(0.0)),
             release.file_rows,
             release.claims(),
             keep_order=request.keep_order,
@@ -83,6 +83,7 @@ class Gate:
             population=None
             if population is None
             else {name: population.frame[name].to_list() for name in population.names},
+            step=self._step(0.5),
         )
 
     def _gate_recoded(self, written: Path, recoding: Recoding) -> verification.Verdict:
@@ -98,17 +99,23 @@ class Gate:
             labels=release.labels,
             models=request.specs,
             paths=release.paths,
+            step=self._step(0.0),
         )
 
     def _claimed(self, recoding: Recoding) -> verification.Claimed:
         return verification.Claimed(recoding.maps, recoding.kept, self.release.claims())
 
     def _watched(self, rows: Rows) -> Iterator[list[list[str]]]:
-        n_rows, n_read = max(1, self.release.original.n_rows), 0
+        n_read, step = 0, self._step(0.5)
         for block in rows:
             yield block
             n_read += len(block)
-            self.watch.step(min(1.0, n_read / n_rows))
+            step(n_read)
+
+    def _step(self, start: float) -> Callable[[int], None]:
+        """Return what reports progress from the number of rows; reading either table is half of the work."""
+        n_rows = max(1, self.release.original.n_rows)
+        return lambda n_read: self.watch.step(start + 0.5 * min(1.0, n_read / n_rows))
 
 
 def verify_cells(release: Release) -> None:

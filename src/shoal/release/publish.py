@@ -64,7 +64,7 @@ def _write(
         target.check(gate)
         target.publish(remark=_table_remark(manifest_of(release, target.name, None, signature)))
         return None
-    plain, written = _write_file(release, source, target)
+    plain, written = _write_file(release, source, target, watch)
     watch.check()
     verdict = gate.check_file(written)
     source.check_unchanged()
@@ -87,11 +87,11 @@ def _write(
     return manifest_path(target.path)
 
 
-def _write_file(release: Release, source: Source, target: Target) -> tuple[Path, Path]:
+def _write_file(release: Release, source: Source, target: Target, watch: Watch) -> tuple[Path, Path]:
     """Write the release to an unfinished file; return the path as CSV, if there is one, and in the final format."""
     written = target.temporary(f"release{suffix_of(target.format)}")
     if release.recoding is None:
-        writers.write_release(release.file_text, written, target.format)
+        writers.write_release(release.file_text, written, target.format, watch)
         return written, written
     if target.format is Format.EXCEL:
         raise UsageError(
@@ -101,7 +101,7 @@ def _write_file(release: Release, source: Source, target: Target) -> tuple[Path,
     plain = target.temporary("release.csv")
     source.write(release.recoding, plain)
     if target.format is Format.GZIP:
-        writers.compress(plain, written, keep=True)
+        writers.compress(plain, written, keep=True, watch=watch)
     elif target.format is Format.PARQUET:
         from shoal.tables.formats.columnar import sink_parquet
 

@@ -1,33 +1,47 @@
-"""CSV files: strictly checked bytes in, a table of text out."""
+"""CSV files: strictly checked bytes in, a table of text out.
+
+The text is parsed block by block. So reading holds two copies of it, the bytes and the table, and can be cancelled.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import FileError, InputError, InternalError, Note, UsageError, file_path, join_problems
+from shoal.errors import FileError, InputError, InternalError, Note, UsageError, file_path, join_problems, setting
 from shoal.schema import Dialect
 from shoal.tables.dialect import detect, numbered_names
+from shoal.tables.table import Stamp, Table, check_header, check_names
+from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
-from shoal.tables.table import Stamp, Table, _check_header, check_names
 
 __all__ = [
     "BYTE_ORDER_MARKS",
     "PACKED",
     "check_file",
+    "end_of_records",
+    "is_utf_8",
     "parse_csv",
     "parse_records",
     "read_bytes",
     "read_csv",
+    "read_text",
+    "refuse_byte_order_mark",
     "take_names",
+    "unknown_encoding",
+    "wrong_byte",
 ]
 
-
-# Texts may begin like this, and polars takes it for bytes that zlib has packed.
+BLOCK_BYTES = 1 << 25
+SAMPLE_BYTES = 1_000_000
+UTF_8 = ("utf-8", "utf8", "utf-8-sig")
+# Text may begin with these bytes, which polars mistakes for zlib compression.
 PACKED = (b"x\x01", b"x\xda")
 
 
@@ -37,26 +51,44 @@ def read_csv(
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Table:
-    """Read a CSV file, every cell as text; delimiter, encoding and header are told from the file unless given.
+    """Read a CSV file, every cell as text.
 
-    The bytes are checked against RFC 4180 first: a ragged row, an open quote or a byte that is not text is an
-    InputError with its line, never a guess.
+    Args:
+        path: The file.
+        delimiter: The delimiter, detected by default.
+        encoding: The encoding, by default UTF-8.
+        header: Whether the first line names the columns, detected by default.
+        watch: Hears of progress and may cancel.
+
+    Raises:
+        InputError: The bytes do not follow RFC 4180: a ragged row, an open quote or a byte that is not text. The
+            message names the line; nothing is guessed.
+        FileError: The file cannot be read.
     """
     path = Path(path)
-    raw, stamp = read_bytes(path)
-    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header)
+    raw, stamp = read_bytes(path, watch)
+    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
 
 
 def parse_csv(
-    raw: bytes, path: Path, stamp: Stamp, *, delimiter: str | None, encoding: str | None, header: bool | None
+    raw: bytes,
+    path: Path,
+    stamp: Stamp,
+    *,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+    watch: Watch = UNWATCHED,
 ) -> Table:
-    """Make a table of the bytes of a CSV file; path and stamp are those of the file that they came from."""
-    text, encoding_found = _decode(raw, encoding, path)
+    """Make a table of the bytes of a CSV file; path and stamp describe the file that they came from."""
+    text, used_encoding = _decode(raw, encoding, path, watch)
     del raw
-    dialect = detect(text[:1_000_000], len(text) <= 1_000_000, delimiter=delimiter, header=header, place=str(path))
-    dialect = replace(dialect, encoding=encoding_found)
-    frame, blank = _parse(text, dialect, path)
+    is_complete = len(text) <= SAMPLE_BYTES
+    dialect = detect(text[:SAMPLE_BYTES], is_complete, delimiter=delimiter, header=header, place=str(path))
+    dialect = replace(dialect, encoding=used_encoding)
+    frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
     if blank:
         lines = "{lines} blank line was" if blank == 1 else "{lines} blank lines were"
@@ -66,28 +98,32 @@ def parse_csv(
 
 
 def check_file(path: Path) -> Stamp:
-    """Return the stamp of a regular file that is there, else raise a FileError."""
+    """Return the stamp of a file; raise a FileError if it does not exist or is not a regular file."""
     try:
         if not path.exists():
             raise FileError(f"{path}: no such file.")
         if not path.is_file():
-            raise FileError(f"{path}: not a regular file. Give the path of a table.")
+            raise FileError(f"{path}: not a regular file. Name a file.")
         return Stamp.of(path)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
-def read_bytes(path: Path) -> tuple[bytes, Stamp]:
-    """Return the content of a file and the stamp that it had; a file that changes meanwhile is an InputError."""
+def read_bytes(path: Path, watch: Watch = UNWATCHED) -> tuple[bytes, Stamp]:
+    """Return the content of a file and its stamp; raise an InputError if the file changes meanwhile."""
     stamp = check_file(path)
+    content = io.BytesIO()
     try:
-        raw = path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            while block := file.read(BLOCK_BYTES):
+                content.write(block)
+                watch.check()
         after = Stamp.of(path)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
-    if stamp != after or len(raw) != stamp.size:
+    if stamp != after or content.tell() != stamp.size:
         raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
-    return raw, stamp
+    return content.getvalue(), stamp
 
 
 BYTE_ORDER_MARKS = {
@@ -98,49 +134,143 @@ BYTE_ORDER_MARKS = {
 }
 
 
-def _decode(raw: bytes, encoding: str | None, path: Path) -> tuple[bytes, str]:
+def refuse_byte_order_mark(raw: bytes, path: Path) -> None:
+    """Refuse a file whose first bytes announce another encoding than UTF-8."""
+    for mark, name in BYTE_ORDER_MARKS.items():
+        if raw.startswith(mark):
+            raise InputError(f"{path}: the file begins like {name}. Use {setting('encoding', name)}.")
+
+
+def unknown_encoding(encoding: str | None) -> UsageError:
+    """Return the error for an encoding that Python does not know."""
+    return UsageError(
+        f"{setting('encoding', encoding)} is not known. Common encodings: utf-8, cp1252, latin-1, utf-16."
+    )
+
+
+def wrong_byte(path: Path, position: int, encoding: str | None, reason: str) -> InputError:
+    """Return the error for a byte that is not text in an encoding."""
+    cure = f"Name the encoding; {setting('encoding', 'cp1252')} is common" if is_utf_8(encoding) else "Try another"
+    return InputError(f"{path}: byte {position} is not {encoding or 'utf-8'} ({reason}). {cure}.")
+
+
+def is_utf_8(encoding: str | None) -> bool:
+    """Return whether an encoding is UTF-8, which is the default."""
+    return encoding is None or encoding.lower().replace("_", "-") in UTF_8
+
+
+def read_text(path: Path, encoding: str) -> str:
+    """Return the text of a small file, without byte order mark."""
+    raw, _ = read_bytes(path)
+    try:
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise unknown_encoding(encoding) from None
+    except UnicodeDecodeError as error:
+        raise wrong_byte(path, error.start, encoding, error.reason) from None
+
+
+def _decode(raw: bytes, encoding: str | None, path: Path, watch: Watch) -> tuple[bytes, str]:
     """Return the text as UTF-8 without byte order mark, and the name of the encoding."""
     if encoding is None:
-        for mark, name in BYTE_ORDER_MARKS.items():
-            if raw.startswith(mark):
-                raise InputError(f"{path}: the file begins like {name}. Say so with --encoding {name}.")
+        refuse_byte_order_mark(raw, path)
+    if is_utf_8(encoding):
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+        if not raw.isascii():
+            _check_utf_8(raw, encoding, path, watch)
+        return raw, "utf-8"
+    assert encoding is not None
     try:
-        if encoding is None or encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
-            if not raw.isascii():
-                raw.decode("utf-8")
-            return raw, "utf-8"
         return raw.decode(encoding).removeprefix("\ufeff").encode(), encoding
     except LookupError:
-        raise UsageError(f"encoding {encoding!r} is not known. Common ones: utf-8, cp1252, latin-1, utf-16.") from None
+        raise unknown_encoding(encoding) from None
     except UnicodeDecodeError as error:
-        cure = "Name the file's encoding with --encoding (cp1252 is common)" if encoding is None else "Try another"
-        raise InputError(f"{path}: byte {error.start} is not {encoding or 'utf-8'} ({error.reason}). {cure}.") from None
+        raise wrong_byte(path, error.start, encoding, error.reason) from None
 
 
-def _parse(text: bytes, dialect: Dialect, path: Path) -> tuple[pl.DataFrame, int]:
-    frame, blank = parse_records(text, dialect, path)
-    if frame.height <= dialect.header:
+def _check_utf_8(raw: bytes, encoding: str | None, path: Path, watch: Watch) -> None:
+    """Refuse bytes that are not UTF-8, without a copy of the text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(raw), BLOCK_BYTES):
+        block = raw[start : start + BLOCK_BYTES]
+        try:
+            decoder.decode(block, final=start + BLOCK_BYTES >= len(raw))
+        except UnicodeDecodeError as error:
+            # The decoder puts the bytes that it held back from the last block before this one.
+            position = start + error.start - (len(error.object) - len(block))
+            raise wrong_byte(path, position, encoding, error.reason) from None
+        watch.check()
+
+
+def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.DataFrame, int]:
+    """Return the rows of CSV text, and the number of blank lines."""
+    import polars as pl
+
+    frames: list[pl.DataFrame] = []
+    names: tuple[str, ...] = ()
+    start = lines = blank = 0
+    while start < len(text):
+        end = _block_end(text, start)
+        try:
+            frame, n_blank = parse_records(text[start:end], dialect, path, lines_before=lines, width=len(names))
+        except InputError:
+            if end - start < len(text):
+                parse_records(text, dialect, path)  # counts the faults of the complete file
+            raise
+        if not names and frame.height:
+            names = take_names(frame, dialect, path)
+            frame = frame.slice(1) if dialect.header else frame
+        if frame.height:
+            frames.append(frame.rename(dict(zip(frame.columns, names, strict=True))))
+        lines += text.count(b"\n", start, end)
+        blank += n_blank
+        start = end
+        watch.step(end / len(text))
+    if not frames:
         raise InputError(f"{path}: no data rows.")
-    names = take_names(frame, dialect, path)
-    frame = frame.slice(1) if dialect.header else frame
-    return frame.rename(dict(zip(frame.columns, names, strict=True))), blank
+    return (frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=True)), blank
+
+
+def _block_end(text: bytes, start: int) -> int:
+    """Return where a block of complete records ends."""
+    size = BLOCK_BYTES
+    while start + size < len(text):
+        if (end := end_of_records(text, start, start + size)) > start:
+            return end
+        size *= 2
+    return len(text)
+
+
+def end_of_records(text: bytes, start: int, stop: int) -> int:
+    """Return where the last complete record before stop ends; start if there is none.
+
+    It ends at a line feed with an even number of quotes before it.
+    """
+    end = text.rfind(b"\n", start, stop) + 1
+    while end > start and text.count(b'"', start, end) % 2:
+        end = text.rfind(b"\n", start, text.rfind(b'"', start, end)) + 1
+    return max(start, end)
 
 
 def take_names(frame: pl.DataFrame, dialect: Dialect, path: Path) -> tuple[str, ...]:
-    """Return the names of the columns of a file from its first records."""
+    """Return the names of the columns from the first records of a file."""
     if not dialect.header:
         return numbered_names(frame.width)
-    _check_header(frame.row(0), str(path))
+    check_header(frame.row(0), str(path))
     return tuple(frame.row(0))
 
 
 def parse_records(
     text: bytes, dialect: Dialect, path: Path, *, lines_before: int = 0, width: int = 0
 ) -> tuple[pl.DataFrame, int]:
-    """Return the records of CSV text, a header among them, and the number of blank lines.
+    """Return the records of CSV text, including a header, and the number of blank lines.
 
-    lines_before: lines of the file before this text. width: cells of the file's first record, where it stands there.
+    Args:
+        text: The text, UTF-8.
+        dialect: How the file is written.
+        path: The file, for messages.
+        lines_before: The number of lines of the file before this text.
+        width: The number of cells in the first record of the file; 0 if this text contains it.
     """
     import numpy as np
     import polars as pl
@@ -162,7 +292,7 @@ def parse_records(
     if not n_records:
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), int(found[csv_scan.BLANK])
     content = bytes(memoryview(plain)[: found[csv_scan.LENGTH]])
-    if looks_packed := content.startswith(PACKED):  # one record more, before what polars would unpack
+    if looks_packed := content.startswith(PACKED):  # put a record before what polars would decompress
         content = b'""' + dialect.delimiter.encode() * (len(columns) - 1) + b"\n" + content
     frame = pl.read_csv(
         content, has_header=False, separator=dialect.delimiter, infer_schema=False, new_columns=columns
@@ -182,16 +312,18 @@ def _refuse_malformed(found: list[int], dialect: Dialect, path: Path) -> None:
         problems.append(f"{path}, line {found[csv_scan.OPEN_QUOTE]}: a quote opens here and is never closed.")
     if found[csv_scan.STRAY_QUOTE]:
         problems.append(
-            f"{path}, line {found[csv_scan.STRAY_QUOTE]}: a quote stands inside a cell. Put the whole cell in quotes "
-            "and double each quote in it."
+            f"{path}, line {found[csv_scan.STRAY_QUOTE]}: a quote is inside a cell. Put the cell in quotes and "
+            "double each quote in it."
         )
     if found[csv_scan.LONE_CR]:
-        problems.append(f"{path}, line {found[csv_scan.LONE_CR]}: a carriage return without line feed ends no line.")
+        problems.append(
+            f"{path}, line {found[csv_scan.LONE_CR]}: a carriage return without a line feed. End lines with LF or CRLF."
+        )
     if found[csv_scan.RAGGED]:
         problems.append(
             f"{path}, line {found[csv_scan.RAGGED_LINE]}: {found[csv_scan.RAGGED_FIELDS]} cells, but the first line "
-            f"has {found[csv_scan.FIELDS]} ({found[csv_scan.RAGGED]} such rows). Mend the rows, or name another "
-            f"--delimiter than {dialect.delimiter!r}."
+            f"has {found[csv_scan.FIELDS]} ({found[csv_scan.RAGGED]} such rows). Correct the rows, or name "
+            f"another delimiter than {dialect.delimiter!r} with {setting('delimiter')}."
         )
     if problems:
         raise InputError(join_problems(problems))

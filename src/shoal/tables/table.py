@@ -23,6 +23,7 @@ __all__ = [
     "Stamp",
     "Table",
     "changed_file",
+    "check_header",
     "check_names",
     "check_stamp",
     "factorize",
@@ -212,7 +213,8 @@ def factorize(series: pl.Series) -> Factor:
     return Factor(series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts)
 
 
-def _check_header(names: Iterable[str], place: str) -> None:
+def check_header(names: Iterable[str], place: str) -> None:
+    """Refuse columns without a name and duplicate names."""
     positions: dict[str, list[int]] = {}
     for position, name in enumerate(names, start=1):
         positions.setdefault(name, []).append(position)
@@ -232,7 +234,7 @@ def _check_header(names: Iterable[str], place: str) -> None:
 
 def check_names(names: list[str], place: str) -> list[Note]:
     """Refuse duplicate names; note names that differ only in case."""
-    _check_header(names, place)
+    check_header(names, place)
     folded = Counter(name.casefold() for name in names)
     alike = [name for name in names if folded[name.casefold()] > 1]
     return [Note("", f"column names {', '.join(map(repr, alike))} differ only in case")] if alike else []

@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, join_problems
+from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,8 +86,8 @@ def _duration_text(value: Any) -> str:
     return f"P{value.days}DT{minutes // 60}H{minutes % 60}M{seconds}{fraction}S"
 
 
-def polars_texts(frame: pl.DataFrame) -> dict[str, pl.Series]:
-    """Return the columns of a polars frame as text; all columns that cannot be are named together."""
+def polars_texts(frame: pl.DataFrame, watch: Watch = UNWATCHED) -> dict[str, pl.Series]:
+    """Return the columns of a polars frame as text; the error lists all columns whose type has no text."""
     import polars as pl
 
     refused = {
@@ -96,7 +97,11 @@ def polars_texts(frame: pl.DataFrame) -> dict[str, pl.Series]:
     }
     if refused:
         raise InputError(join_problems([f"column {n!r} has type {kind}. {ADVICE}" for n, kind in refused.items()]))
-    return {name: _polars_text(frame[name]) for name in frame.columns}
+    texts = {}
+    for number, name in enumerate(frame.columns, 1):
+        texts[name] = _polars_text(frame[name])
+        watch.step(number / frame.width)
+    return texts
 
 
 def _polars_text(series: pl.Series) -> pl.Series:

@@ -37,6 +37,11 @@ class Watch:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"stage": _ignore, "progress": _ignore, "cancelled": _never}
 
+    @property
+    def can_cancel(self) -> bool:
+        """Whether the caller may cancel the run."""
+        return self.cancelled is not _never
+
     def check(self) -> None:
         """Raise a CancelledError if the caller cancelled the run."""
         if self.cancelled():

@@ -17,7 +17,7 @@ from shoal.schema import Role, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.models import ModelChecks
 from shoal.verification.reading import files
-from shoal.verification.reading.coded import CodedColumn, CodedTable, code_columns, read_written
+from shoal.verification.reading.coded import CodedColumn, CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.tables import PathName
 from shoal.verification.recount import header_violations, name_violations, quasi_identifier_cells, shape_violations
@@ -55,6 +55,7 @@ def gate(
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     population: Mapping[str, Sequence[str]] | None = None,
+    step: Step = ignore_step,
 ) -> Verdict:
     """Return the verdict on a file that was just written: its bytes, columns and groups, and every cell.
 
@@ -76,6 +77,7 @@ def gate(
         models: What every group must pass besides k, as plain values (see shoal.verification.models).
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         population: The text of the population table by column name.
+        step: Called with the number of rows examined so far; it may raise to end the check.
 
     Returns:
         The verdict, good or bad.
@@ -91,7 +93,7 @@ def gate(
     layout = Layout(bounds, spreadsheet_safe)
     checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
     try:
-        written = read_written(path)
+        written = read_written(path, step)
     except files.UnreadableError as error:
         return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
     violations += written.faults
@@ -126,6 +128,7 @@ def gate(
     violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
     if is_counting and source.names:
         for column in schema.released:
+            step(written.n_rows)
             violations += pairs.violations(column.name, cells.get(column.name))
     if not keep_order:
         violations += _order_violations(written)

@@ -20,6 +20,7 @@ from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.models import ModelChecks
+from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
 from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.recount import Recount, WrittenFile
@@ -69,6 +70,7 @@ def gate_recoded(
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    step: Step = ignore_step,
 ) -> Verdict:
     """Return the verdict on a full-domain release that was just written.
 
@@ -82,6 +84,7 @@ def gate_recoded(
         labels: By column, the values that each label of its hierarchy means.
         models: What every group must pass besides k, as plain values (see shoal.verification.models).
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        step: Called with the number of rows of the file examined so far; it may raise to end the check.
 
     Returns:
         The verdict, good or bad.
@@ -100,6 +103,7 @@ def gate_recoded(
         for number, chunk in enumerate(file.chunks()):
             written_bag += bag_of(chunk[1:] if number == 0 else chunk, key)
             recount.add(chunk)
+            step(recount.rows)
     except UnreadableError as error:
         return judge(k, recount.rows, recount.groups, file.broken(error))
     violations = file.violations() + recount.header_violations

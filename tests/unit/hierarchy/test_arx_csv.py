@@ -39,7 +39,7 @@ def test_given_delimiter_and_encoding_are_used(tmp_path: Path) -> None:
     assert "Köln" in read_arx_csv(tmp_path / "h.csv", delimiter="|", encoding="cp1252").rows
     with pytest.raises(InputError, match=r"byte 1 is not utf-8 .* Name the encoding"):
         read_arx_csv(tmp_path / "h.csv")
-    with pytest.raises(UsageError, match="encoding 'klingon' is not known"):
+    with pytest.raises(UsageError, match="encoding='klingon' is not known"):
         read_arx_csv(tmp_path / "h.csv", encoding="klingon")
     with pytest.raises(UsageError, match="not a single plain character"):
         read_arx_csv(tmp_path / "h.csv", delimiter="||")

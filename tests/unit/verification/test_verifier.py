@@ -702,3 +702,11 @@ def test_check_reads_dates_by_their_format() -> None:
     released = polars.DataFrame({"born": ["[07.11.1979, 05.03.1980]"] * 2})
     assert check(released, qi=["born"], k=2, original=original, date_formats={"born": "%d.%m.%Y"}).ok
     assert not check(released, qi=["born"], k=2, original=original, kinds={"born": "date"}).ok
+
+
+def test_no_limit_of_the_process_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + f"1,{'x' * 200_000}\n" * 1500)
+    before = csv.field_size_limit()
+    assert {len(cell) for cell in read_original(path, Dialect()).texts()["b"]} == {200_000}
+    assert csv.field_size_limit() == before

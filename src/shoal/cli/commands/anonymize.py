@@ -14,6 +14,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
+from shoal.cli.urls import reveal
 from shoal.errors import UsageError, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
@@ -96,9 +97,9 @@ def anonymize(
 
     with terminal.progress() as (stage, progress):
         job = Job.from_settings(
-            data,
+            reveal(data),
             settings,
-            None if dry_run else output,
+            None if dry_run or output is None else reveal(output),
             replace(make_run(settings, threads=n_threads), stage=stage, progress=progress),
             saved=saved,
             engine=engine,

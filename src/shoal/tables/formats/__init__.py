@@ -1,4 +1,4 @@
-"""The files that tables come in and releases go out in: CSV (plain, gzip, Zstandard), Parquet, Arrow, Excel."""
+"""File formats of tables and releases: CSV (plain, gzip, Zstandard), Parquet, Arrow, Excel."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import os
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.tables.formats.sniff import Format, output_format, sniff
 from shoal.tables.table import Table, from_frame
+from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["Format", "as_table", "output_format", "read_table"]
 
 
-def as_table(given: Any) -> Table:
-    """Return a table, a frame of any library, or what a file holds, as a table."""
-    if isinstance(given, Table):
-        return given
-    return read_table(given) if isinstance(given, str | os.PathLike) else from_frame(given)
+def as_table(data: Any) -> Table:
+    """Return a `Table`, a frame of any library, or the content of a file as a table."""
+    if isinstance(data, Table):
+        return data
+    return read_table(data) if isinstance(data, str | os.PathLike) else from_frame(data)
 
 
 def read_table(
@@ -27,12 +28,21 @@ def read_table(
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Table:
     """Read a table from a file, every cell as text: CSV, also in gzip or Zstandard, Parquet, Arrow (Feather), Excel.
 
-    The content of the file tells its format; a name that says another one is an InputError. delimiter, encoding: of
-    CSV, told from the file unless given. header: whether the first line (of CSV and Excel) names the columns. sheet:
-    of a workbook; the first visible one unless given. A file that needs more memory than there is, is a FileError.
+    Args:
+        path: The file. Its content decides its format; its name must agree.
+        delimiter: The delimiter of CSV, detected by default.
+        encoding: The encoding of CSV, by default UTF-8.
+        header: Whether the first line of CSV or Excel names the columns, detected by default.
+        sheet: The sheet of a workbook; by default the first visible one.
+        watch: Hears of progress and may cancel.
+
+    Raises:
+        InputError: The content cannot be used, or is not what the name says.
+        FileError: The file cannot be read, or needs more memory than is available.
 
     >>> import shoal
     >>> shoal.read_table(shoal.datasets.patients_path()).n_rows
@@ -53,20 +63,20 @@ def read_table(
         with open(path, "rb") as file:
             sample = file.read(memory_limit.SAMPLE_BYTES)
         memory_limit.check_memory(path, stamp.size, memory_limit.count_cells(sample, stamp.size))
-        return read_csv(path, delimiter=delimiter, encoding=encoding, header=header)
+        return read_csv(path, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
     if form in (Format.GZIP, Format.ZSTD):
-        raw, stamp = read_compressed(path, form)
-        return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header)
+        raw, stamp = read_compressed(path, form, watch)
+        return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
     if form is Format.EXCEL:
         from shoal.tables.formats.excel import read_excel
 
-        return read_excel(path, sheet=sheet, header=header)
+        return read_excel(path, sheet=sheet, header=header, watch=watch)
     from shoal.tables.formats.columnar import read_columnar
 
-    return read_columnar(path, form)
+    return read_columnar(path, form, watch)
 
 
 def _refuse_options(path: Path, form: Format, options: dict[str, object], *, fits: bool) -> None:
     for name, value in options.items():
         if value is not None and not fits:
-            raise UsageError(f"{path}: is {form}, which has no {name}. Leave --{name} out.")
+            raise UsageError(f"{path}: is {form}, which has no {name}. Leave out {setting(name)}.")

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files: typed columns in, columns of plain text out."""
+"""Parquet and Arrow files: typed columns in, columns of text out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from shoal.tables.formats.sniff import Format
 from shoal.tables.formats.writers import create
 from shoal.tables.table import Stamp, Table, make_table
 from shoal.tables.typed_text import polars_texts
+from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["parquet_blocks", "read_columnar", "sink_parquet", "write_parquet"]
 
 Result = TypeVar("Result")
-BLOCK_CELLS = 2_000_000  # of a file that is read in blocks
+BLOCK_CELLS = 2_000_000  # cells in a block
 
 
-def read_columnar(path: Path, form: Format) -> Table:
+def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
     """Read a Parquet or Arrow file; every cell becomes the text of its value."""
     import polars as pl
 
@@ -43,28 +44,29 @@ def read_columnar(path: Path, form: Format) -> Table:
     frame = _guarded(path, form, read)
     if Stamp.of(path) != stamp:
         raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
-    columns = _texts(frame, path)
+    watch.check()
+    columns = _texts(frame, path, watch)
     if frame.height == 0:
         raise InputError(f"{path}: no data rows.")
     notes = (Note(file_path(path), f"{form}, {frame.width} columns"),)
     return make_table(columns, str(path), path=path, stamp=stamp, notes=notes)
 
 
-def _texts(frame: pl.DataFrame, path: Path) -> dict[str, pl.Series]:
+def _texts(frame: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> dict[str, pl.Series]:
     import polars as pl
 
     spans = [name for name, dtype in frame.schema.items() if dtype == pl.Duration]
     if spans:
-        text = "has type Duration, which not every reader knows. Turn it into a number or a text first"
+        text = "has type Duration, which not every reader supports. Convert it to a number or text first"
         raise InputError(join_problems([f"{path}: column {name!r} {text}." for name in spans]))
     try:
-        return polars_texts(frame)
+        return polars_texts(frame, watch)
     except InputError as error:
         raise InputError(join_problems([f"{path}: {line}" for line in error.text.splitlines()])) from None
 
 
 def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]:
-    """Return the names of a Parquet file's columns, and its rows as text, so many at a time."""
+    """Return the names of the columns of a Parquet file, and its rows as text, block by block."""
     import polars as pl
 
     _check_end(path)
@@ -87,7 +89,7 @@ def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]
 
 
 def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
-    """Read; what polars says of a damaged file may hold cells and is not passed on."""
+    """Read a file; the text of an error of polars may contain cells and is not passed on."""
     import polars as pl
 
     try:
@@ -95,13 +97,13 @@ def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
     except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError):
         raise _damaged(path, form) from None
     except BaseException as error:
-        if type(error).__name__ == "PanicException":  # not an Exception: a fault inside polars
+        if type(error).__name__ == "PanicException":  # not an Exception: a bug in polars
             raise _damaged(path, form) from None
         raise
 
 
 def _check_parquet(path: Path) -> None:
-    """Refuse a file without its end, and one that would not fit: the footer tells rows and sizes."""
+    """Refuse a truncated file, and a file that is too large for the memory according to its footer."""
     import duckdb
 
     _check_end(path)
@@ -120,7 +122,7 @@ def _check_end(path: Path) -> None:
     with open(path, "rb") as file:
         file.seek(-4, os.SEEK_END)
         if file.read() != b"PAR1":
-            raise InputError(f"{path}: is cut short: its last bytes are not those of Parquet. Get it again.")
+            raise InputError(f"{path}: is truncated: its last bytes are not those of Parquet. Get it again.")
 
 
 def _arrow_shape(path: Path) -> tuple[int, int]:
@@ -132,13 +134,13 @@ def _arrow_shape(path: Path) -> tuple[int, int]:
 
 def _damaged(path: Path, form: Format) -> InputError:
     return InputError(
-        f"{path}: cannot be read as {form}: it is damaged, encrypted or of a kind that is not known. Get it again, or "
-        "write it as CSV."
+        f"{path}: cannot be read as {form}: it is damaged, encrypted or of an unknown kind. Get it again, or write "
+        "it as CSV."
     )
 
 
 def sink_parquet(plain: Path, path: Path) -> None:
-    """Turn a released CSV file into Parquet as write_parquet makes it, without having it in memory."""
+    """Convert a released CSV file to Parquet as `write_parquet` writes it, without reading it into memory."""
     import polars as pl
 
     with create(path) as file:
@@ -146,14 +148,14 @@ def sink_parquet(plain: Path, path: Path) -> None:
             pl.scan_csv(plain, infer_schema=False, glob=False).with_columns(pl.all().replace("", None)).sink_parquet(
                 file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
             )
-        except pl.exceptions.PolarsError:  # what polars makes of an OSError
+        except pl.exceptions.PolarsError:  # polars wraps an OSError
             raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None
 
 
 def write_parquet(text: pl.DataFrame, path: Path) -> None:
-    """Write the cells as columns of plain text: an empty cell is null, no statistics, no metadata of any library.
+    """Write the cells as columns of text: an empty cell is null; no statistics, no metadata of a library.
 
-    Each column is built anew from its cells, so that nothing but them can be in the file.
+    Each column is built anew from its cells, so that the file can contain nothing else.
     """
     import polars as pl
 
@@ -163,5 +165,5 @@ def write_parquet(text: pl.DataFrame, path: Path) -> None:
     with create(path) as file:
         try:
             pl.DataFrame(columns).write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
-        except pl.exceptions.PolarsError:  # what polars makes of an OSError
+        except pl.exceptions.PolarsError:  # polars wraps an OSError
             raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None

@@ -1,4 +1,4 @@
-"""The bytes inside a gzip or Zstandard file, never more of them than memory allows."""
+"""The bytes inside a gzip or Zstandard file, limited by the available memory."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from shoal.tables.csv import read_bytes
 from shoal.tables.formats.memory_limit import check_expansion, count_cells
 from shoal.tables.formats.sniff import Format
 from shoal.tables.table import Stamp
+from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["read_compressed"]
 
 BLOCK_BYTES = 1 << 20
-ZSTD_BLOCK = 128 * 1024  # no block of a frame holds more
+ZSTD_BLOCK = 128 * 1024  # the largest block of a frame
 ZSTD_MAGIC = 0xFD2FB528
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
-DAMAGED = "is damaged or cut short: it cannot be decompressed. Get it again from where it came"
+DAMAGED = "is damaged or truncated and cannot be decompressed. Get it again from its origin"
 
 
-def read_compressed(path: Path, form: Format) -> tuple[bytes, Stamp]:
-    """Return the expanded content of a file and the stamp that it had."""
-    raw, stamp = read_bytes(path)
-    content = _gunzip(raw, path) if form is Format.GZIP else _unzstd(raw, path)
+def read_compressed(path: Path, form: Format, watch: Watch = UNWATCHED) -> tuple[bytes, Stamp]:
+    """Return the expanded content of a file, and its stamp."""
+    raw, stamp = read_bytes(path, watch)
+    content = _gunzip(raw, path, watch) if form is Format.GZIP else _unzstd(raw, path)
     if content.startswith((b"PAR1", b"PK\x03\x04", b"ARROW1\0\0", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
-        raise InputError(f"{path}: what is compressed in it is not CSV text. Decompress it first.")
+        raise InputError(f"{path}: the compressed file inside it is not CSV text. Decompress it first.")
     return content, stamp
 
 
-def _gunzip(raw: bytes, path: Path) -> bytes:
+def _gunzip(raw: bytes, path: Path, watch: Watch) -> bytes:
     parts: list[bytes] = []
     size, rest = 0, raw
     while rest:
         engine = zlib.decompressobj(wbits=31)
         try:
             while not engine.eof:
+                watch.check()
                 part = engine.decompress(rest, BLOCK_BYTES)
                 rest = engine.unconsumed_tail
                 if not part and not rest and not engine.eof:
@@ -64,7 +66,7 @@ def _unzstd(raw: bytes, path: Path) -> bytes:
 
 
 def zstd_size(raw: bytes, path: Path) -> int:
-    """Return the most bytes that a file expands to, from the headers of its frames and blocks."""
+    """Return the largest size that a file can expand to, from the headers of its frames and blocks."""
     at = size = 0
     try:
         while at < len(raw):
@@ -92,7 +94,7 @@ def zstd_size(raw: bytes, path: Path) -> int:
 
 
 def _unzstd_by_polars(raw: bytes, path: Path) -> bytes:
-    """Let polars decompress: a CSV of one line without quotes is the whole text, cut at 0x1F and joined again."""
+    """Have polars decompress the text as a CSV file of one line without quotes, split at 0x1F and joined again."""
     import polars as pl
 
     try:

@@ -23,6 +23,7 @@ from shoal.tables.csv import check_file
 from shoal.tables.dialect import has_header, numbered_names
 from shoal.tables.formats.memory_limit import check_expansion
 from shoal.tables.table import Stamp, Table, check_names, make_table
+from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["read_excel", "visible_sheets"]
 
@@ -31,11 +32,12 @@ LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')
 DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 SPAN_FORMATS = frozenset({46})
 SAMPLE_ROWS = 200
+BLOCK_BYTES = 1 << 20
 
 
 @dataclass
 class _Sheet:
-    """What is found on a sheet while it is read; rows holds the visible, non-empty ones as {column: text}."""
+    """The content of a sheet; rows are the visible rows that are not empty, as {column: text}."""
 
     rows: list[dict[int, str]] = field(default_factory=list)
     hidden_columns: set[int] = field(default_factory=set)
@@ -48,8 +50,8 @@ class _Sheet:
     blank: int = 0
 
 
-def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = None) -> Table:
-    """Read one visible sheet of a workbook: values only, hidden rows and columns left out and noted."""
+def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = None, watch: Watch = UNWATCHED) -> Table:
+    """Read the values of one visible sheet of a workbook; hidden rows and columns are left out and noted."""
     stamp = check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -58,7 +60,8 @@ def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = No
             check_expansion(path, stamp.size, sum(entry.file_size for entry in archive.infolist()))
             name, part, notes, dates_1904 = _choose(archive, path, sheet)
             with archive.open(part) as file:
-                found = _SheetReader(_strings(archive), _styles(archive), dates_1904).read(file)
+                strings = _strings(archive, watch)
+                found = _SheetReader(strings, _styles(archive), dates_1904).read(file, watch)
     except (zipfile.BadZipFile, KeyError, expat.ExpatError, EOFError, RuntimeError, ValueError, IndexError):
         raise InputError(
             f"{path}: cannot be read as an Excel workbook: it is damaged, encrypted or of another kind. Save it again "
@@ -119,7 +122,7 @@ def _remarks(found: _Sheet, place: str) -> Iterator[Note]:
 
 
 def _choose(archive: zipfile.ZipFile, path: Path, wanted: str | None) -> tuple[str, str, list[Note], bool]:
-    """Return the sheet to read, its part of the archive, what to tell about the others, and the epoch of dates."""
+    """Return the name of the sheet to read, its part of the archive, notes about other sheets, and the epoch."""
     book = _attributes(archive, "xl/workbook.xml", {"sheet", "workbookPr"})
     targets = {a["Id"]: a["Target"] for _, a in _attributes(archive, "xl/_rels/workbook.xml.rels", {"Relationship"})}
     sheets = [(a["name"], a["id"], a.get("state", "visible")) for tag, a in book if tag == "sheet"]
@@ -149,14 +152,14 @@ def _parser() -> expat.XMLParserType:
     parser.buffer_text = True
 
     def refuse(*_: object) -> None:
-        raise ValueError("a document type")  # entities that expand without end begin here
+        raise ValueError("a document type")  # it can define entities that expand without end
 
     parser.StartDoctypeDeclHandler = refuse
     return parser
 
 
 def _attributes(archive: zipfile.ZipFile, part: str, tags: set[str]) -> list[tuple[str, dict[str, str]]]:
-    """Return the elements with these tags, name spaces left out, by their attributes."""
+    """Return the elements with these tags and their attributes, without name spaces."""
     found = []
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -170,8 +173,8 @@ def _attributes(archive: zipfile.ZipFile, part: str, tags: set[str]) -> list[tup
     return found
 
 
-def _strings(archive: zipfile.ZipFile) -> list[str]:
-    """Return the shared strings; the readings of Japanese text beside them are not part of them."""
+def _strings(archive: zipfile.ZipFile, watch: Watch) -> list[str]:
+    """Return the shared strings, without the phonetic readings of Japanese text."""
     if "xl/sharedStrings.xml" not in archive.namelist():
         return []
     texts: list[str] = []
@@ -200,12 +203,20 @@ def _strings(archive: zipfile.ZipFile) -> list[str]:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda data: parts.append(data) if state["text"] else None
     with archive.open("xl/sharedStrings.xml") as file:
-        parser.ParseFile(file)
+        _parse(parser, file, watch)
     return texts
 
 
+def _parse(parser: expat.XMLParserType, file: IO[bytes], watch: Watch) -> None:
+    """Parse a large part of a workbook block by block, so that the caller can cancel."""
+    while block := file.read(BLOCK_BYTES):
+        watch.check()
+        parser.Parse(block, False)
+    parser.Parse(b"", True)
+
+
 def _styles(archive: zipfile.ZipFile) -> list[str]:
-    """Return for each cell style what its numbers are: "number", "date" or "span"."""
+    """Return the meaning of numbers in each cell style: "number", "date" or "span"."""
     if "xl/styles.xml" not in archive.namelist():
         return []
     codes: dict[int, str] = {}
@@ -255,7 +266,7 @@ def number_text(text: str) -> str:
 
 
 def serial_text(text: str, style: str, dates_1904: bool) -> str:
-    """Return the date, moment, time or duration of a serial number of days; what is none of them is a number."""
+    """Return the date, moment, time or duration of a serial number of days; any other number stays a number."""
     days = float(text)
     if style == "span":
         seconds = Decimal(round(days * 86_400_000)) / 1000
@@ -288,11 +299,12 @@ class _SheetReader:
         self._value: list[str] = []
         self._taking = self._has_value = self._has_formula = False
 
-    def read(self, file: IO[bytes]) -> _Sheet:
+    def read(self, file: IO[bytes], watch: Watch) -> _Sheet:
+        """Read the sheet."""
         parser = _parser()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._data
-        parser.ParseFile(file)
+        _parse(parser, file, watch)
         return self._found
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from shoal.errors import FileError, UsageError
 from shoal.tables.formats.sniff import Format
+from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,6 +21,9 @@ MOST_ROWS = 1_048_576
 MOST_COLUMNS = 16_384
 MOST_LETTERS = 32_767
 SHEET = "release"
+BLOCK_ROWS = 500_000
+BLOCK_BYTES = 1 << 20
+CHECKED_ROWS = 2_000  # rows between two looks at whether the run was cancelled
 
 
 def create(path: Path) -> IO[bytes]:
@@ -28,24 +31,24 @@ def create(path: Path) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def write_release(text: pl.DataFrame, path: Path, form: Format) -> None:
+def write_release(text: pl.DataFrame, path: Path, form: Format, watch: Watch = UNWATCHED) -> None:
     """Write the cells to a new private file in one of the formats that the gate reads."""
     if form is Format.EXCEL:
         check_excel(text)
-        write_excel(text, path)
+        write_excel(text, path, watch)
     elif form is Format.PARQUET:
         from shoal.tables.formats.columnar import write_parquet
 
         write_parquet(text, path)
     elif form is Format.GZIP:
         plain = path.with_name("plain.csv")
-        write_csv(text, plain)
-        compress(plain, path)
+        write_csv(text, plain, watch)
+        compress(plain, path, watch=watch)
     else:
-        write_csv(text, path)
+        write_csv(text, path, watch)
 
 
-def write_csv(text: pl.DataFrame, path: Path) -> None:
+def write_csv(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> None:
     """Write the cells as they are: UTF-8, comma, LF, quotes only where needed; an empty cell is bare."""
     import polars as pl
 
@@ -53,20 +56,31 @@ def write_csv(text: pl.DataFrame, path: Path) -> None:
         empty = [name for name in text.columns if (text[name] == "").any()]
         text = text.with_columns(pl.col(empty).replace("", None)) if empty else text
     with create(path) as file:
-        text.write_csv(file, separator=",", line_terminator="\n", quote_style="necessary")
+        for start in range(0, max(1, text.height), BLOCK_ROWS):
+            block = text.slice(start, BLOCK_ROWS)
+            block.write_csv(
+                file, include_header=start == 0, separator=",", line_terminator="\n", quote_style="necessary"
+            )
+            watch.step(min(1.0, (start + BLOCK_ROWS) / max(1, text.height)))
 
 
-def compress(plain: Path, path: Path, *, keep: bool = False) -> None:
-    """Move a file into a gzip file without name and time, so that the same cells give the same bytes.
+def compress(plain: Path, path: Path, *, keep: bool = False, watch: Watch = UNWATCHED) -> None:
+    """Compress a file with gzip, without name and time, so that the same cells give the same bytes.
 
-    keep: leave the plain file where it is.
+    Args:
+        plain: The file; it is removed afterwards.
+        path: The compressed file.
+        keep: Whether to keep the plain file.
+        watch: Hears of progress and may cancel.
     """
     with (
         open(plain, "rb") as source,
         create(path) as file,
         gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
     ):
-        shutil.copyfileobj(source, compressed, 1 << 20)
+        while block := source.read(BLOCK_BYTES):
+            compressed.write(block)
+            watch.check()
     if not keep:
         plain.unlink()
 
@@ -80,21 +94,21 @@ def check_extra() -> None:
 
 
 def check_excel(text: pl.DataFrame) -> None:
-    """Raise a UsageError if a table is larger than a sheet can hold."""
+    """Raise a UsageError if a table is too large for a sheet."""
     cure = "Name an output that ends in .csv or .parquet."
     if text.height >= MOST_ROWS:
-        raise UsageError(f"an Excel sheet holds {MOST_ROWS - 1:,} rows, the release has {text.height:,}. {cure}")
+        raise UsageError(f"an Excel sheet has at most {MOST_ROWS - 1:,} rows; the release has {text.height:,}. {cure}")
     if text.width > MOST_COLUMNS:
-        raise UsageError(f"an Excel sheet holds {MOST_COLUMNS:,} columns, the release {text.width:,}. {cure}")
+        raise UsageError(f"an Excel sheet has at most {MOST_COLUMNS:,} columns; the release has {text.width:,}. {cure}")
     for name in text.columns:
         if len(name) > MOST_LETTERS or (text[name].str.len_chars() > MOST_LETTERS).any():
             raise UsageError(
-                f"an Excel cell holds {MOST_LETTERS:,} letters; a cell of column {name!r} has more. {cure}"
+                f"an Excel cell has at most {MOST_LETTERS:,} letters; a cell of column {name!r} has more. {cure}"
             )
 
 
-def write_excel(text: pl.DataFrame, path: Path) -> None:
-    """Write the cells as texts on one sheet: no cell is a formula, an empty one is left out, no author, no time."""
+def write_excel(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> None:
+    """Write the cells as text on one sheet: no formulas, no author, no time; empty cells are left out."""
     import xlsxwriter
     import xlsxwriter.exceptions
 
@@ -103,32 +117,34 @@ def write_excel(text: pl.DataFrame, path: Path) -> None:
     try:
         book.set_properties({"created": datetime(1980, 1, 1)})
         sheet = book.add_worksheet(SHEET)
-        _fill(sheet, book.add_format(), text)
+        _fill(sheet, book.add_format(), text, watch)
         book.close()
     except xlsxwriter.exceptions.FileCreateError as error:
         raise FileError(f"{path.name}: cannot be written: {_reason(error)}.") from None
     finally:
-        book.fileclosed = True  # else it would write once more when it is collected
+        book.fileclosed = True  # otherwise it would be written again when it is collected
 
 
-def _fill(sheet: Any, plain: Any, text: pl.DataFrame) -> None:
-    write = sheet._write_string  # write_string looks at each argument first: three times slower
+def _fill(sheet: Any, plain: Any, text: pl.DataFrame, watch: Watch) -> None:
+    write = sheet._write_string  # write_string checks each argument and is three times slower
     for column, name in enumerate(text.columns):
         sheet.write_string(0, column, name)
     for number, row in enumerate(text.iter_rows(), 1):
+        if number % CHECKED_ROWS == 0:
+            watch.step(number / text.height)
         for column, cell in enumerate(row):
             if cell:
                 write(number, column, cell)
         if not any(row):
-            sheet.write_blank(number, 0, None, plain)  # or the row would not be there
+            sheet.write_blank(number, 0, None, plain)  # otherwise the row would be missing
 
 
 def _reason(error: BaseException) -> str:
-    """Return why the file could not be made, from the OSError behind what xlsxwriter says."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, OSError) and seen.strerror:
-            return seen.strerror
-        inner = seen.args[0] if seen.args and isinstance(seen.args[0], BaseException) else None
-        seen = inner or seen.__cause__
+    """Return why a workbook could not be written, from the OSError behind the error of xlsxwriter."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        argument = cause.args[0] if cause.args and isinstance(cause.args[0], BaseException) else None
+        cause = argument or cause.__cause__
     return "the disk may be full"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import Note
 from shoal.schema import Dialect
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from shoal.tables.table import Table
 
@@ -86,8 +85,8 @@ class Verifier(Protocol):
     def can_read(self, path: Path, /) -> bool:
         """Return whether the verifier has its own reader for a file."""
 
-    def read_original(self, path: Path, dialect: Dialect, sheet: str | None = None, /) -> Any:
-        """Read a file in the verifier's own form."""
+    def read_original(self, path: Path, dialect: Dialect, sheet: str | None, step: Callable[[int], None], /) -> Any:
+        """Read a file in the verifier's own form; step is called with the number of rows read so far."""
 
     def source_rows(self, path: Path, dialect: Dialect, names: Sequence[str], /) -> Rows:
         """Read columns of a file, block by block."""
@@ -151,8 +150,13 @@ class Source(Protocol):
     def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
         """Have the verifier read these columns of the original, block by block."""
 
-    def verify_columns(self, verifier: Verifier) -> Any:
-        """Have the verifier read the whole original, by column name."""
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Any:
+        """Have the verifier read the complete original, by column name.
+
+        Args:
+            verifier: The readers of the verifier.
+            step: Called with the number of rows read so far; it may raise.
+        """
 
     def guarded(self) -> AbstractContextManager[None]:
         """Turn errors of the engine into a FileError without a cell of the table."""

@@ -7,7 +7,7 @@ sees the same cells. DuckDB counts, recodes and sorts the copy.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -193,9 +193,9 @@ class DuckSource:
         """Have the verifier read these columns of the file, block by block."""
         return verifier.source_rows(self._path, self._dialect or Dialect(), names)
 
-    def verify_columns(self, verifier: Verifier) -> Any:
-        """Have the verifier read the whole file, by column name."""
-        return verifier.read_original(self._path, self._dialect or Dialect())
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Any:
+        """Have the verifier read the complete file, by column name."""
+        return verifier.read_original(self._path, self._dialect or Dialect(), None, step)
 
     def check_unchanged(self) -> None:
         """Raise an InputError if the file changed since it was read."""

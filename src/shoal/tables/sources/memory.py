@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +79,7 @@ class TableSource:
 
             assert self._path is not None
             watch.stage("reading")
-            self._table = read_table(self._path, **self._options)
+            self._table = read_table(self._path, **self._options, watch=watch)
         return nullcontext(self)
 
     def check(self, names: Sequence[str]) -> None:
@@ -131,10 +131,10 @@ class TableSource:
             return verifier.source_rows(self.path, self.table.dialect or Dialect(), names)
         return (list(map(list, block.select(names).iter_rows())) for block in self.blocks())
 
-    def verify_columns(self, verifier: Verifier) -> Any:
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Any:
         """Have the verifier read the file again; a frame, or a file that only we can read, is passed on as text."""
         if self.path is not None and verifier.can_read(self.path):
-            return verifier.read_original(self.path, self.table.dialect or Dialect(), self.table.sheet)
+            return verifier.read_original(self.path, self.table.dialect or Dialect(), self.table.sheet, step)
         return {name: self.table.frame[name].to_list() for name in self.names}
 
     def guarded(self) -> AbstractContextManager[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,9 +169,12 @@ class PostgresSource:
         """Have the verifier read these columns of the table, block by block."""
         return verifier.table_rows(self.connection, (self.relation.schema, self.relation.name), names)
 
-    def verify_columns(self, verifier: Verifier) -> Any:
-        """Have the verifier read the whole table, by column name."""
-        rows = [row for block in self.verify_rows(verifier, self.names) for row in block]
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Any:
+        """Have the verifier read the complete table, by column name."""
+        rows: list[list[str]] = []
+        for block in self.verify_rows(verifier, self.names):
+            rows += block
+            step(len(rows))
         return dict(zip(self.names, zip(*rows, strict=True), strict=True))
 
     def signature(self, key: bytes) -> str:
@@ -194,8 +197,8 @@ class PostgresSource:
             return Snapshot(str(ask(self.connection, "select pg_export_snapshot()")[0][0]), self.relation)
 
     def guarded(self) -> AbstractContextManager[None]:
-        """Turn errors of the server into a FileError."""
-        return guarded(self.place, self.connection)
+        """Turn errors of the server into a FileError; end a running query if the caller cancels."""
+        return guarded(self.place, self.connection, self._watch)
 
     def text(self, name: str) -> str:
         """Return the SQL that gives the text of a column's cells."""

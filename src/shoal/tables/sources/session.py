@@ -9,10 +9,12 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, InputError, UsageError
 from shoal.tables.sources.url import TableURL
+from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,6 +33,7 @@ SETTINGS = {
     "search_path": "pg_catalog",
 }
 CONNECT_SECONDS = 10
+POLL_SECONDS = 0.2
 REASONS = {
     "42P01": "no such table. Name it with ?table=schema.name",
     "42501": "the role may not do this, or row-level security would hide rows from it. Ask its owner for the right",
@@ -94,19 +97,48 @@ def _reason(error: psycopg.Error, password: Any) -> str:
 
 
 @contextmanager
-def guarded(place: str, connection: psycopg.Connection[Any] | None = None) -> Iterator[None]:
-    """Turn what the server refuses into a FileError without a cell of the table."""
+def guarded(place: str, connection: psycopg.Connection[Any] | None = None, watch: Watch = UNWATCHED) -> Iterator[None]:
+    """Turn errors of the server into a FileError without a cell of the table.
+
+    Args:
+        place: The table, for messages.
+        connection: The session.
+        watch: If its caller cancels the run, a running query is ended.
+    """
     import psycopg
 
     try:
-        yield
+        with _cancelling(connection, watch):
+            yield
     except UnicodeError:
-        raise InputError(f"{place}: holds text that is not valid in the encoding of its database.") from None
+        raise InputError(f"{place}: contains text that is not valid in the encoding of its database.") from None
     except psycopg.Error as error:
+        watch.check()
         if (connection is not None and connection.closed) or (error.sqlstate or "").startswith(("08", "57P")):
             raise FileError(f"{place}: the connection was lost; nothing was written. Run again.") from None
         reason = REASONS.get(error.sqlstate or "", f"the server refused a query (SQLSTATE {error.sqlstate or 'none'})")
         raise FileError(f"{place}: {reason}.") from None
+
+
+@contextmanager
+def _cancelling(connection: psycopg.Connection[Any] | None, watch: Watch) -> Iterator[None]:
+    """Ask several times a second whether the run was cancelled, and end the running query if so."""
+    if connection is None or not watch.can_cancel:
+        yield
+        return
+    done = Event()
+
+    def poll() -> None:
+        while not done.wait(POLL_SECONDS):
+            if watch.cancelled():
+                connection.cancel()
+                return
+
+    Thread(target=poll, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 def quote(name: str) -> str:

@@ -6,16 +6,16 @@ target is as it was, and no staging table remains.
 
 from __future__ import annotations
 
-import csv
 import secrets
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from shoal.errors import FileError, InputError, UsageError, setting
+from shoal.tables.formats.blocks import open_blocks
 from shoal.tables.formats.sniff import Format
 from shoal.tables.sources.base import Recoding, Snapshot, Source
 from shoal.tables.sources.postgres import select_recoded
@@ -195,8 +195,9 @@ class TableTarget:
             ask(self.connection, f"create table {self._sql()} ({columns})")
             statement = f"copy {self._sql()} from stdin".replace("%%", "%")
             if len(names) == 1:  # a line \\. would end the data, and an empty line is quoted
-                with open(path, newline="", encoding="utf-8") as lines, self._copy(statement) as copy:
-                    for (cell,) in islice(csv.reader(lines), 1, None):
+                blocks = open_blocks(path, delimiter=",", encoding="utf-8", header=True)
+                with self._copy(statement) as copy:
+                    for (cell,) in chain.from_iterable(frame.iter_rows() for frame in blocks.frames):
                         copy.write_row((cell or None,))
                 return
             with open(path, "rb") as file, self._copy(f"{statement} (format csv, header true)") as copy:

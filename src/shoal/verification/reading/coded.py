@@ -9,10 +9,10 @@ import codecs
 import gzip
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,11 @@ from shoal.verification.verdict import MOST_VIOLATIONS, Violation
 __all__ = [
     "CodedColumn",
     "CodedTable",
+    "Step",
     "Tally",
     "TextReader",
     "code_columns",
+    "ignore_step",
     "read_original",
     "read_written",
     "refuse_doubles",
@@ -36,6 +38,8 @@ __all__ = [
 
 PathName = str | os.PathLike[str]
 Codes = NDArray[np.int32]
+Step = Callable[[int], None]
+Block = TypeVar("Block")
 
 TEXTUAL = ("csv", "gzip")  # text in which releases are written
 MOST_BYTES = 1 << 30  # of one cell
@@ -139,7 +143,11 @@ def _code(blocks: Iterable[list[str]]) -> CodedColumn:
     return CodedColumn([cell.decode() for cell in coder.cells()], _codes(coder.codes()))
 
 
-def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) -> CodedTable:
+def ignore_step(n_rows: int) -> None:
+    """Ignore how many rows were examined."""
+
+
+def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, step: Step = ignore_step) -> CodedTable:
     """Read an original with the verifier's own readers: CSV in the declared dialect, Parquet, or a sheet of a workbook.
 
     Blank lines are skipped. Without a header the columns are called column1, column2 and so on.
@@ -148,6 +156,7 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) ->
         path: The file.
         dialect: How the file is written.
         sheet: The sheet of a workbook; the first visible one by default.
+        step: Called with the number of rows read so far; it may raise to end the reading.
 
     Raises:
         InputError: The file cannot be read as a table.
@@ -155,20 +164,24 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None) ->
     """
     kind = files.kind_of(path)
     if kind in (*TEXTUAL, "zstd"):
-        tokenizer = TextReader(path, dialect).read()
+        tokenizer = TextReader(path, dialect).read(step)
         table = tokenizer.table()
         if table.ragged_rows.times:
             raise tokenizer.ragged_error()
     else:
-        table = _read_rows(path, kind, sheet, keep_blank=False, header=dialect.header or kind == "parquet")
+        table = _read_rows(path, kind, sheet, keep_blank=False, header=dialect.header or kind == "parquet", step=step)
     if not table.names:
         raise files.UnreadableError(path, "the file is empty; it should contain a table")
     refuse_doubles(f"{os.fspath(path)}: ", table.names)
     return table
 
 
-def read_written(path: PathName) -> CodedTable:
+def read_written(path: PathName, step: Step = ignore_step) -> CodedTable:
     """Read a release strictly as releases are written; the `faults` of the table list what departs from that.
+
+    Args:
+        path: The file.
+        step: Called with the number of rows read so far; it may raise to end the reading.
 
     Raises:
         UnreadableError: The file cannot be split into rows and cells.
@@ -176,10 +189,10 @@ def read_written(path: PathName) -> CodedTable:
     """
     kind = files.kind_of(path)
     if kind in TEXTUAL:
-        return TextReader(path, Dialect()).read().table()
+        return TextReader(path, Dialect()).read(step).table()
     if kind == "zstd":
         raise files.UnreadableError(path, "it is compressed with Zstandard, in which no release is written")
-    return _read_rows(path, kind, None, keep_blank=True, header=True)
+    return _read_rows(path, kind, None, keep_blank=True, header=True, step=step)
 
 
 class TextReader:
@@ -197,10 +210,10 @@ class TextReader:
         )
         self._has_mark = False
 
-    def read(self) -> TextReader:
-        """Read the whole file."""
+    def read(self, step: Step = ignore_step) -> TextReader:
+        """Read the whole file; step is called with the number of rows so far."""
         for _ in self._feed():
-            pass
+            step(self._tokenizer.rows)
         return self
 
     def chunks(self) -> Iterator[list[list[str]]]:
@@ -313,7 +326,9 @@ def _utf8_blocks(path: PathName, encoding: str) -> Iterator[bytes]:
         raise files.unreadable(path, error) from None
 
 
-def _read_rows(path: PathName, kind: str, sheet: str | None, *, keep_blank: bool, header: bool) -> CodedTable:
+def _read_rows(
+    path: PathName, kind: str, sheet: str | None, *, keep_blank: bool, header: bool, step: Step
+) -> CodedTable:
     """Read a file whose cells are typed, or that is not read as bytes."""
     if kind in ("arrow", "arrow stream"):
         raise files.UnreadableError(
@@ -323,15 +338,24 @@ def _read_rows(path: PathName, kind: str, sheet: str | None, *, keep_blank: bool
         )
     if kind == "parquet":
         names, columns = files.parquet_columns(path)
-        coded = [_code(blocks) for blocks in columns]
+        coded = [_code(_stepped(blocks, step)) for blocks in columns]
         return CodedTable(names, coded, len(coded[0].codes) if coded else 0)
-    rows = chain.from_iterable(workbook.excel_rows(path, BLOCK_ROWS, sheet=sheet, keep_blank=keep_blank))
-    cells: list[list[str]] = [row for row in rows if row]
+    blocks = _stepped(workbook.excel_rows(path, BLOCK_ROWS, sheet=sheet, keep_blank=keep_blank), step)
+    cells: list[list[str]] = [row for row in chain.from_iterable(blocks) if row]
     if not cells:
         return CodedTable([], [], 0)
     names = cells.pop(0) if header else [f"column{n}" for n in range(1, len(cells[0]) + 1)]
     columns_of_text: list[Any] = list(zip(*cells, strict=True)) or [()] * len(names)
     return CodedTable(list(names), [_code([list(column)]) for column in columns_of_text], len(cells))
+
+
+def _stepped(blocks: Iterable[list[Block]], step: Step) -> Iterator[list[Block]]:
+    """Pass blocks on, calling step with the number of rows so far."""
+    n_read = 0
+    for block in blocks:
+        n_read += len(block)
+        step(n_read)
+        yield block
 
 
 def refuse_doubles(where: str, names: Sequence[str]) -> None:

@@ -161,10 +161,10 @@ def test_content_tells_the_format(tmp_path: Path, name: str) -> None:
         ("t.csv", b"BZh91AY", "bzip2"),
         ("t.db", b"SQLite format 3\0", "SQLite"),
         ("t.pkl", b"\x80\x05\x95" + b"\0" * 20, "pickle, which may run code"),
-        ("t.csv.gz", gzip.compress(b"PAR1 and more", mtime=0), "what is compressed in it is not CSV text"),
-        ("t.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-12], "damaged or cut short"),
-        ("t.csv.zst", zstd(TEXT.encode() * 99)[:-9], "damaged or cut short"),
-        ("t.parquet", b"PAR1\0\0\0\0" * 9, "cut short"),
+        ("t.csv.gz", gzip.compress(b"PAR1 and more", mtime=0), "the compressed file inside it is not CSV text"),
+        ("t.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-12], "damaged or truncated"),
+        ("t.csv.zst", zstd(TEXT.encode() * 99)[:-9], "damaged or truncated"),
+        ("t.parquet", b"PAR1\0\0\0\0" * 9, "truncated"),
         ("t.parquet", b"PAR1" + b"\0" * 99 + b"\x10\0\0\0PAR1", "cannot be read as Parquet"),
         ("t.arrow", b"ARROW1\0\0" + b"\x07" * 99, "cannot be read as Arrow"),
         ("t.arrow", b"\xff\xff\xff\xff" + b"\x07" * 99, "cannot be read as an Arrow IPC stream"),
@@ -277,7 +277,7 @@ def test_truncated_parquet(tmp_path: Path, cut: float) -> None:
     pq.write_table(typed(), path)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * cut)])
-    with pytest.raises(InputError, match="cut short"):
+    with pytest.raises(InputError, match="truncated"):
         read_table(path)
 
 
