@@ -285,7 +285,7 @@ def test_range_from_high_to_low_cannot_be_read() -> None:
 def test_measures_take_no_k_but_a_positive_whole_number(k: Any) -> None:
     """B04."""
     frame = pl.DataFrame({"x": ["1", "9"]})
-    with pytest.raises(UsageError, match="is not a positive whole number"):
+    with pytest.raises(UsageError, match="is not a positive integer"):
         shoal.measure(frame, frame, qi=["x"], k=k)
 
 

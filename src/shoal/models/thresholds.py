@@ -43,7 +43,7 @@ def whole_number(model: str, name: str, value: object) -> int:
     except TypeError:
         number = 0
     if isinstance(value, bool) or number < 1:
-        raise UsageError(f"{model}: {name}={value!r} is not a positive whole number.")
+        raise UsageError(f"{model}: {name}={value!r} is not a positive integer.")
     return number
 
 

@@ -233,8 +233,8 @@ def test_all_goals_out_of_reach_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("distinct-l salary l=0", "l='0' is not a positive whole number"),
-        ("distinct-l salary l=2.5", "l='2.5' is not a positive whole number"),
+        ("distinct-l salary l=0", "l='0' is not a positive integer"),
+        ("distinct-l salary l=2.5", "l='2.5' is not a positive integer"),
         ("entropy-l salary l=0.5", "l='0.5' is not a number from 1 on"),
         ("t-closeness salary t=-0.1", "t='-0.1' is not a number from 0 to 1"),
         ("t-closeness salary t=5", "t='5' is not a number from 0 to 1"),
@@ -246,7 +246,7 @@ def test_all_goals_out_of_reach_are_told_at_once() -> None:
         ("beta-likeness salary beta=1 enhanced=yes", "enhanced='yes' is not true or false"),
         ("delta-presence low=0.5 high=0.2", "low=0.5 is above high=0.2"),
         ("average-risk limit=0", "limit=0 cannot be met by any release"),
-        ("k-map k=none", "k='none' is not a positive whole number"),
+        ("k-map k=none", "k='none' is not a positive integer"),
         ("entropi-l salary l=2", "model 'entropi-l' is not known. Did you mean 'entropy-l'"),
         ("zzz", "model 'zzz' is not known. Models: distinct-l"),
         ("entropy-l salary m=2", "model 'entropy-l' has no field 'm'. Its fields: column, l"),

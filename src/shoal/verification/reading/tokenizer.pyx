@@ -2,7 +2,7 @@
 """The verifier's own tokenizer of CSV bytes: one code per cell, and the distinct cells of each column.
 
 Every byte is accounted for. The dialect is declared, never guessed; whatever departs from RFC 4180 is counted with the
-place of its first occurrence. Shares no code with the reader of releases. Twin: tests/naive/tokenizer.py.
+place of its first occurrence. Shares no code with the reader of releases. Twin: Python's csv module.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -199,15 +199,26 @@ cdef class Tokenizer:
         return distinct_cells(self.columns[column])
 
     def take_rows(self) -> list[list[bytes]]:
-        """Return the rows that were split since the last call, and forget them: memory does not grow with the file."""
-        cdef Py_ssize_t i
+        """Return the rows that were completed since the last call, and forget them: memory does not grow with the file.
+
+        Cells of a record whose end has not been seen yet are kept for the next call.
+        """
+        cdef Py_ssize_t i, n_complete
         cdef list texts, columns = []
-        cdef int32_t code
+        cdef vector[int32_t] codes
+        cdef bytes begun
+        if self.width == 0:
+            return []
+        n_complete = self.columns[self.width - 1].codes.size()  # place is below width here: the last cell ends a record
         for i in range(self.width):
             texts = distinct_cells(self.columns[i])
-            columns.append([texts[code] for code in self.columns[i].codes])
+            codes = self.columns[i].codes
+            columns.append([texts[code] for code in codes[:n_complete]])
             del self.columns[i]
             self.columns[i] = new Dictionary()
+            if <Py_ssize_t>codes.size() > n_complete:
+                begun = texts[codes[n_complete]]
+                self.columns[i].codes.push_back(self.columns[i].code_of(<const uint8_t*><const char*>begun, len(begun)))
         self.numbers.clear()
         return [list(row) for row in zip(*columns)]
 
