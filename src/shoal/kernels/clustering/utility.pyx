@@ -331,14 +331,14 @@ cdef class Utility:
         cdef vector[int64_t] worth, sums, dropped_worth, dropped_sums
         cdef vector[uint8_t] starred
         cdef Py_ssize_t a
+        cdef int64_t span
         if self.may_suppress != ROWS or self.roster.rows[own] > self.room_for_rows:
             return False
         self.outcome(own, i, worth, sums, starred)
         self.weigh(dropped_worth, NULL, self.roster.number.data() + own, NULL)
         for a in range(self.q):
-            dropped_sums.push_back(
-                self.sums[a] + (self.forms.each[a].full + self.ones[a] - self.spans[own * self.q + a]) * self.roster.rows[own]
-            )
+            span = self.forms.each[a].full + self.ones[a]
+            dropped_sums.push_back(self.sums[a] + (span - self.spans[own * self.q + a]) * self.roster.rows[own])
         return compare_sums(dropped_worth, dropped_sums, worth, sums) > 0
 
     cdef void drop(self, int32_t number) noexcept nogil:
@@ -389,7 +389,9 @@ cdef class Utility:
         """Make a group of these members, which are sorted."""
         cdef Py_ssize_t i, a, w, at = <Py_ssize_t>self.roster.number.size()
         cdef int64_t span
+        cdef const uint64_t* words
         enter_group(self.forms, self.codes, self.k, members, self.roster)
+        words = self.roster.words.data() + at * self.width
         self.sides.resize((at + 1) * 2 * self.n_words, 0)
         for i in range(<Py_ssize_t>members.size()):
             for w in range(2 * self.n_words):
@@ -400,9 +402,7 @@ cdef class Utility:
             self.is_special[at] |= starred[a]
             span = self.forms.each[a].full
             if not starred[a]:
-                span = form_price(
-                    &self.forms.each[a], self.roster.words.data() + at * self.width, self.roster.words.data() + at * self.width
-                )
+                span = form_price(&self.forms.each[a], words, words)
             self.spans.push_back(span + self.ones[a])
             self.sums[a] += (span + self.ones[a]) * self.roster.rows[at]
         for i in range(<Py_ssize_t>self.breaks.size()):
@@ -411,7 +411,8 @@ cdef class Utility:
 
     cdef void close(self, int32_t number) noexcept nogil:
         """Remove a group; the last group moves to its place."""
-        cdef Py_ssize_t i, at = self.roster.place[number], last = <Py_ssize_t>self.roster.number.size() - 1, two = 2 * self.n_words
+        cdef Py_ssize_t i, at = self.roster.place[number], last = <Py_ssize_t>self.roster.number.size() - 1
+        cdef Py_ssize_t two = 2 * self.n_words
         for i in range(<Py_ssize_t>self.breaks.size()):
             self.breaks[i] -= self.group_breaks(at, i)
         for i in range(self.q):
