@@ -43,7 +43,7 @@ def merge_failing(
     tuples, groups = distinct_members(encoded, labels)
     rows = np.ones(len(tuples), dtype=np.int64)  # the price of a union does not depend on numbers of rows
     forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
-    merging = Merging(encoded.tuples, tuples, rows, groups, tuple(forms), 1, False)
+    merging = Merging(encoded.tuples, tuples, rows, groups, forms, 1, False)
     n_groups = int(labels.max()) + 1
     number = np.arange(n_groups, dtype=np.int32)  # the kernel's number of each group; it never reuses one
     while (failing := failing_groups(encoded, models, labels)).any():

@@ -57,7 +57,7 @@ def common_scale(denominators: Iterable[int], most: int) -> int:
 
 
 class Forms(NamedTuple):
-    """The attributes as arrays for the kernels that price groups; in the order of their arguments."""
+    """The attributes as arrays; the kernels that price groups read them by name, see `union_price.pxd`."""
 
     kinds: NDArray[np.uint8]
     cards: NDArray[np.int64]

@@ -53,5 +53,5 @@ def join_nearest(encoded: Encoded, labels: NDArray[np.int32], rest: NDArray[np.i
 
     labels = labels.copy()
     forms = lay_forms(encoded, most=2**61 // (encoded.n_rows * len(encoded.attributes)))
-    join_groups(encoded.tuples, encoded.row_tuple, *forms, rest, int(labels.max()) + 1, labels)
+    join_groups(encoded.tuples, encoded.row_tuple, forms, rest, int(labels.max()) + 1, labels)
     return labels

@@ -1,18 +1,17 @@
 # distutils: language = c++
 """Merge groups, smallest first, with the group that gives the cheapest union. Twin: tests/naive/bottom_up.py."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
-from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, unite, union_price, write_tuple
+from shoal.kernels.clustering.roster cimport (
+    Piece, Roster, enter_group, pop_smallest, sorted_numbers, strike_group, write_pieces,
+)
+from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, union_price, write_tuple
 
-ctypedef pair[int32_t, int64_t] Piece           # a tuple, and the number of its rows
 ctypedef pair[int64_t, int32_t] Near            # a price, and a tuple
-ctypedef pair[int32_t, int32_t] Named           # the lowest tuple of a group, and its number
-ctypedef pair[int64_t, Named] Small             # its rows; all negated, so that the smallest is on top
 
 
 cdef class Merging:
@@ -22,15 +21,9 @@ cdef class Merging:
     cdef const int32_t[:, ::1] codes
     cdef object kept                            # keeps the arrays alive that the forms point into
     cdef Py_ssize_t width
-    cdef int64_t k, n_small
+    cdef int64_t k
     cdef bint splits
-    cdef vector[uint64_t] words                 # of the existing groups, one after another
-    cdef vector[int32_t] number                 # of the group at each of these places
-    cdef vector[int64_t] rows                   # of the existing groups
-    cdef vector[int32_t] lowest                 # their lowest tuples
-    cdef vector[int32_t] place                  # of each group, -1 if it no longer exists
-    cdef vector[vector[Piece]] members          # of each group, sorted
-    cdef priority_queue[Small] queue
+    cdef Roster roster
 
     def __init__(
         self,
@@ -38,14 +31,14 @@ cdef class Merging:
         const int32_t[::1] tuples,          # IN  tuple of each piece (some rows of a tuple)
         const int64_t[::1] rows,            # IN  rows of each piece
         const int32_t[::1] groups,          # IN  initial group of each piece, numbered without gaps
-        object forms,                       # IN  the attributes: the arguments of lay_forms
+        object forms,                       # IN  the attributes: the arrays that lay_forms reads
         int64_t k,                          # IN  minimum rows of a group
         bint splits,                        # IN  whether groups of at least 2 k rows are split
     ):
         cdef Py_ssize_t i, n_groups = 0
         cdef vector[vector[Piece]] begun
-        self.codes, self.kept, self.k, self.splits, self.n_small = codes, forms, k, splits, 0
-        lay(forms, self.forms)
+        self.codes, self.kept, self.k, self.splits = codes, forms, k, splits
+        lay_forms(forms, self.forms)
         self.width = self.forms.width
         for i in range(groups.shape[0]):
             n_groups = max(n_groups, groups[i] + 1)
@@ -59,10 +52,10 @@ cdef class Merging:
     def merge(self, int64_t n_steps) -> int:
         """Merge n_steps small groups; return the number of small groups left. Cost of a step: O(q) for each group."""
         with nogil:
-            while n_steps > 0 and self.n_small > 0:
+            while n_steps > 0 and self.roster.n_small > 0:
                 self.step()
                 n_steps -= 1
-        return self.n_small
+        return self.roster.n_small
 
     def merge_each(
         self,
@@ -76,43 +69,30 @@ cdef class Merging:
         with nogil:
             for i in range(numbers.shape[0]):
                 one = numbers[i]
-                if self.place[one] < 0 or self.number.size() < 2:
+                if self.roster.place[one] < 0 or self.roster.number.size() < 2:
                     continue
-                other = self.tightest(self.place[one])
+                other = self.tightest(self.roster.place[one])
                 all_members.clear()
-                join(self.members[one], self.members[other], all_members)
+                join(self.roster.members[one], self.roster.members[other], all_members)
                 self.close(one)
                 self.close(other)
-                parents[one] = parents[other] = <int32_t>self.place.size()
+                parents[one] = parents[other] = <int32_t>self.roster.place.size()
                 self.open(all_members)
-        return <int64_t>self.number.size()
+        return <int64_t>self.roster.number.size()
 
     def pieces(self, int32_t[::1] tuples, int64_t[::1] rows, int32_t[::1] groups) -> int:
         """Write the pieces of all groups, renumbered, as far as there is room; return the number of pieces.
 
         tuples, rows and groups are OUT: the tuple, the rows and the group of each piece.
         """
-        cdef Py_ssize_t i, j, n = 0
-        cdef vector[int32_t] numbers = self.number
-        cpp_sort(numbers.begin(), numbers.end())
-        for i in range(<Py_ssize_t>numbers.size()):
-            for j in range(<Py_ssize_t>self.members[numbers[i]].size()):
-                if n < tuples.shape[0]:
-                    tuples[n] = self.members[numbers[i]][j].first
-                    rows[n] = self.members[numbers[i]][j].second
-                    groups[n] = <int32_t>i
-                n += 1
-        return n
+        return write_pieces(self.roster, sorted_numbers(self.roster), tuples, rows, groups)
 
     cdef void step(self) noexcept nogil:
         """Merge the group with the fewest rows, ties by lowest tuple; split the result if it has 2 k rows."""
-        cdef int32_t one = -1, other
+        cdef int32_t one = pop_smallest(self.roster), other
         cdef vector[Piece] all_members
-        while one < 0 or self.place[one] < 0:
-            one = -self.queue.top().second.second
-            self.queue.pop()
-        other = self.tightest(self.place[one])
-        join(self.members[one], self.members[other], all_members)
+        other = self.tightest(self.roster.place[one])
+        join(self.roster.members[one], self.roster.members[other], all_members)
         self.close(one)
         self.close(other)
         if self.splits:
@@ -124,22 +104,22 @@ cdef class Merging:
         """Return the group with the cheapest union; ties by fewest rows, then by lowest tuple."""
         cdef Py_ssize_t i, best = -1
         cdef int64_t price, least = NO_LIMIT
-        cdef const uint64_t* x = self.words.data() + own * self.width
-        cdef const uint64_t* y = self.words.data()
-        for i in range(<Py_ssize_t>self.number.size()):
+        cdef const uint64_t* x = self.roster.words.data() + own * self.width
+        cdef const uint64_t* y = self.roster.words.data()
+        for i in range(<Py_ssize_t>self.roster.number.size()):
             if i != own:
                 price = union_price(self.forms, x, y, least)
                 if price < least or (price == least and (best < 0 or self.before(i, best))):
                     best, least = i, price
             y += self.width
-        return self.number[best]
+        return self.roster.number[best]
 
     cdef bint before(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        if self.rows[i] != self.rows[j]:
-            return self.rows[i] < self.rows[j]
-        if self.lowest[i] != self.lowest[j]:
-            return self.lowest[i] < self.lowest[j]
-        return self.number[i] < self.number[j]
+        if self.roster.rows[i] != self.roster.rows[j]:
+            return self.roster.rows[i] < self.roster.rows[j]
+        if self.roster.lowest[i] != self.roster.lowest[j]:
+            return self.roster.lowest[i] < self.roster.lowest[j]
+        return self.roster.number[i] < self.roster.number[j]
 
     cdef bint divisible(self, const vector[Piece]& members) noexcept nogil:
         cdef Py_ssize_t i
@@ -194,54 +174,10 @@ cdef class Merging:
         return far
 
     cdef void open(self, const vector[Piece]& members) noexcept nogil:
-        """Make a group of these members, which are sorted."""
-        cdef Py_ssize_t i, begin = <Py_ssize_t>self.words.size()
-        cdef int32_t number = <int32_t>self.place.size()
-        cdef int64_t rows = 0
-        cdef vector[uint64_t] one
-        one.resize(self.width)
-        self.words.resize(begin + self.width)
-        for i in range(<Py_ssize_t>members.size()):
-            rows += members[i].second
-            write_tuple(self.forms, &self.codes[members[i].first, 0], one.data())
-            if i == 0:
-                write_tuple(self.forms, &self.codes[members[i].first, 0], self.words.data() + begin)
-            else:
-                unite(self.forms, self.words.data() + begin, one.data())
-        self.place.push_back(<int32_t>self.number.size())
-        self.number.push_back(number)
-        self.rows.push_back(rows)
-        self.lowest.push_back(members[0].first)
-        self.members.push_back(members)
-        if rows < self.k:
-            self.n_small += 1
-            self.queue.push(Small(-rows, Named(-members[0].first, -number)))
+        enter_group(self.forms, self.codes, self.k, members, self.roster)
 
     cdef void close(self, int32_t number) noexcept nogil:
-        """Remove a group; the last group moves to its place."""
-        cdef Py_ssize_t w, at = self.place[number], last = <Py_ssize_t>self.number.size() - 1
-        self.n_small -= self.rows[at] < self.k
-        for w in range(self.width):
-            self.words[at * self.width + w] = self.words[last * self.width + w]
-        self.number[at] = self.number[last]
-        self.rows[at] = self.rows[last]
-        self.lowest[at] = self.lowest[last]
-        self.place[self.number[at]] = <int32_t>at
-        self.place[number] = -1
-        self.members[number].clear()
-        self.number.pop_back()
-        self.rows.pop_back()
-        self.lowest.pop_back()
-        self.words.resize(last * self.width)
-
-
-cdef void lay(object forms, Forms& laid):
-    """Lay out the attributes; the arrays must outlive the forms."""
-    cdef const uint8_t[::1] kinds = forms[0]
-    cdef const int64_t[::1] cards = forms[1], units = forms[2], firsts = forms[3], fulls = forms[4], places = forms[5]
-    cdef const int64_t[::1] starts = forms[6], node_starts = forms[8], leaf_starts = forms[10]
-    cdef const int32_t[::1] nodes = forms[7], leaves = forms[9]
-    lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, laid)
+        strike_group(self.forms, self.k, number, self.roster)
 
 
 cdef void join(const vector[Piece]& one, const vector[Piece]& other, vector[Piece]& out) noexcept nogil:

@@ -1,7 +1,7 @@
 # distutils: language = c++
 """Put ungrouped rows into the group to which they add the least loss. Twin: tests/naive/leftovers.py."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, unite, union_price, write_tuple
@@ -10,17 +10,7 @@ from shoal.kernels.clustering.union_price cimport NO_LIMIT, Forms, lay_forms, un
 def join_groups(
     const int32_t[:, ::1] codes,        # IN  codes of each tuple
     const int32_t[::1] row_tuple,       # IN  tuple of each row
-    const uint8_t[::1] kinds,           # IN  this and the next ten: the attributes, see lay_forms
-    const int64_t[::1] cards,
-    const int64_t[::1] units,
-    const int64_t[::1] firsts,
-    const int64_t[::1] fulls,
-    const int64_t[::1] places,
-    const int64_t[::1] starts,
-    const int32_t[::1] nodes,
-    const int64_t[::1] node_starts,
-    const int32_t[::1] leaves,
-    const int64_t[::1] leaf_starts,
+    object arrays,                      # IN  the attributes: the arrays that lay_forms reads
     const int64_t[::1] rest,            # IN  ungrouped rows, in the order in which they are placed
     int64_t n_groups,                   # IN  number of groups
     int32_t[::1] labels,                # IN and OUT  group of each row, negative for none
@@ -34,8 +24,8 @@ def join_groups(
     cdef vector[int64_t] sizes, prices
     cdef Py_ssize_t i, g, best
     cdef int64_t price, least, added
+    lay_forms(arrays, forms)
     with nogil:
-        lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, forms)
         words.resize(n_groups * forms.width)
         one.resize(forms.width)
         sizes.assign(n_groups, 0)

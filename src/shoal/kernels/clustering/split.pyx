@@ -34,16 +34,12 @@ cdef class Splitting:
         const int32_t[:, ::1] codes,        # IN  codes of each tuple
         const int64_t[::1] counts,          # IN  rows of each tuple
         const uint64_t[::1] draws,           # IN  a random number for each tuple; tuples choose a side in this order
-        object forms,                       # IN  the attributes: the arguments of lay_forms
+        object forms,                       # IN  the attributes: the arrays that lay_forms reads
         int64_t k,                          # IN  groups of at least 2 k rows are split
     ):
-        cdef const uint8_t[::1] kinds = forms[0]
-        cdef const int64_t[::1] cards = forms[1], units = forms[2], firsts = forms[3], fulls = forms[4]
-        cdef const int64_t[::1] places = forms[5], starts = forms[6], node_starts = forms[8], leaf_starts = forms[10]
-        cdef const int32_t[::1] nodes = forms[7], leaves = forms[9]
         cdef Py_ssize_t i
         self.kept, self.k = forms, k
-        lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, self.forms)
+        lay_forms(forms, self.forms)
         self.width = self.forms.width
         self.words.resize(codes.shape[0] * self.width)
         for i in range(codes.shape[0]):

@@ -47,21 +47,19 @@ cdef inline int64_t count_bits(uint64_t word) noexcept nogil:
     return <int64_t>((word * <uint64_t>0x0101010101010101) >> 56)
 
 
-cdef inline void lay_forms(
-    const uint8_t[::1] kinds,           # IN  of each attribute: 0 for a set, 1 for a range, 2 for a tree
-    const int64_t[::1] cards,           # IN  number of codes of each attribute
-    const int64_t[::1] units,           # IN  price of a step, value or leaf
-    const int64_t[::1] firsts,          # IN  discount of the first value or leaf
-    const int64_t[::1] fulls,           # IN  price of a range that includes missing values
-    const int64_t[::1] places,          # IN  integer position of each code, -1 if missing (ranges only)
-    const int64_t[::1] starts,          # IN  start of each attribute in `places`
-    const int32_t[::1] nodes,           # IN  node of each code at each level, tree after tree
-    const int64_t[::1] node_starts,     # IN  start of each attribute in `nodes`
-    const int32_t[::1] leaves,          # IN  codes below each node, tree after tree
-    const int64_t[::1] leaf_starts,     # IN  start of each attribute in `leaves`
-    Forms& forms,                       # OUT the packed forms
-) noexcept nogil:
-    """Lay out the words of a set."""
+cdef inline int lay_forms(object arrays, Forms& forms) except -1:
+    """Lay out the words of a set; the arrays (shoal.methods.prices.Forms) must outlive the forms."""
+    cdef const uint8_t[::1] kinds = arrays.kinds                # IN  of each attribute: 0 a set, 1 a range, 2 a tree
+    cdef const int64_t[::1] cards = arrays.cards                # IN  number of codes of each attribute
+    cdef const int64_t[::1] units = arrays.units                # IN  price of a step, value or leaf
+    cdef const int64_t[::1] firsts = arrays.firsts              # IN  discount of the first value or leaf
+    cdef const int64_t[::1] fulls = arrays.fulls                # IN  price of a range that includes missing values
+    cdef const int64_t[::1] places = arrays.places              # IN  position of each code, -1 if missing (ranges only)
+    cdef const int64_t[::1] starts = arrays.starts              # IN  start of each attribute in `places`
+    cdef const int32_t[::1] nodes = arrays.nodes                # IN  node of each code at each level, tree after tree
+    cdef const int64_t[::1] node_starts = arrays.node_starts    # IN  start of each attribute in `nodes`
+    cdef const int32_t[::1] leaves = arrays.leaves              # IN  codes below each node, tree after tree
+    cdef const int64_t[::1] leaf_starts = arrays.leaf_starts    # IN  start of each attribute in `leaves`
     cdef Py_ssize_t a
     cdef Form form
     forms.width = 0
@@ -75,6 +73,7 @@ cdef inline void lay_forms(
         forms.width += 2 if form.kind == A_RANGE else 1 if form.kind == A_NODE else (form.card + 63) // 64
         form.end = forms.width
         forms.each.push_back(form)
+    return 0
 
 
 cdef inline void write_tuple(const Forms& forms, const int32_t* codes, uint64_t* words) noexcept nogil:

@@ -4,11 +4,12 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport sort as cpp_sort
-from libcpp.pair cimport pair
-from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
 from shoal.kernels.clustering.fractions cimport compare_sums
+from shoal.kernels.clustering.roster cimport (
+    Piece, Roster, enter_group, pop_smallest, sorted_numbers, strike_group, write_pieces,
+)
 from shoal.kernels.clustering.union_price cimport A_NODE, A_RANGE, Form, Forms, form_price, lay_forms, unite, write_tuple
 
 cdef extern from *:
@@ -16,10 +17,6 @@ cdef extern from *:
     typedef __int128 Wide;
     """
     ctypedef long long Wide
-
-ctypedef pair[int32_t, int64_t] Piece           # a tuple, and the number of its rows
-ctypedef pair[int32_t, int32_t] Named           # the lowest tuple of a group, and its number
-ctypedef pair[int64_t, Named] Small             # its rows; all negated, so that the smallest is on top
 
 cdef enum:
     NOTHING = 0     # may be suppressed
@@ -44,7 +41,7 @@ cdef class Utility:
     cdef const int32_t[:, ::1] codes
     cdef object kept                            # keeps the arrays alive that the forms point into
     cdef Py_ssize_t width, q, n_words
-    cdef int64_t k, n_small, room_for_rows
+    cdef int64_t k, room_for_rows
     cdef int32_t may_suppress
     cdef bint nested                            # ranges of an attribute must not overlap in part
     cdef vector[int64_t] ones                   # span of a single value of each attribute
@@ -59,21 +56,17 @@ cdef class Utility:
     cdef vector[uint8_t] stars_after, broken
     cdef vector[uint64_t] union_sides
     cdef vector[uint64_t] tuple_sides           # of each tuple: words of one side, then of the other
-    cdef vector[uint64_t] words, sides          # of the existing groups, one after another
+    cdef Roster roster
+    cdef vector[uint64_t] sides                 # of the existing groups, one after another
     cdef vector[int64_t] spans
     cdef vector[uint8_t] starred                # whether an attribute of a group is suppressed
-    cdef vector[int64_t] rows
-    cdef vector[int32_t] lowest, number
-    cdef vector[int32_t] place                  # of each group, -1 if it no longer exists
-    cdef vector[vector[Piece]] members
     cdef vector[Piece] dropped                  # suppressed rows
-    cdef priority_queue[Small] queue
 
     def __init__(
         self,
         const int32_t[:, ::1] codes,        # IN  codes of each tuple
         const int64_t[::1] counts,          # IN  rows of each tuple
-        object forms,                       # IN  the attributes: the arguments of lay_forms
+        object forms,                       # IN  the attributes: the arrays that lay_forms reads
         const int64_t[::1] ones,            # IN  span of a single value of each attribute
         const int64_t[::1] bases,           # IN  worth of each attribute without its rules
         const int64_t[::1] rule_worth,      # IN  worth of each rule
@@ -89,14 +82,10 @@ cdef class Utility:
         cdef Py_ssize_t i, w
         cdef vector[Piece] alone
         cdef vector[uint8_t] none
-        cdef const uint8_t[::1] kinds = forms[0]
-        cdef const int64_t[::1] cards = forms[1], units = forms[2], firsts = forms[3], fulls = forms[4]
-        cdef const int64_t[::1] places = forms[5], starts = forms[6], node_starts = forms[8], leaf_starts = forms[10]
-        cdef const int32_t[::1] nodes = forms[7], leaves = forms[9]
-        lay_forms(kinds, cards, units, firsts, fulls, places, starts, nodes, node_starts, leaves, leaf_starts, self.forms)
+        lay_forms(forms, self.forms)
         self.codes, self.kept, self.k, self.may_suppress, self.nested = codes, forms, k, may_suppress, nested
         self.width, self.q, self.n_words = self.forms.width, codes.shape[1], one_side.shape[1]
-        self.room_for_rows, self.n_small = room_for_rows, 0
+        self.room_for_rows = room_for_rows
         for i in range(self.q):
             self.ones.push_back(ones[i])
             self.bases.push_back(bases[i])
@@ -121,29 +110,21 @@ cdef class Utility:
     def merge(self, int64_t n_steps) -> int:
         """Merge n_steps small groups; return the number of small groups left. Cost of a step: O(q) for each group."""
         with nogil:
-            while n_steps > 0 and self.n_small > 0:
+            while n_steps > 0 and self.roster.n_small > 0:
                 self.step()
                 n_steps -= 1
-        return self.n_small
+        return self.roster.n_small
 
     def pieces(self, int32_t[::1] tuples, int64_t[::1] rows, int32_t[::1] groups, uint8_t[:, ::1] starred) -> int:
         """Write all pieces, with renumbered groups and -1 if suppressed, as far as there is room; return their number.
 
         All arguments are OUT: tuple, rows and group of each piece; starred: the suppressed attributes of each group.
         """
-        cdef Py_ssize_t i, j, n = 0
-        cdef vector[int32_t] numbers = self.number
-        cpp_sort(numbers.begin(), numbers.end())
-        for i in range(<Py_ssize_t>numbers.size()):
-            for j in range(<Py_ssize_t>self.members[numbers[i]].size()):
-                if n < tuples.shape[0]:
-                    tuples[n] = self.members[numbers[i]][j].first
-                    rows[n] = self.members[numbers[i]][j].second
-                    groups[n] = <int32_t>i
-                n += 1
-            if i < starred.shape[0]:
-                for j in range(self.q):
-                    starred[i, j] = self.starred[self.place[numbers[i]] * self.q + j]
+        cdef vector[int32_t] numbers = sorted_numbers(self.roster)
+        cdef Py_ssize_t i, j, n = write_pieces(self.roster, numbers, tuples, rows, groups)
+        for i in range(min(<Py_ssize_t>numbers.size(), starred.shape[0])):
+            for j in range(self.q):
+                starred[i, j] = self.starred[self.roster.place[numbers[i]] * self.q + j]
         for j in range(<Py_ssize_t>self.dropped.size()):
             if n < tuples.shape[0]:
                 tuples[n], rows[n], groups[n] = self.dropped[j].first, self.dropped[j].second, -1
@@ -152,25 +133,20 @@ cdef class Utility:
 
     def count(self) -> int:
         """Return the number of groups."""
-        return <int64_t>self.number.size()
+        return <int64_t>self.roster.number.size()
 
     cdef void step(self) noexcept nogil:
         """Merge the group with the fewest rows, ties by lowest tuple, where most research value remains."""
-        cdef int32_t one = -1, other
-        cdef Py_ssize_t own, best
+        cdef int32_t one = pop_smallest(self.roster), other
+        cdef Py_ssize_t own = self.roster.place[one], best = self.find_best(own)
         cdef vector[Piece] members
         cdef vector[uint8_t] starred
-        while one < 0 or self.place[one] < 0:
-            one = -self.queue.top().second.second
-            self.queue.pop()
-        own = self.place[one]
-        best = self.find_best(own)
         if best < 0 or self.better_dropped(own, best):
             self.drop(one)
         else:
             self.choose_stars(own, best, starred)
-            other = self.number[best]
-            join(self.members[one], self.members[other], members)
+            other = self.roster.number[best]
+            join(self.roster.members[one], self.roster.members[other], members)
             self.close(one)
             self.close(other)
             if self.nested:
@@ -196,7 +172,7 @@ cdef class Utility:
         cdef Offer best, offer
         cdef int sign
         best.place = -1
-        for i in range(<Py_ssize_t>self.number.size()):
+        for i in range(<Py_ssize_t>self.roster.number.size()):
             if i == own:
                 continue
             offer = self.weigh_offer(own, i, best)
@@ -209,9 +185,9 @@ cdef class Utility:
         return best.place
 
     cdef bint lower(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        if self.lowest[i] != self.lowest[j]:
-            return self.lowest[i] < self.lowest[j]
-        return self.number[i] < self.number[j]
+        if self.roster.lowest[i] != self.roster.lowest[j]:
+            return self.roster.lowest[i] < self.roster.lowest[j]
+        return self.roster.number[i] < self.roster.number[j]
 
     cdef Offer weigh_offer(self, Py_ssize_t own, Py_ssize_t i, Offer best) noexcept nogil:
         """Compute the loss of a merge; once it exceeds the best loss, any loss above it."""
@@ -220,8 +196,8 @@ cdef class Utility:
         cdef int64_t added
         cdef double value, left
         cdef bint breaks, hides = False
-        cdef const uint64_t* x = self.words.data() + own * self.width
-        cdef const uint64_t* y = self.words.data() + i * self.width
+        cdef const uint64_t* x = self.roster.words.data() + own * self.width
+        cdef const uint64_t* y = self.roster.words.data() + i * self.width
         if self.may_suppress == ATTRIBUTES and self.stars_may_pay(own, i):
             if self.q > MOST_FOR_SUBSETS or self.is_special[own] or self.is_special[i]:
                 return self.weigh_stars(own, i)
@@ -293,8 +269,8 @@ cdef class Utility:
     cdef int64_t added(self, Py_ssize_t a, Py_ssize_t own, Py_ssize_t i, int64_t span) noexcept nogil:
         """Return the increase of the sum of spans of an attribute if a merge has this span."""
         return (
-            span * (self.rows[own] + self.rows[i])
-            - self.spans[own * self.q + a] * self.rows[own] - self.spans[i * self.q + a] * self.rows[i]
+            span * (self.roster.rows[own] + self.roster.rows[i])
+            - self.spans[own * self.q + a] * self.roster.rows[own] - self.spans[i * self.q + a] * self.roster.rows[i]
         )
 
     cdef void outcome(
@@ -304,11 +280,11 @@ cdef class Utility:
         cdef Py_ssize_t a, best = -1
         cdef int64_t span, full
         cdef double gain, most = 0
-        cdef const uint64_t* x = self.words.data() + own * self.width
-        cdef const uint64_t* y = self.words.data() + i * self.width
+        cdef const uint64_t* x = self.roster.words.data() + own * self.width
+        cdef const uint64_t* y = self.roster.words.data() + i * self.width
         starred.assign(self.q, 0)
         self.union_of_sides(own, i, self.union_sides)
-        self.weigh(self.plain, &self.union_sides, self.number.data() + own, self.number.data() + i)
+        self.weigh(self.plain, &self.union_sides, self.roster.number.data() + own, self.roster.number.data() + i)
         worth = self.plain
         sums = self.sums
         for a in range(self.q):
@@ -316,7 +292,7 @@ cdef class Utility:
             sums[a] += self.added(a, own, i, span)
         if self.may_suppress != ATTRIBUTES:
             return
-        self.weigh(self.without, NULL, self.number.data() + own, self.number.data() + i)
+        self.weigh(self.without, NULL, self.roster.number.data() + own, self.roster.number.data() + i)
         self.hidden.resize(self.q)
         for a in range(self.q):
             full = self.forms.each[a].full + self.ones[a]
@@ -355,21 +331,21 @@ cdef class Utility:
         cdef vector[int64_t] worth, sums, dropped_worth, dropped_sums
         cdef vector[uint8_t] starred
         cdef Py_ssize_t a
-        if self.may_suppress != ROWS or self.rows[own] > self.room_for_rows:
+        cdef int64_t span
+        if self.may_suppress != ROWS or self.roster.rows[own] > self.room_for_rows:
             return False
         self.outcome(own, i, worth, sums, starred)
-        self.weigh(dropped_worth, NULL, self.number.data() + own, NULL)
+        self.weigh(dropped_worth, NULL, self.roster.number.data() + own, NULL)
         for a in range(self.q):
-            dropped_sums.push_back(
-                self.sums[a] + (self.forms.each[a].full + self.ones[a] - self.spans[own * self.q + a]) * self.rows[own]
-            )
+            span = self.forms.each[a].full + self.ones[a]
+            dropped_sums.push_back(self.sums[a] + (span - self.spans[own * self.q + a]) * self.roster.rows[own])
         return compare_sums(dropped_worth, dropped_sums, worth, sums) > 0
 
     cdef void drop(self, int32_t number) noexcept nogil:
         """Suppress the rows of a group; they count with the full span."""
-        cdef Py_ssize_t a, at = self.place[number]
-        cdef int64_t rows = self.rows[at]
-        self.dropped.insert(self.dropped.end(), self.members[number].begin(), self.members[number].end())
+        cdef Py_ssize_t a, at = self.roster.place[number]
+        cdef int64_t rows = self.roster.rows[at]
+        self.dropped.insert(self.dropped.end(), self.roster.members[number].begin(), self.roster.members[number].end())
         self.room_for_rows -= rows
         self.close(number)
         for a in range(self.q):
@@ -392,9 +368,9 @@ cdef class Utility:
         for p in range(<Py_ssize_t>self.pair_rule.size()):
             n = self.breaks[p]
             if gone != NULL:
-                n -= self.group_breaks(self.place[gone[0]], p)
+                n -= self.group_breaks(self.roster.place[gone[0]], p)
             if also_gone != NULL:
-                n -= self.group_breaks(self.place[also_gone[0]], p)
+                n -= self.group_breaks(self.roster.place[also_gone[0]], p)
             if sides != NULL:
                 n += is_set(sides.data(), p) and is_set(sides.data() + self.n_words, p)
             if n > 0:
@@ -411,71 +387,43 @@ cdef class Utility:
 
     cdef void open(self, const vector[Piece]& members, const vector[uint8_t]& starred) noexcept nogil:
         """Make a group of these members, which are sorted."""
-        cdef Py_ssize_t i, a, w, at = <Py_ssize_t>self.number.size()
-        cdef int32_t number = <int32_t>self.place.size()
-        cdef int64_t rows = 0, span
-        cdef vector[uint64_t] one
-        one.resize(self.width)
-        self.words.resize((at + 1) * self.width)
+        cdef Py_ssize_t i, a, w, at = <Py_ssize_t>self.roster.number.size()
+        cdef int64_t span
+        cdef const uint64_t* words
+        enter_group(self.forms, self.codes, self.k, members, self.roster)
+        words = self.roster.words.data() + at * self.width
         self.sides.resize((at + 1) * 2 * self.n_words, 0)
         for i in range(<Py_ssize_t>members.size()):
-            rows += members[i].second
-            write_tuple(self.forms, &self.codes[members[i].first, 0], one.data())
-            if i == 0:
-                write_tuple(self.forms, &self.codes[members[i].first, 0], self.words.data() + at * self.width)
-            else:
-                unite(self.forms, self.words.data() + at * self.width, one.data())
             for w in range(2 * self.n_words):
                 self.sides[at * 2 * self.n_words + w] |= self.tuple_sides[members[i].first * 2 * self.n_words + w]
-        self.place.push_back(<int32_t>at)
-        self.number.push_back(number)
-        self.rows.push_back(rows)
-        self.lowest.push_back(members[0].first)
-        self.members.push_back(members)
         self.starred.insert(self.starred.end(), starred.begin(), starred.end())
         self.is_special.push_back(0)
         for a in range(self.q):
             self.is_special[at] |= starred[a]
             span = self.forms.each[a].full
             if not starred[a]:
-                span = form_price(
-                    &self.forms.each[a], self.words.data() + at * self.width, self.words.data() + at * self.width
-                )
+                span = form_price(&self.forms.each[a], words, words)
             self.spans.push_back(span + self.ones[a])
-            self.sums[a] += (span + self.ones[a]) * rows
+            self.sums[a] += (span + self.ones[a]) * self.roster.rows[at]
         for i in range(<Py_ssize_t>self.breaks.size()):
             self.breaks[i] += self.group_breaks(at, i)
             self.is_special[at] |= self.group_breaks(at, i)
-        if rows < self.k:
-            self.n_small += 1
-            self.queue.push(Small(-rows, Named(-members[0].first, -number)))
 
     cdef void close(self, int32_t number) noexcept nogil:
         """Remove a group; the last group moves to its place."""
-        cdef Py_ssize_t i, at = self.place[number], last = <Py_ssize_t>self.number.size() - 1, two = 2 * self.n_words
-        self.n_small -= self.rows[at] < self.k
+        cdef Py_ssize_t i, at = self.roster.place[number], last = <Py_ssize_t>self.roster.number.size() - 1
+        cdef Py_ssize_t two = 2 * self.n_words
         for i in range(<Py_ssize_t>self.breaks.size()):
             self.breaks[i] -= self.group_breaks(at, i)
         for i in range(self.q):
-            self.sums[i] -= self.spans[at * self.q + i] * self.rows[at]
+            self.sums[i] -= self.spans[at * self.q + i] * self.roster.rows[at]
             self.spans[at * self.q + i] = self.spans[last * self.q + i]
             self.starred[at * self.q + i] = self.starred[last * self.q + i]
-        for i in range(self.width):
-            self.words[at * self.width + i] = self.words[last * self.width + i]
         for i in range(two):
             self.sides[at * two + i] = self.sides[last * two + i]
-        self.number[at] = self.number[last]
-        self.rows[at] = self.rows[last]
-        self.lowest[at] = self.lowest[last]
         self.is_special[at] = self.is_special[last]
-        self.place[self.number[at]] = <int32_t>at
-        self.place[number] = -1
-        self.members[number].clear()
-        self.number.pop_back()
-        self.rows.pop_back()
-        self.lowest.pop_back()
         self.is_special.pop_back()
-        self.words.resize(last * self.width)
+        strike_group(self.forms, self.k, number, self.roster)
         self.sides.resize(last * two)
         self.spans.resize(last * self.q)
         self.starred.resize(last * self.q)
@@ -494,18 +442,18 @@ cdef class Utility:
             unite(self.forms, whole.data(), one.data())
         while True:
             found = -1
-            for i in range(<Py_ssize_t>self.number.size()):
-                if found >= 0 and self.members[self.number[i]][0].first > lowest:
+            for i in range(<Py_ssize_t>self.roster.number.size()):
+                if found >= 0 and self.roster.members[self.roster.number[i]][0].first > lowest:
                     continue
                 if self.overlaps(whole.data(), starred, i):
-                    found, lowest = i, self.members[self.number[i]][0].first
+                    found, lowest = i, self.roster.members[self.roster.number[i]][0].first
             if found < 0:
                 break
-            unite(self.forms, whole.data(), self.words.data() + found * self.width)
+            unite(self.forms, whole.data(), self.roster.words.data() + found * self.width)
             more.clear()
-            join(members, self.members[self.number[found]], more)
+            join(members, self.roster.members[self.roster.number[found]], more)
             members.swap(more)
-            self.close(self.number[found])
+            self.close(self.roster.number[found])
 
     cdef bint overlaps(self, const uint64_t* x, const vector[uint8_t]& starred, Py_ssize_t i) noexcept nogil:
         """Say whether a set and a group share values of an attribute while each has values of its own."""
@@ -513,7 +461,7 @@ cdef class Utility:
         cdef int32_t w
         cdef bint shared, own, others
         cdef const Form* form
-        cdef const uint64_t* y = self.words.data() + i * self.width
+        cdef const uint64_t* y = self.roster.words.data() + i * self.width
         for a in range(self.q):
             form = &self.forms.each[a]
             w = form.word

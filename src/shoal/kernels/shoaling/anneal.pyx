@@ -2,14 +2,14 @@
 """Simulated annealing: entries move and swap between the groups of a block. Twin: tests/naive/exchanges.py."""
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport Block, draw, draw_below, load_block
 from shoal.kernels.shoaling.requirement cimport Summary, is_fewer, plus, no_rows, minus, rows_to_borrow
 from shoal.kernels.shoaling.groups cimport (
     MAX_PRICE, Groups, cost_of, find_near, load_groups, add_group, price_exchanged, price_of_pair, price_with, add_entry,
-    pair_passes, passes_with, passes_without, split_entry, passes_after, remove_entry,
+    number_entries, pair_passes, passes_with, passes_without, split_entry, passes_after, remove_entry, write_entries,
 )
 
 cdef enum:
@@ -20,59 +20,48 @@ cdef enum:
 
 
 def anneal(
-    const int32_t[:, ::1] codes,    # IN  codes of each tuple, dearest attribute first
-    int32_t[::1] picks,             # IN and OUT  tuples of the block, with room for parts of tuples
-    int64_t[::1] rows,              # IN and OUT  rows of each picked tuple
-    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
-    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
-    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
-    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
-    int64_t k,                      # IN  minimum rows of a group
-    const int32_t[::1] classes,     # IN  class of each tuple; models cannot tell the rows of a class apart
-    const int32_t[:, ::1] positions,    # IN  places of each class in the tally of a group
-    const double[:, ::1] terms,     # IN  terms of the models
-    const double[:, ::1] facts,     # IN  two numbers for each place of the tally
-    int32_t n,                      # IN  number of picks in use
+    object work,                    # IN  the block, with the attributes that load_block reads
     int32_t n_groups,               # IN  number of groups
     int64_t proposals,              # IN  proposals for each entry
     double heat,                    # IN  first temperature, in units of the mean price of a row times sqrt(k)
     uint64_t seed,                  # IN  seed of the block
-    int32_t[::1] labels,            # IN and OUT  group of each picked tuple
+    int32_t[::1] entries,           # OUT entry of the block behind each new entry, with room for parts of entries
+    int64_t[::1] rows,              # OUT rows of each new entry
+    int32_t[::1] labels,            # IN and OUT  group of each entry
 ) -> int:
-    """Propose moves and swaps at falling temperatures; return the number of picks in use afterwards."""
+    """Propose moves and swaps at falling temperatures; return the number of new entries.
+
+    If the groups would not cost less, write nothing and return the number of entries of the block.
+    """
     cdef Block block
     cdef Groups groups
     cdef vector[int32_t] near, origin, vacant
     cdef int64_t before, after, stage, step, n_steps
     cdef int64_t costly_rows = 0
-    cdef int32_t g
+    cdef int32_t g, n
     cdef double temperature
-    cdef Py_ssize_t i
+    load_block(work, block)
+    n = block.n
     with nogil:
-        load_block(codes, picks[:n], rows[:n], places, offsets, kinds, units, k, classes, positions, terms, facts, block)
-        load_groups(block, labels[:n], n_groups, groups)
+        load_groups(block, labels, n_groups, groups)
         before = total_cost(groups)
         for g in range(n_groups):
             if groups.price[g] > 0:
                 costly_rows += groups.summary[g].rows
-        for i in range(n):
-            origin.push_back(<int32_t>i)
+        number_entries(block, origin)
         if n_groups > 1 and before > 0:
             find_near(block, groups, near, N_NEAR)
-            temperature = heat * sqrt(<double>k) * (<double>before / <double>costly_rows)
+            temperature = heat * sqrt(<double>block.requirement.rows) * (<double>before / <double>costly_rows)
             n_steps = proposals * block.n // N_STAGES
             for stage in range(N_STAGES):
                 if stage * 100 >= N_STAGES * 85:
                     temperature = 0
                 for step in range(n_steps):
-                    propose(block, groups, near, origin, vacant, <int32_t>picks.shape[0], temperature, &seed)
+                    propose(block, groups, near, origin, vacant, <int32_t>entries.shape[0], temperature, &seed)
                 temperature *= 0.935
         after = total_cost(groups)
         if after < before:
-            for i in range(block.n):
-                labels[i] = groups.group[i]
-                rows[i] = block.entries[i].rows
-                picks[i] = picks[origin[i]]
+            write_entries(block, groups, origin, entries, rows, labels)
     return block.n if after < before else n
 
 

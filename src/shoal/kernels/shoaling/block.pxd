@@ -77,27 +77,36 @@ cdef inline int32_t draw_below(uint64_t* state, int32_t bound) noexcept nogil:
 
 # --- the block ---
 
-cdef inline void load_block(
-    const int32_t[:, ::1] codes, const int32_t[::1] picks, const int64_t[::1] rows, const int32_t[::1] places,
-    const int64_t[::1] offsets, const uint8_t[::1] kinds, const int32_t[::1] units, int64_t k, const int32_t[::1] classes,
-    const int32_t[:, ::1] positions, const double[:, ::1] terms, const double[:, ::1] facts, Block& block,
-) noexcept nogil:
-    """Load the picked tuples as a block."""
-    cdef Py_ssize_t i, a, n = picks.shape[0]
+cdef inline int load_block(object work, Block& block) except -1:
+    """Load a block of work (shoal.methods.shoaling.block.Block) from the arrays in its attributes."""
+    cdef const int32_t[:, ::1] codes = work.codes           # IN  codes of each entry, dearest attribute first
+    cdef const int64_t[::1] rows = work.rows                # IN  rows of each entry
+    cdef const int32_t[::1] classes = work.classes          # IN  class of each entry; models cannot tell its rows apart
+    cdef const int32_t[::1] places = work.prices.places     # IN  range: position of each code; tree: price with the next
+    cdef const int64_t[::1] offsets = work.prices.offsets   # IN  start of each attribute in `places`, and the end
+    cdef const uint8_t[::1] kinds = work.prices.kinds       # IN  kind of each attribute: SET, RANGE, TREE or RULE
+    cdef const int32_t[::1] units = work.prices.units       # IN  set: price of a value; range or tree: of the full domain
+    cdef const int32_t[:, ::1] positions = work.positions   # IN  places of each class in the tally of a group
+    cdef const double[:, ::1] terms = work.terms            # IN  terms of the models
+    cdef const double[:, ::1] facts = work.facts            # IN  two numbers for each place of the tally
+    cdef int64_t k = work.k                                 # IN  minimum rows of a group
+    cdef Py_ssize_t i, a, n = rows.shape[0]
     cdef vector[int32_t] column, columns
     cdef Summary summary
-    load_requirement(k, positions, terms, facts, block.requirement)
-    start_block(block, <int32_t>n)
-    for i in range(n):
-        summary.rows = rows[i]
-        block.entries.push_back(summary)
-        block.classes.push_back(classes[picks[i]])
-    column.resize(n)
-    for a in range(codes.shape[1]):
+    with nogil:
+        load_requirement(k, positions, terms, facts, block.requirement)
+        start_block(block, <int32_t>n)
         for i in range(n):
-            column[i] = codes[picks[i], a]
-        add_attribute(block, column, offsets[a + 1] - offsets[a], kinds[a], units[a], &places[offsets[a]], columns)
-    finish_block(block, columns)
+            summary.rows = rows[i]
+            block.entries.push_back(summary)
+            block.classes.push_back(classes[i])
+        column.resize(n)
+        for a in range(codes.shape[1]):
+            for i in range(n):
+                column[i] = codes[i, a]
+            add_attribute(block, column, offsets[a + 1] - offsets[a], kinds[a], units[a], &places[offsets[a]], columns)
+        finish_block(block, columns)
+    return 0
 
 
 cdef inline void start_block(Block& block, int32_t n) noexcept nogil:

@@ -1,7 +1,7 @@
 # distutils: language = c++
 """Dissolve groups whose members cost less elsewhere. Twin: tests/naive/shoaling.py."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
@@ -14,20 +14,9 @@ ctypedef pair[int64_t, int32_t] Costly
 
 
 def dissolve(
-    const int32_t[:, ::1] codes,    # IN  codes of each tuple, dearest attribute first
-    const int32_t[::1] picks,       # IN  tuples of the block
-    const int64_t[::1] rows,        # IN  rows of each picked tuple
-    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
-    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
-    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
-    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
-    int64_t k,                      # IN  minimum rows of a group
-    const int32_t[::1] classes,     # IN  class of each tuple; models cannot tell the rows of a class apart
-    const int32_t[:, ::1] positions,    # IN  places of each class in the tally of a group
-    const double[:, ::1] terms,     # IN  terms of the models
-    const double[:, ::1] facts,     # IN  two numbers for each place of the tally
+    object work,                    # IN  the block, with the attributes that load_block reads
     int32_t n_groups,               # IN  number of groups
-    int32_t[::1] labels,            # IN and OUT  group of each picked tuple; a dissolved group keeps none
+    int32_t[::1] labels,            # IN and OUT  group of each entry; a dissolved group keeps none
 ) -> int:
     """Move the members of a group one by one into other groups if that is cheaper, dearest group first.
 
@@ -38,8 +27,8 @@ def dissolve(
     cdef vector[Costly] order
     cdef Py_ssize_t i
     cdef int32_t g, n_dissolved = 0
+    load_block(work, block)
     with nogil:
-        load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         load_groups(block, labels, n_groups, groups)
         for g in range(n_groups):
             order.push_back(Costly(-cost_of(groups, g), g))

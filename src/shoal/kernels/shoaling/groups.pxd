@@ -290,6 +290,26 @@ cdef inline void load_groups(const Block& block, const int32_t[::1] labels, int3
             add_entry(block, groups, labels[e], e)
 
 
+cdef inline void number_entries(const Block& block, vector[int32_t]& origin) noexcept nogil:
+    """Write for each entry that it is a part of itself."""
+    cdef int32_t e
+    for e in range(block.n):
+        origin.push_back(e)
+
+
+cdef inline void write_entries(
+    const Block& block, const Groups& groups, const vector[int32_t]& origin,
+    int32_t[::1] entries,           # OUT original entry of each entry, which may be a part of it
+    int64_t[::1] rows,              # OUT rows of each entry
+    int32_t[::1] labels,            # OUT group of each entry
+) noexcept nogil:
+    cdef int32_t e
+    for e in range(block.n):
+        entries[e] = origin[e]
+        rows[e] = block.entries[e].rows
+        labels[e] = groups.group[e]
+
+
 cdef inline void find_near(
     const Block& block, const Groups& groups, vector[int32_t]& near, int32_t width,
 ) noexcept nogil:

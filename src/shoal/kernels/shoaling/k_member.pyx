@@ -1,50 +1,37 @@
 # distutils: language = c++
 """Greedy k-member clustering inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/gathering.py."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport (
     RANGE, RULE, SET, Block, copy_columns, load_block, measure_entries, range_price, rule_price, set_price, span_price,
 )
 from shoal.kernels.shoaling.requirement cimport Summary, has_k_rows, is_fewer, plus, no_rows, minus, rows_to_borrow
-from shoal.kernels.shoaling.groups cimport Groups, cost_of, start_groups, add_group, price_with, add_entry
+from shoal.kernels.shoaling.groups cimport (
+    Groups, cost_of, start_groups, add_group, number_entries, price_with, add_entry, write_entries,
+)
 
 
 def gather_members(
-    const int32_t[:, ::1] codes,    # IN  codes of each tuple, dearest attribute first
-    int32_t[::1] picks,             # IN and OUT  tuples of the block, with room for parts of tuples
-    int64_t[::1] rows,              # IN and OUT  rows of each picked tuple
-    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
-    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
-    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
-    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
-    int64_t k,                      # IN  minimum rows of a group
-    const int32_t[::1] classes,     # IN  class of each tuple; models cannot tell the rows of a class apart
-    const int32_t[:, ::1] positions,    # IN  places of each class in the tally of a group
-    const double[:, ::1] terms,     # IN  terms of the models
-    const double[:, ::1] facts,     # IN  two numbers for each place of the tally
-    int32_t n,                      # IN  number of picks in use
-    int32_t[::1] labels,            # OUT group of each picked tuple
+    object work,                    # IN  the block, with the attributes that load_block reads
+    int32_t[::1] entries,           # OUT entry of the block behind each new entry, with room for parts of entries
+    int64_t[::1] rows,              # OUT rows of each new entry
+    int32_t[::1] labels,            # OUT group of each new entry
 ) -> int:
     """Start each group far from the previous one and add the cheapest entries up to k rows.
 
-    Rows that a group does not need remain for the next. Return the number of picks in use.
+    Rows that a group does not need remain for the next. Return the number of new entries.
     """
     cdef Block block
     cdef Groups groups
     cdef vector[int32_t] origin
-    cdef Py_ssize_t i
+    load_block(work, block)
     with nogil:
-        load_block(codes, picks[:n], rows[:n], places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         start_groups(block, groups)
-        for i in range(n):
-            origin.push_back(<int32_t>i)
-        gather(block, groups, origin, <int32_t>picks.shape[0])
-        for i in range(block.n):
-            labels[i] = groups.group[i]
-            rows[i] = block.entries[i].rows
-            picks[i] = picks[origin[i]]
+        number_entries(block, origin)
+        gather(block, groups, origin, <int32_t>entries.shape[0])
+        write_entries(block, groups, origin, entries, rows, labels)
     return block.n
 
 

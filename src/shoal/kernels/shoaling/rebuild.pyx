@@ -1,7 +1,7 @@
 # distutils: language = c++
 """Pool neighbouring groups and agglomerate them again. Twin: tests/naive/rebuilding.py."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
@@ -19,21 +19,10 @@ cdef enum:
 
 
 def rebuild(
-    const int32_t[:, ::1] codes,    # IN  codes of each tuple, dearest attribute first
-    const int32_t[::1] picks,       # IN  tuples of the block
-    const int64_t[::1] rows,        # IN  rows of each picked tuple
-    const int32_t[::1] places,      # IN  range: position of each code; tree: price of each code with the next
-    const int64_t[::1] offsets,     # IN  start of each attribute in `places`, and the end of the last
-    const uint8_t[::1] kinds,       # IN  kind of each attribute: SET, RANGE, TREE or RULE
-    const int32_t[::1] units,       # IN  set: price of a value; range or tree: price of the full domain
-    int64_t k,                      # IN  minimum rows of a group
-    const int32_t[::1] classes,     # IN  class of each tuple; models cannot tell the rows of a class apart
-    const int32_t[:, ::1] positions,    # IN  places of each class in the tally of a group
-    const double[:, ::1] terms,     # IN  terms of the models
-    const double[:, ::1] facts,     # IN  two numbers for each place of the tally
+    object work,                    # IN  the block, with the attributes that load_block reads
     int32_t n_groups,               # IN  number of groups
     int32_t partners,               # IN  number of groups pooled with each
-    int32_t[::1] labels,            # IN and OUT  group of each picked tuple
+    int32_t[::1] labels,            # IN and OUT  group of each entry
 ) -> int:
     """Pool each group with its neighbours and regroup the pool if that is cheaper; return the number of groups."""
     cdef Block block
@@ -41,8 +30,8 @@ def rebuild(
     cdef vector[int32_t] near, chosen
     cdef int32_t g
     cdef Py_ssize_t e
+    load_block(work, block)
     with nogil:
-        load_block(codes, picks, rows, places, offsets, kinds, units, k, classes, positions, terms, facts, block)
         load_groups(block, labels, n_groups, groups)
         find_near(block, groups, near, N_NEAR)
         g = 0

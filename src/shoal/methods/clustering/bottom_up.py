@@ -96,7 +96,7 @@ def merge_groups(
     from shoal.kernels.clustering.merge import Merging
 
     all_tuples = np.arange(len(encoded.tuples), dtype=np.int32)
-    merging = Merging(encoded.tuples, all_tuples, encoded.counts, labels, tuple(forms), k, splits)
+    merging = Merging(encoded.tuples, all_tuples, encoded.counts, labels, forms, k, splits)
     report = progress or run.progress
     n_small = n_at_first = max(merging.merge(0), 1)
     while n_small:

@@ -53,7 +53,7 @@ class TopDown:
         m = len(encoded.tuples)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), weights=run.weights)
         random_order = draws(mix(run.seed), np.arange(m))
-        splitting = Splitting(encoded.tuples, encoded.counts, random_order, tuple(forms), k)
+        splitting = Splitting(encoded.tuples, encoded.counts, random_order, forms, k)
         n_waiting, share_done = m, 0.0
         while n_waiting:
             if run.cancelled():

@@ -111,7 +111,7 @@ class UtilityDriven:
         return Utility(
             encoded.tuples,
             encoded.counts,
-            tuple(forms),
+            forms,
             ones,
             bases,
             worths,

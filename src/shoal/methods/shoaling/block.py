@@ -105,30 +105,25 @@ class Block:
         return np.arange(len(self.rows), dtype=np.int32)
 
     @property
-    def _requirement(self) -> tuple[Any, ...]:
-        return self.k, self.classes, self.positions, self.terms, self.facts
-
-    @property
     def _n_groups(self) -> int:
         return int(self.groups[-1]) + 1
+
+    def _with_room(self, n: int) -> Part:
+        """Return copies of the entries, their rows and their groups with room for n parts of entries."""
+        return with_room(self._every, n), with_room(self.rows, n), with_room(self.groups, n)
 
     def _grow(self) -> Part:
         from shoal.kernels.shoaling.agglomerate import agglomerate
 
         groups = self.groups.copy()
-        agglomerate(self.codes, self._every, self.rows, *self.prices, *self._requirement, groups)
+        agglomerate(self, groups)
         return self._every, self.rows, groups
 
     def _gather(self) -> Part:
         from shoal.kernels.shoaling.k_member import gather_members
 
-        n = len(self.rows)
-        entries, rows, groups = (
-            with_room(self._every, n),
-            with_room(self.rows, n),
-            with_room(np.zeros_like(self._every), n),
-        )
-        n = gather_members(self.codes, entries, rows, *self.prices, *self._requirement, n, groups)
+        entries, rows, groups = self._with_room(len(self.rows))
+        n = gather_members(self, entries, rows, groups)
         return entries[:n], rows[:n], groups[:n]
 
     def _cheaper(self, part: Part, other: Part) -> Part:
@@ -139,24 +134,21 @@ class Block:
         from shoal.kernels.shoaling.dissolve import dissolve
 
         groups = self.groups.copy()
-        dissolve(self.codes, self._every, self.rows, *self.prices, *self._requirement, self._n_groups, groups)
+        dissolve(self, self._n_groups, groups)
         return self._every, self.rows, groups
 
     def _rebuild(self) -> Part:
         from shoal.kernels.shoaling.rebuild import rebuild
 
         groups = self.groups.copy()
-        rebuild(self.codes, self._every, self.rows, *self.prices, *self._requirement, self._n_groups, PARTNERS, groups)
+        rebuild(self, self._n_groups, PARTNERS, groups)
         return self._every, self.rows, groups
 
     def _exchange(self) -> Part:
         from shoal.kernels.shoaling.anneal import anneal
 
-        n = len(self.rows)
-        entries, rows = with_room(self._every, n // 2), with_room(self.rows, n // 2)
-        groups = with_room(self.groups, n // 2)
-        arguments = (*self.prices, *self._requirement, n, self._n_groups, *self.budget)
-        n = anneal(self.codes, entries, rows, *arguments, groups)
+        entries, rows, groups = self._with_room(len(self.rows) // 2)
+        n = anneal(self, self._n_groups, *self.budget, entries, rows, groups)
         return entries[:n], rows[:n], groups[:n]
 
 

@@ -55,12 +55,6 @@ class Problem:
         """Whether the tuples of the search are those of the encoded table, because models do not tell rows apart."""
         return len(self.requirement.positions) == 1
 
-    @property
-    def required(self) -> tuple[int, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
-        """What every kernel needs to decide whether a group passes."""
-        requirement = self.requirement
-        return self.k, self.classes, requirement.positions, requirement.terms, requirement.facts
-
     def distances(self, one: int) -> NDArray[np.int64]:
         """Return the price of a row of each tuple together with one tuple."""
         total = np.zeros(len(self.codes), dtype=np.int64)

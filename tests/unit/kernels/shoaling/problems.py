@@ -12,6 +12,7 @@ from shoal.encoding.encode import encode
 from shoal.hierarchy import Rule as Hierarchy
 from shoal.kernels.shoaling.agglomerate import agglomerate
 from shoal.methods import Run
+from shoal.methods.shoaling.block import Block, Part, Task
 from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.rules import Rule
@@ -62,10 +63,38 @@ def twin(made: Problem) -> naive.Block:
     return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k)
 
 
+def block_of(made: Problem) -> Block:
+    """The whole table as a block, for any kernel."""
+    return Block(
+        task=Task.GROW,
+        codes=made.codes,
+        classes=made.classes,
+        rows=made.counts,
+        groups=np.arange(len(made.codes), dtype=np.int32),
+        prices=made.prices,
+        k=made.k,
+        positions=made.requirement.positions,
+        terms=made.requirement.terms,
+        facts=made.requirement.facts,
+    )
+
+
+def with_room(made: Problem, labels: NDArray[np.int32], room: int) -> Part:
+    """Every tuple as an entry with its rows and its label, in arrays with room for this many entries."""
+    n = len(made.codes)
+    entries, rows, groups = empty_room(room)
+    entries[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
+    return entries, rows, groups
+
+
+def empty_room(room: int) -> Part:
+    """Arrays for this many entries."""
+    return np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32)
+
+
 def grown(made: Problem) -> tuple[NDArray[np.int32], int]:
     labels = np.empty(len(made.codes), dtype=np.int32)
-    every = np.arange(len(made.codes), dtype=np.int32)
-    n_groups = agglomerate(made.codes, every, made.counts, *made.prices, *made.required, labels)
+    n_groups = agglomerate(block_of(made), labels)
     return labels, n_groups
 
 

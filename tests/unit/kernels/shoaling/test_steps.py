@@ -18,7 +18,16 @@ from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.pricing import FULL_PRICE
 from shoal.methods.shoaling.problem import Problem, prepare
 from tests.losses import total_loss
-from tests.unit.kernels.shoaling.problems import grown, poor_groups, problem, table, twin
+from tests.unit.kernels.shoaling.problems import (
+    block_of,
+    empty_room,
+    grown,
+    poor_groups,
+    problem,
+    table,
+    twin,
+    with_room,
+)
 
 N_TABLES = 60
 
@@ -73,7 +82,7 @@ def test_groups_are_given_up_only_where_that_costs_less(number: int) -> None:
     labels = poor_groups(made)
     every, before = np.arange(len(labels), dtype=np.int32), labels.copy()
     start, n_groups = Grouping.joined([(every, made.counts, labels)]), int(labels.max()) + 1
-    given_up = dissolve(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
+    given_up = dissolve(block_of(made), n_groups, labels)
     check_kept(made, start.cost(made), every, made.counts, np.unique(labels, return_inverse=True)[1])
     remaining = set(labels.tolist())
     assert given_up == n_groups - len(remaining)
@@ -84,12 +93,9 @@ def test_groups_are_given_up_only_where_that_costs_less(number: int) -> None:
 @pytest.mark.parametrize("number", range(N_TABLES))
 def test_members_are_gathered_in_groups_that_pass(number: int) -> None:
     made = problem(number)
-    n, room = len(made.codes), 2 * len(made.codes)
-    picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
-    picks[:n], rows[:n] = np.arange(n), made.counts
-    labels = np.zeros(room, dtype=np.int32)
-    n = gather_members(made.codes, picks, rows, *made.prices, *made.required, n, labels)
-    check_kept(made, 2**62, picks[:n], rows[:n], labels[:n])
+    entries, rows, labels = empty_room(2 * len(made.codes))
+    n = gather_members(block_of(made), entries, rows, labels)
+    check_kept(made, 2**62, entries[:n], rows[:n], labels[:n])
 
 
 @pytest.mark.parametrize("room", [0, 100])
@@ -100,11 +106,9 @@ def test_exchanges_keep_rows_and_never_cost_more(number: int, heat: float, room:
     labels, n_groups = grown(made)
     n = len(labels)
     before = Grouping.joined([(np.arange(n, dtype=np.int32), made.counts, labels)]).cost(made)
-    picks, rows = np.zeros(n + room, dtype=np.int32), np.zeros(n + room, dtype=np.int64)
-    groups = np.zeros(n + room, dtype=np.int32)
-    picks[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
-    n = anneal(made.codes, picks, rows, *made.prices, *made.required, n, n_groups, 200, heat, number, groups)
-    check_kept(made, before, picks[:n], rows[:n], groups[:n])
+    entries, rows, groups = with_room(made, labels, n + room)
+    n = anneal(block_of(made), n_groups, 200, heat, number, entries, rows, groups)
+    check_kept(made, before, entries[:n], rows[:n], groups[:n])
 
 
 @pytest.mark.parametrize("number", range(N_TABLES // 2))
@@ -112,7 +116,7 @@ def test_rebuilt_groups_keep_rows_and_never_cost_more(number: int) -> None:
     made = problem(number)
     every, labels = np.arange(len(made.codes), dtype=np.int32), poor_groups(made)
     start = Grouping.joined([(every, made.counts, labels)])
-    rebuild(made.codes, every, made.counts, *made.prices, *made.required, int(labels.max()) + 1, 3, labels)
+    rebuild(block_of(made), int(labels.max()) + 1, 3, labels)
     check_kept(made, start.cost(made), every, made.counts, labels)
 
 

@@ -20,7 +20,7 @@ from tests.naive import exchanges as naive_exchanges
 from tests.naive import gathering as naive_gathering
 from tests.naive import rebuilding as naive_rebuilding
 from tests.naive import shoaling as naive
-from tests.unit.kernels.shoaling.problems import grown, poor_groups, problem, twin
+from tests.unit.kernels.shoaling.problems import block_of, empty_room, grown, poor_groups, problem, twin, with_room
 
 # With and without hierarchies (odd numbers), with and without rules (multiples of 3), k = 2, 4, 5 and 7.
 FEW_TABLES = (1, 3, 4, 6)
@@ -37,14 +37,11 @@ def as_sets(labels: NDArray[np.int32]) -> list[list[int]]:
 @pytest.mark.parametrize("number", FEW_TABLES)
 def test_members_are_gathered_as_by_the_twin(number: int, spare: int) -> None:
     made = problem(number)
-    n = len(made.codes)
-    room = n + spare
-    picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
-    picks[:n], rows[:n] = np.arange(n), made.counts
-    labels = np.zeros(room, dtype=np.int32)
-    n = gather_members(made.codes, picks, rows, *made.prices, *made.required, n, labels)
+    room = len(made.codes) + spare
+    entries, rows, labels = empty_room(room)
+    n = gather_members(block_of(made), entries, rows, labels)
     expected = naive_gathering.gather_members(twin(made), room)
-    assert picks[:n].tolist() == expected.picks
+    assert entries[:n].tolist() == expected.picks
     assert rows[:n].tolist() == expected.rows
     assert labels[:n].tolist() == expected.groups
 
@@ -69,14 +66,11 @@ def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
 def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int, start: str) -> None:
     made = problem(number, n_rows=24)
     labels = grown(made)[0] if start == "grown" else poor_groups(made)
-    n, n_groups = len(labels), int(labels.max()) + 1
-    room = n + spare
-    picks, rows = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64)
-    groups = np.zeros(room, dtype=np.int32)
-    picks[:n], rows[:n], groups[:n] = np.arange(n), made.counts, labels
-    n = anneal(made.codes, picks, rows, *made.prices, *made.required, n, n_groups, 40, heat, number, groups)
+    room, n_groups = len(labels) + spare, int(labels.max()) + 1
+    entries, rows, groups = with_room(made, labels, room)
+    n = anneal(block_of(made), n_groups, 40, heat, number, entries, rows, groups)
     expected = naive_exchanges.anneal(twin(made), labels.tolist(), room, 40, heat, number)
-    assert picks[:n].tolist() == expected.picks
+    assert entries[:n].tolist() == expected.picks
     assert rows[:n].tolist() == expected.rows
     assert groups[:n].tolist() == expected.group
 
@@ -87,9 +81,7 @@ def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int) -> None:
     made = problem(number)
     labels = poor_groups(made)
     expected = naive_rebuilding.rebuild(twin(made), labels.tolist(), partners)
-    every = np.arange(len(made.codes), dtype=np.int32)
-    n_groups = int(labels.max()) + 1
-    n_groups = rebuild(made.codes, every, made.counts, *made.prices, *made.required, n_groups, partners, labels)
+    n_groups = rebuild(block_of(made), int(labels.max()) + 1, partners, labels)
     assert [np.flatnonzero(labels == g).tolist() for g in range(n_groups)] == [sorted(group) for group in expected]
 
 
@@ -110,8 +102,6 @@ def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
     _, labels = np.unique(labels, return_inverse=True)
     labels = labels.astype(np.int32)
     expected = naive.dissolve(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
-    every = np.arange(len(made.codes), dtype=np.int32)
-    n_groups = int(labels.max()) + 1
-    given_up = dissolve(made.codes, every, made.counts, *made.prices, *made.required, n_groups, labels)
+    given_up = dissolve(block_of(made), int(labels.max()) + 1, labels)
     assert as_sets(labels) == sorted(sorted(group) for group in expected if group)
     assert given_up == sum(not group for group in expected)

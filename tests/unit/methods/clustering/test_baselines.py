@@ -112,7 +112,7 @@ def test_groups_that_share_tuples_merge_as_in_the_twin(drawn: tuple[Sheet, int],
     pieces = [(number, rows, group) for group, members in enumerate(begun) for number, rows in members]
     tuples, rows, groups = (np.array(column) for column in zip(*pieces, strict=True))
     forms = lay_forms(encoded, most=2**61 // len(encoded.attributes))
-    merging = Merging(encoded.tuples, tuples.astype(np.int32), rows, groups.astype(np.int32), tuple(forms), k, splits)
+    merging = Merging(encoded.tuples, tuples.astype(np.int32), rows, groups.astype(np.int32), forms, k, splits)
     while merging.merge(2):
         pass
     room = 4 * sheet.n_rows
