@@ -218,7 +218,7 @@ def test_odd_texts_and_columns_are_named_without_their_cells(shoal: Shoal, tmp_p
         *words, "--sensitive", "disease", "--insensitive", "education-num", "--accept-unique", "education-num"
     )
     assert ended.code == 0, ended.err
-    assert "column 'education': 2 values differ only in case" in ended.err
+    assert "column 'education': 2 values differ from another one only in case" in ended.err
     assert "column 'education': 50 cells look like missing values" in ended.err
     assert "column 'education-num': reveals quasi-identifier 'education'" in ended.err
     assert "Bachelors" not in ended.err

@@ -91,8 +91,8 @@ def parse_csv(
     frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
     if blank:
-        lines = "{lines} blank line was" if blank == 1 else "{lines} blank lines were"
-        notes.append(Note(file_path(path), f"{lines} skipped", counts={"lines": blank}))
+        note = Note(file_path(path), "{lines:blank line was|blank lines were} skipped", counts={"lines": blank})
+        notes.append(note)
     notes += check_names(frame.columns, str(path))
     return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
 

@@ -56,7 +56,9 @@ class PostgresSource:
             with self.guarded():
                 relation = find_table(self.connection, self.url)
             if relation is None:
-                raise FileError(f"{self.place}: no such table, or the role may not see it.")
+                raise FileError(
+                    f"{self.place}: the table does not exist, or the role may not see it. Check its schema and name."
+                )
             self.relation = relation
             check_names(list(relation.columns), self.place)
             yield self
