@@ -71,9 +71,9 @@ class LDiversity(ColumnModel):
         return f"distinct l-diversity of {self.column} with l = {self.l}"
 
 
-def _too_few(column: str, n_values: int, name: str, wanted: int) -> str:
+def _too_few(column: str, n_values: int, name: str, required: int) -> str:
     values = counted(n_values, "value")
-    return f"{column} has {values}, {name} = {wanted} cannot be met. Use {name} <= {n_values}."
+    return f"{column} has {values}, {name} = {required} cannot be met. Use {name} <= {n_values}."
 
 
 @dataclass(frozen=True)

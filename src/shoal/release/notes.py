@@ -155,7 +155,7 @@ def _single_ends(released: Released, encoded: Encoded) -> int:
     for i, attribute in enumerate(encoded.attributes):
         if attribute.ordered:
             rows = np.bincount(encoded.tuples[:, i], weights=encoded.counts, minlength=len(attribute.texts))
-            alone = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
+            single_values = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
             ends = released.bounds.get(attribute.name, {}).values()
-            single += sum(low in alone or high in alone for low, high in ends if low != high)
+            single += sum(low in single_values or high in single_values for low, high in ends if low != high)
     return single

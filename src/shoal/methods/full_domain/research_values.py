@@ -55,10 +55,10 @@ class Researched(FullDomain):
             )
         rules = compile_rules(problem.run.rules, [ladder.attribute for ladder in problem.ladders])
         weights = problem.run.weights or dict.fromkeys(names, Fraction(1, len(names)))
-        found: Values = []
+        values_by_ladder: Values = []
         for i, (ladder, rows) in enumerate(zip(problem.ladders, row_counts(problem), strict=True)):
             if ladder.name in self.values:
-                found.append(_given(ladder, self.values[ladder.name]))
+                values_by_ladder.append(_given(ladder, self.values[ladder.name]))
                 continue
             levels = []
             for place in range(ladder.n_levels):
@@ -67,8 +67,8 @@ class Researched(FullDomain):
                     kept = rules.kept(_broken(rules, i, ladder, place), i)
                     worth = _balanced(_granularity(ladder, place, rows[place]), kept, self.alpha)
                 levels.append(Fraction(weights.get(ladder.name, 1)) * worth)
-            found.append(levels)
-        return found
+            values_by_ladder.append(levels)
+        return values_by_ladder
 
 
 def _broken(rules: CompiledRules, attribute: int, ladder: Ladder, place: int) -> set[int]:

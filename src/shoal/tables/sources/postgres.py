@@ -232,8 +232,8 @@ class PostgresSource:
         if rows.tell():
             yield _parse(rows, names)
 
-    def _copy(self, query: str, values: Sequence[object], more: str = "") -> Iterator[bytes]:
-        options = f"format csv{', ' * bool(more)}{more}"
+    def _copy(self, query: str, values: Sequence[object], extra_options: str = "") -> Iterator[bytes]:
+        options = f"format csv{', ' * bool(extra_options)}{extra_options}"
         statement = f"copy ({query}) to stdout ({options})"
         if not values:  # then a percent sign in a name must not be doubled
             statement = statement.replace("%%", "%")
