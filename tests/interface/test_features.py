@@ -59,7 +59,7 @@ def test_fewer_people_than_k(shoal: Shoal, tmp_path: Path) -> None:
     data = write(tmp_path, "id,age", *[f"p{i % 3},{i}" for i in range(30)])
     ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--person", "id")
     assert ended.code == 4
-    assert "rows of 3 people" in ended.err
+    assert "rows of only 3 people" in ended.err
 
 
 def test_rare_insensitive_values_block_unless_accepted(shoal: Shoal, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: b
         InputError: If the file is empty, or the delimiter does not split its lines and another one does.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise UsageError(f"delimiter {delimiter!r} is not a single ASCII character. Use , ; | or a tab.")
+        raise UsageError(f"delimiter {delimiter!r} is not one ASCII character. Use , ; | or a tab.")
     text = sample.decode("utf-8", errors="ignore")
     if not text.strip("\r\n"):
         raise InputError(f"{place}: no data rows: the file is empty.")

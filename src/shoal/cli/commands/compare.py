@@ -114,7 +114,7 @@ def compare(
         for name, path in split_pairs(add, "--add").items()
     }
     with terminal.counting() as counted:
-        found = compare_table(
+        comparison = compare_table(
             subject,
             cases,
             added,
@@ -124,13 +124,13 @@ def compare(
             progress=counted,
             spell=for_command_line,
         )
-    write_outputs(found, output, report)
+    write_outputs(comparison, output, report)
     if as_json:
         places = {"output": output and str(output), "report": report and str(report)}
-        terminal.print_json(found.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
+        terminal.print_json(comparison.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
     else:
-        print_comparison(found)
-    refuse_empty(found)
+        print_comparison(comparison)
+    refuse_empty(comparison)
 
 
 def read_subject(data: Path, settings: Settings, **fields: Any) -> Subject:

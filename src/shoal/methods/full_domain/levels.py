@@ -98,14 +98,14 @@ def ladders(
         table = [codes, np.full(len(codes), -1, dtype=np.int32)] if attribute.tree is None else attribute.tree.nodes
         nodes, maps = zip(*(np.unique(level, return_inverse=True) for level in table), strict=True)
         height = len(maps) - 1
-        whole = Ladder(attribute, tuple(m.astype(np.int32) for m in maps), nodes, 0, height)
+        ladder = Ladder(attribute, tuple(m.astype(np.int32) for m in maps), nodes, 0, height)
         low, high = (minimum or {}).get(attribute.name, 0), (maximum or {}).get(attribute.name, height)
         if not 0 <= low <= high <= height:
             raise UsageError(
                 f"levels of {attribute.name!r}: from {low} to {high} is not possible. Its levels are 0 (the value) to "
                 f"{height} ('*')."
             )
-        built.append(whole.trimmed(low, high))
+        built.append(ladder.trimmed(low, high))
     names = [attribute.name for attribute in attributes]
     unknown_names = sorted({*(minimum or {}), *(maximum or {})} - set(names))
     if unknown_names:
@@ -160,18 +160,18 @@ class Sets:
 
     def at(self, vector: Vector) -> FrequencySet:
         """Return the set of a vector."""
-        wanted = np.array(vector, dtype=np.int16)
-        below = np.flatnonzero((self._vectors[: len(self._sets)] <= wanted).all(axis=1))
+        target = np.array(vector, dtype=np.int16)
+        below = np.flatnonzero((self._vectors[: len(self._sets)] <= target).all(axis=1))
         best = int(below[np.argmin(self._lengths[below])])
         source = self._vectors[best].tolist()
         if tuple(source) == vector:
             return self._sets[best]
         maps = [None if a == b else self._step(i, a, b) for i, (a, b) in enumerate(zip(source, vector, strict=True))]
         cards = [ladder.n_groups(place) for ladder, place in zip(self.ladders, vector, strict=True)]
-        made = self._sets[best].rolled(maps, cards)
-        if len(made.counts) <= WORTH_KEEPING * self._lengths[best]:
-            self._keep(wanted, made)
-        return made
+        rolled = self._sets[best].rolled(maps, cards)
+        if len(rolled.counts) <= WORTH_KEEPING * self._lengths[best]:
+            self._keep(target, rolled)
+        return rolled
 
     def _step(self, attribute: int, place: int, other: int) -> Ints:
         key = attribute, place, other

@@ -36,7 +36,7 @@ CONNECT_SECONDS = 10
 POLL_SECONDS = 0.2
 REASONS = {
     "42P01": "the table does not exist. Name it with ?table=schema.name",
-    "42501": "the role lacks a privilege, or row-level security would hide rows from it. Ask the owner for access",
+    "42501": "the role may not do this, or row-level security would hide rows from it. Ask the owner for access",
     "25006": "the server is read-only. Use another server",
     "3D000": "the database does not exist. Check its name",
     "28P01": "the login was refused. Check user and password",
