@@ -128,9 +128,7 @@ class Reading:
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
-            raise UsageError(
-                f"{setting('delimiter', self.delimiter)} is not a single ASCII character. Use , ; | or tab."
-            )
+            raise UsageError(f"{setting('delimiter', self.delimiter)} is not one ASCII character. Use , ; | or tab.")
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
