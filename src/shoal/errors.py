@@ -42,6 +42,7 @@ __all__ = [
     "ShoalError",
     "UsageError",
     "VerificationError",
+    "counted",
     "file_path",
     "first_row",
     "for_command_line",
@@ -65,6 +66,8 @@ ROW = re.compile(f"{ROW_START}[^{ROW_END}]*{ROW_END}")
 # A path; only its last part may be published.
 PATH_START, PATH_END = "\ue005", "\ue006"
 PATH = re.compile(f"{PATH_START}([^{PATH_END}]*){PATH_END}")
+# A count in the text of a note: its name, and the words that it governs.
+COUNT = re.compile(r"\{(\w+)(?::([^{}|]+)(?:\|([^{}|]+))?)?\}")
 PLAIN = dict.fromkeys(map(ord, (ROW_START, ROW_END, PATH_START, PATH_END)))
 # Options that are not spelled like their keyword.
 SPELLINGS = {
@@ -106,6 +109,20 @@ def first_row(number: int) -> str:
     '2 values are not numbers (first at row 18).'
     """
     return f"{ROW_START} (first at row {number}){ROW_END}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a count and the words that it governs.
+
+    Args:
+        count: The count.
+        one: The words for a count of 1.
+        many: The words for any other count; by default, `one` with an s.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(0, "row is", "rows are")
+    ('1 row', '1,200 rows', '0 rows are')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def file_path(path: str | PurePath) -> str:
@@ -234,18 +251,19 @@ class Note(str):
 
     Args:
         about: What the note concerns, such as "column 'zip'"; may be empty.
-        text: What was noticed. "{rows}" is replaced by `counts["rows"]`.
+        text: What was noticed. "{rows}" is replaced by `counts["rows"]`; "{rows:row}" by "1 row" or "2 rows", and
+            "{rows:row is|rows are}" by "1 row is" or "2 rows are".
         cure: What to do about it; may be empty.
         counts: The numbers of rows, values or groups that the text mentions.
 
     Attributes:
         about, text, cure, counts: The arguments. The texts may contain marks of `setting`, `first_row` and `file_path`.
 
-    >>> note = Note("column 'zip'", "{rows} cells look like missing values", setting("missing", ["?"]), {"rows": 1200})
-    >>> print(note)
-    column 'zip': 1,200 cells look like missing values; missing=['?']
-    >>> note.public(2000)
-    "column 'zip': fewer than 2,000 cells look like missing values; missing=['?']"
+    >>> text = "{cells:cell looks|cells look} like a missing value"
+    >>> print(Note("column 'zip'", text, setting("missing", ["?"]), {"cells": 1}))
+    column 'zip': 1 cell looks like a missing value; missing=['?']
+    >>> Note("column 'zip'", text, counts={"cells": 1200}).public(2000)
+    "column 'zip': fewer than 2,000 cells look like a missing value"
     """
 
     __slots__ = ("about", "counts", "cure", "text")
@@ -257,8 +275,7 @@ class Note(str):
 
     def __new__(cls, about: str, text: str, cure: str = "", counts: Mapping[str, int] | None = None) -> Note:
         """Render the note for Python users and keep its parts."""
-        words = _words(about, text, cure, {name: f"{count:,}" for name, count in (counts or {}).items()})
-        note = super().__new__(cls, for_python(words))
+        note = super().__new__(cls, for_python(_words(about, text, cure, counts or {})))
         note.about, note.text, note.cure = about, text, cure
         note.counts = MappingProxyType(dict(counts or {}))
         return note
@@ -271,15 +288,15 @@ class Note(str):
 
     def for_command_line(self) -> str:
         """Return the note with settings spelled as options."""
-        return for_command_line(_words(self.about, self.text, self.cure, self._counts()))
+        return for_command_line(_words(self.about, self.text, self.cure, self.counts))
 
     def sentences(self, k: int | None = None) -> tuple[str, str]:
         """Return what was noticed and what to do about it, as two sentences; the second may be empty.
 
         Args:
-            k: Given for a public text: see `public`.
+            k: Hide smaller counts, as in `public`; None for a private text.
         """
-        parts = _words(self.about, self.text, "", self._counts(k)), self.cure
+        parts = _words(self.about, self.text, "", self.counts, k or 0), self.cure
         spell = for_document if k is None else _for_public
         noticed, cure = (spell(_sentence(part)) for part in parts)
         return noticed, cure
@@ -289,18 +306,23 @@ class Note(str):
 
         Counts below k read "fewer than k", row numbers are left out, and files lose their folders.
         """
-        return _for_public(_words(self.about, self.text, self.cure, self._counts(k)))
-
-    def _counts(self, k: int | None = None) -> dict[str, str]:
-        return {
-            name: f"{count:,}" if k is None or count >= k else f"fewer than {k:,}"
-            for name, count in self.counts.items()
-        }
+        return _for_public(_words(self.about, self.text, self.cure, self.counts, k))
 
 
-def _words(about: str, text: str, cure: str, counts: Mapping[str, str]) -> str:
-    for name, words in counts.items():
-        text = text.replace(f"{{{name}}}", words)
+def _words(about: str, text: str, cure: str, counts: Mapping[str, int], k: int = 0) -> str:
+    """Join the parts of a note and fill in its counts; a count below k reads "fewer than k"."""
+
+    def fill(field: re.Match[str]) -> str:
+        name, one, many = field.groups()
+        if name not in counts:
+            return field[0]
+        hidden = counts[name] < k
+        number = f"fewer than {k:,}" if hidden else f"{counts[name]:,}"
+        if one is None:
+            return number
+        return f"{number} {one if counts[name] == 1 and not hidden else many or one + 's'}"
+
+    text = COUNT.sub(fill, text)
     return "; ".join(part for part in (f"{about}: {text}" if about else text, cure) if part)
 
 

@@ -128,7 +128,7 @@ class Reading:
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
-            raise UsageError(f"{setting('delimiter', self.delimiter)} is not one plain character. Use , ; | or tab.")
+            raise UsageError(f"{setting('delimiter', self.delimiter)} is not one ASCII character. Use , ; | or tab.")
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
@@ -275,11 +275,11 @@ class Schema:
             problems.append(f"no quasi-identifier is named. Name at least one column with {setting('qi')}.")
         if problems:
             raise UsageError(join_problems(problems))
-        rest = Role.INSENSITIVE if others == "insensitive" else Role.IDENTIFIER
+        default_role = Role.INSENSITIVE if others == "insensitive" else Role.IDENTIFIER
         columns = tuple(
             Column(
                 name,
-                role_of.get(name, rest),
+                role_of.get(name, default_role),
                 Kind.DATE if name in date_formats else kinds.get(name),
                 date_formats.get(name, ISO),
                 *reading.marks,
@@ -339,6 +339,10 @@ def unknown_column(name: str, names: Sequence[str], where: str = "") -> str:
     """
     import difflib
 
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" The columns are: {', '.join(map(repr, names[:30]))}."
+    close_names = difflib.get_close_matches(name, names, n=1)
+    hint = (
+        f" Did you mean {close_names[0]!r}?"
+        if close_names
+        else f" The columns are: {', '.join(map(repr, names[:30]))}."
+    )
     return f"column {name!r}{f' ({where})' if where else ''} is not in the table.{hint}"

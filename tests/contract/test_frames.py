@@ -344,8 +344,8 @@ def test_column_names_that_are_no_text_come_back_as_they_were() -> None:
     [
         (pd.DataFrame({"x": []}), "the frame has no data rows"),
         (pl.DataFrame({"x": []}), "the frame has no data rows"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "column name 'a' stands at positions 1, 2"),
-        (pa.table([[1], [2]], names=["a", "a"]), "column name 'a' stands at positions 1, 2"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "columns 1, 2 have the same name, 'a'"),
+        (pa.table([[1], [2]], names=["a", "a"]), "columns 1, 2 have the same name, 'a'"),
         (pd.DataFrame([[1, 2]], columns=["a", ""]), "the column at position 2 has no name"),
         (pl.DataFrame({"x": [[1], [2]]}), "column 'x' has type List"),
         (pd.DataFrame({"x": [[1], [2]]}), "of type list cannot be released"),
@@ -359,5 +359,5 @@ def test_frame_that_cannot_be_taken_is_refused(frame: Any, text: str) -> None:
 
 
 def test_anything_but_a_frame_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"a table of type dict cannot be taken\. Give a pandas, polars or pyarrow"):
+    with pytest.raises(UsageError, match=r"a table of type dict is not supported\. Pass a pandas, polars or pyarrow"):
         from_frame({"x": [1]})

@@ -41,7 +41,7 @@ FILES = {
     "B02 empty file": ("", 3, "no data rows"),
     "B02 header only": (HEAD + "\n", 3, "no data rows"),
     "B02 blank lines only": ("\n\n\r\n", 3, "no data rows"),
-    "B07 double header": ("age,sex,age\n1,2,3\n4,5,6\n", 3, "stands at positions 1, 3"),
+    "B07 double header": ("age,sex,age\n1,2,3\n4,5,6\n", 3, "columns 1, 3 have the same name"),
     "B07 empty header": ("age,,sex\n1,2,3\n4,5,6\n", 3, "column at position 2 has no name"),
     "B08 longer row": (table(*LINES, "Gus,40,Male,02139,flu,extra"), 3, "line 8: 6 cells, but the first line has 5"),
     "B08 shorter row": (table(LINES[0], "Gus,40", *LINES[1:]), 3, "line 3: 2 cells"),
@@ -184,7 +184,7 @@ def test_wrong_delimiter_is_named(shoal: Shoal, tmp_path: Path) -> None:
     """B10: one column found under the delimiter that was given."""
     path = write(tmp_path, table(*LINES).replace(",", ";"))
     words = ("anonymize", path, "-o", tmp_path / "out.csv", "-k", 2, *ROLES)
-    refuse(shoal, tmp_path, 3, "has one column; ';' gives more", *words, "--delimiter", ",")
+    refuse(shoal, tmp_path, 3, "has only one column; with ';' it has more", *words, "--delimiter", ",")
 
 
 NUMBERS = ["1e400", "NaN", "inf", "1_000", "0x1F", "٣", "1,5", "--3"]

@@ -348,8 +348,8 @@ def test_nulls_and_empty_texts_are_one_missing_value(shoal: Shoal, server: Serve
 
 
 REFUSED: dict[str, tuple[str, int, str]] = {
-    "no such table": ("nowhere", 6, "no such table"),
-    "no such schema": ("nowhere.patients", 6, "no such table"),
+    "no such table": ("nowhere", 6, "the table does not exist"),
+    "no such schema": ("nowhere.patients", 6, "the table does not exist"),
     "no table named": ("", 2, "names no table"),
     "nested name": ("a.b.c", 2, "not a name or schema.name"),
     "long name": ("x" * 64, 2, "at most 63"),
@@ -373,7 +373,7 @@ def test_a_wrong_server_login_or_database(shoal: Shoal, server: Server, table: s
         server.url("patients").replace(str(server.port), "1"): "refused",
         server.url("patients").replace(PASSWORD, f"{PASSWORD}x"): "password authentication failed",
         server.url("patients", database="nowhere"): "does not exist",
-        server.url("patients").replace("?", "?passcode=oops&"): "not a URL that PostgreSQL knows",
+        server.url("patients").replace("?", "?passcode=oops&"): "not a valid PostgreSQL URL",
         server.url("patients").replace("127.0.0.1", "no-such-host.invalid"): "cannot be reached",
     }
     for url, text in urls.items():
@@ -733,7 +733,7 @@ def test_standard_output_and_dry_run(
 
 def test_connect_and_errors_from_python(server: Server, table: str, tmp_path: Path) -> None:
     gone = PostgresSource(parse_url(server.url("gone")))
-    with pytest.raises(FileError, match="no such table"), gone.opened(tmp_path):
+    with pytest.raises(FileError, match="the table does not exist"), gone.opened(tmp_path):
         pass
     with pytest.raises(UsageError, match="names 2 tables"):
         parse_url("postgresql://h/d?table=a&table=b")

@@ -495,7 +495,7 @@ def test_report_of_people_counts_people(shoal: Shoal, tmp_path: Path) -> None:
     assert "the rows of at least 8 persons that match" in public["meaning"][0]
     assert "smallest group has 8 persons" in public["criteria"][0]["words"]
     assert "The smallest group has 8 persons" in (tmp_path / "r.html").read_text()
-    assert "80 rows (100 %)" in public["warnings"][0]["text"]
+    assert "80 rows are in groups that share one value (100 %" in public["warnings"][0]["text"]
     assert private["source"]["average_group_before"] == private["source"]["average_group_after"] == 8
 
 

@@ -192,7 +192,7 @@ def test_init_leaves_out_columns_that_are_gone(shoal: Shoal, data: Path, tmp_pat
     ("words", "text"),
     [
         (("--encoding", "nonsense"), "--encoding nonsense is not known"),
-        (("--delimiter", "ab"), "--delimiter ab is not one plain character"),
+        (("--delimiter", "ab"), "--delimiter ab is not one ASCII character"),
         (("--decimal", ",", "--thousands", ","), "must be two different characters"),
         (("--others", "keep"), "--others keep is not known. Use drop or insensitive."),
         (("--cells", "both"), "--cells both is not known. Use text or bounds."),

@@ -41,7 +41,7 @@ def with_settings(name: str) -> Callable[[Command], Command]:
     Args:
         name: The command, as in the table of settings.
     """
-    entries = [each for each in FIELDS if name in each.commands]
+    entries = [field for field in FIELDS if name in field.commands]
 
     def decorate(command: Command) -> Command:
         declared = inspect.signature(command, eval_str=True).parameters
@@ -69,27 +69,27 @@ def _panel(parameter: inspect.Parameter) -> str | None:
     return next((info.rich_help_panel for info in infos if hasattr(info, "rich_help_panel")), None)
 
 
-def _option(name: str, kind: Any, *spellings: str, panel: Panel, **more: Any) -> inspect.Parameter:
-    info = typer.Option(*spellings, rich_help_panel=None if panel is Panel.MAIN else panel, **more)
+def _option(name: str, kind: Any, *spellings: str, panel: Panel, **arguments: Any) -> inspect.Parameter:
+    info = typer.Option(*spellings, rich_help_panel=None if panel is Panel.MAIN else panel, **arguments)
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, info]
     )
 
 
-def _parameter(each: Field) -> inspect.Parameter:
+def _parameter(field: Field) -> inspect.Parameter:
     """Return the option of a setting."""
     kinds: dict[Form, Any] = {Form.INTEGER: int, Form.NUMBER: str, Form.TEXT: str, Form.FLAG: bool, Form.TABLE: Path}
-    spelling = f"{each.option}/--no-{each.option[2:]}" if each.form is Form.FLAG else each.option
+    spelling = f"{field.option}/--no-{field.option[2:]}" if field.form is Form.FLAG else field.option
     metavars = {Form.NAMES: "COLUMNS", Form.TEXTS: "TEXTS", Form.NUMBER: "NUMBER"}
-    metavar = each.metavar or "|".join(each.choices) or metavars.get(each.form)
+    metavar = field.metavar or "|".join(field.choices) or metavars.get(field.form)
     return _option(
-        each.name, kinds.get(each.form, list[str]), spelling, panel=each.panel, help=each.help, metavar=metavar
+        field.name, kinds.get(field.form, list[str]), spelling, panel=field.panel, help=field.help, metavar=metavar
     )
 
 
 def _method_parameters(entries: Iterable[Field]) -> list[inspect.Parameter]:
     """Return the options of single options of methods, for commands that have `--option`."""
-    if all(each.name != "options" for each in entries):
+    if all(field.name != "options" for field in entries):
         return []
     return [
         _option(name, kind, f"--{name}/--no-{name}" if kind is bool else f"--{name}", panel=Panel.RUN, help=words)
@@ -103,7 +103,7 @@ def _config_parameter() -> inspect.Parameter:
 
 def _settings(entries: Iterable[Field], values: dict[str, Any], config: Path | None) -> tuple[Settings, Settings]:
     """Take the values of the settings out of those of the command; return the merged settings and the saved ones."""
-    passed = {each.name: _value(each, values.pop(each.name)) for each in entries}
+    passed = {field.name: _value(field, values.pop(field.name)) for field in entries}
     if "options" in passed:
         named = {name: values.pop(name) for name in METHOD_OPTIONS}
         passed["options"] |= {name: value for name, value in named.items() if value is not None}
@@ -119,23 +119,23 @@ def _settings(entries: Iterable[Field], values: dict[str, Any], config: Path | N
     return merged, saved
 
 
-def _value(each: Field, value: Any) -> Any:
+def _value(field: Field, value: Any) -> Any:
     """Return the value of an option in the form that Settings has; None if the option was not passed."""
-    if each.choices and value is not None and value not in each.choices:
-        choices = f"{', '.join(each.choices[:-1])} or {each.choices[-1]}"
-        raise UsageError(f"{setting(each.name, value)} is not known. Use {choices}.")
-    if each.name == "delimiter" and value in ("\\t", "tab"):
+    if field.choices and value is not None and value not in field.choices:
+        choices = f"{', '.join(field.choices[:-1])} or {field.choices[-1]}"
+        raise UsageError(f"{setting(field.name, value)} is not known. Use {choices}.")
+    if field.name == "delimiter" and value in ("\\t", "tab"):
         return "\t"
-    if each.form in (Form.NAMES, Form.TEXTS):
+    if field.form in (Form.NAMES, Form.TEXTS):
         return split_names(value)
-    if each.form is Form.DATES:
+    if field.form is Form.DATES:
         return {column: form or ISO for column, _, form in (name.partition("=") for name in split_names(value))}
-    if each.form is Form.WEIGHTS:
+    if field.form is Form.WEIGHTS:
         names = split_names(value)
-        return AUTO if names == (AUTO,) else split_pairs(names, each.option)
-    if each.form is Form.PAIRS:
-        return split_pairs(value, each.option)
-    if each.form is Form.MODELS:
+        return AUTO if names == (AUTO,) else split_pairs(names, field.option)
+    if field.form is Form.PAIRS:
+        return split_pairs(value, field.option)
+    if field.form is Form.MODELS:
         return _split_models(value)
     return value
 

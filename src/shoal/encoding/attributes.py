@@ -58,8 +58,8 @@ class Attribute:
         """Range of the values of a number or date; number of values of a category."""
         if not self.ordered:
             return float(len(self.texts))
-        known = self.values[: self.missing] if self.missing >= 0 else self.values
-        return float(known[-1] - known[0]) if len(known) else 0.0
+        known_values = self.values[: self.missing] if self.missing >= 0 else self.values
+        return float(known_values[-1] - known_values[0]) if len(known_values) else 0.0
 
 
 @dataclass(frozen=True)
@@ -161,31 +161,31 @@ def attribute_dictionary(
         attribute = Attribute(column.name, Kind.CATEGORICAL, texts, np.empty(0), -1, column=column)
         return Dictionary(column.name, distinct, np.arange(len(texts), dtype=np.int32), attribute)
     normal = distinct.normalised
-    known = [i for i, text in enumerate(normal) if text not in markers]
-    absent = sorted(set(normal).difference(normal[i] for i in known))
+    known_values = [i for i, text in enumerate(normal) if text not in markers]
+    absent = sorted(set(normal).difference(normal[i] for i in known_values))
     # The one marker of the table stays as it is; several become the empty text.
     token = None if not absent else absent[0] if len(absent) == 1 else ""
     if column.kind in (Kind.NUMERIC, Kind.DATE):
-        attribute, codes = _ordered(column, distinct, known, token)
+        attribute, codes = _ordered(column, distinct, known_values, token)
     else:
-        attribute, codes = _categorical(column, distinct, known, token)
+        attribute, codes = _categorical(column, distinct, known_values, token)
     if rule is not None:
         attribute = _with_hierarchy(attribute, codes, distinct, rule, unknown, markers)
     return Dictionary(column.name, distinct, codes, attribute)
 
 
 def _categorical(
-    column: Column, distinct: Distinct, known: list[int], token: str | None
+    column: Column, distinct: Distinct, known_values: list[int], token: str | None
 ) -> tuple[Attribute, NDArray[np.int32]]:
     normal = distinct.normalised
-    clashes = [i for i in known if normal[i] == SUPPRESSION or (normal[i][0] + normal[i][-1] == "{}")]
+    clashes = [i for i in known_values if normal[i] == SUPPRESSION or (normal[i][0] + normal[i][-1] == "{}")]
     if clashes:
         raise InputError(
             f"column {column.name!r}: {len(clashes)} distinct values look like a released cell, '*' or a set in "
             f"braces{distinct.first(clashes[0])}. Rename them."
         )
     released = [token or ""] * len(normal)
-    for i in known:
+    for i in known_values:
         released[i] = normal[i]
     texts = sorted(set(released))
     code_of = {text: code for code, text in enumerate(texts)}
@@ -194,10 +194,10 @@ def _categorical(
 
 
 def _ordered(
-    column: Column, distinct: Distinct, known: list[int], token: str | None
+    column: Column, distinct: Distinct, known_values: list[int], token: str | None
 ) -> tuple[Attribute, NDArray[np.int32]]:
     assert column.kind is not None
-    spelled = [distinct.normalised[i] for i in known]
+    spelled = [distinct.normalised[i] for i in known_values]
     if column.kind is Kind.NUMERIC:
         numbers, misfits = values.parse_numbers(spelled, marks_of(column))
         allowed = f"a number within float64, such as 42 or -1{column.decimal}5e3"
@@ -207,7 +207,7 @@ def _ordered(
     if misfits:
         raise InputError(
             f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed}"
-            f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
+            f"{distinct.first(known_values[misfits[0]])}. Correct them, declare the markers of missing values with "
             f"{setting('missing')}, or declare another kind or date format."
         )
     spellings: dict[Any, list[str]] = {}
@@ -216,7 +216,7 @@ def _ordered(
     in_order = sorted(spellings)
     code_of = {number: code for code, number in enumerate(in_order)}
     codes = np.full(len(distinct.normalised), len(in_order), dtype=np.int32)  # a missing value has the last code
-    codes[known] = [code_of[number] for number in numbers]
+    codes[known_values] = [code_of[number] for number in numbers]
     texts = [values.shortest(spellings[number]) for number in in_order]
     measured = [float(number) for number in in_order]
     if token is not None:

@@ -216,13 +216,14 @@ def guess_kinds(table: Table, schema: Schema) -> Schema:
         if column.kind is not None:
             continue
         distinct = Distinct.of(table, column.name)
-        known = [i for i, text in enumerate(distinct.normalised) if text not in schema.missing]
-        kind, misfit = values.guess_kind([distinct.normalised[i] for i in known], marks_of(column))
+        known_values = [i for i, text in enumerate(distinct.normalised) if text not in schema.missing]
+        kind, misfit = values.guess_kind([distinct.normalised[i] for i in known_values], marks_of(column))
         kinds[column.name] = kind
         if misfit is not None:
             problems.append(
                 f"column {column.name!r} looks like {'numbers' if kind is Kind.NUMERIC else 'dates'}, but some "
-                f"values are not{distinct.first(known[misfit])}. Correct them, declare a marker of missing values with "
+                f"values are not{distinct.first(known_values[misfit])}. Correct them, declare a marker of missing "
+                "values with "
                 f"{setting('missing')}, or pass {setting('categorical', [column.name])}."
             )
     if problems:

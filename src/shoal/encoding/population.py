@@ -83,14 +83,14 @@ def encode_population(
 def _ordered_places(
     attribute: Attribute, column: Column, normal: list[str], raw: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    known = [i for i, text in enumerate(normal) if text]
-    spelled = [normal[i] for i in known]
+    known_values = [i for i, text in enumerate(normal) if text]
+    spelled = [normal[i] for i in known_values]
     if attribute.kind is Kind.NUMERIC:
         parsed, misfits = values.parse_numbers(spelled, values.Marks(column.decimal, column.thousands))
     else:
         parsed, misfits = values.parse_dates(spelled, column.date_format)
     if misfits:
-        row = int(np.argmax(raw == known[misfits[0]])) + 1
+        row = int(np.argmax(raw == known_values[misfits[0]])) + 1
         raise InputError(
             f"the population, column {column.name!r}: {len(misfits)} distinct values are not of kind {attribute.kind}"
             f"{first_row(row)}. Correct them, or declare the markers of missing values with {setting('missing')}."
@@ -101,7 +101,7 @@ def _ordered_places(
     after = np.searchsorted(own, numbers, side="right")
     before = np.searchsorted(own, numbers, side="left")
     by_text = np.full(len(normal), 2 * (attribute.missing if attribute.missing >= 0 else card + 1), dtype=np.int64)
-    by_text[known] = np.where(after > before, 2 * before, 2 * before - 1)
+    by_text[known_values] = np.where(after > before, 2 * before, 2 * before - 1)
     return by_text
 
 
@@ -132,8 +132,8 @@ def _nodes(attribute: Attribute, new_values: list[str], rule: Rule) -> NDArray[n
         bound = over_values(rule, texts, numbers=numeric, column=attribute.name, unknown="top", missing=("",))
         more = np.full((len(tree.nodes), len(texts)), -1, dtype=np.int32)
         for level in range(1, len(tree.nodes)):
-            known = {tree.labels[node]: node for node in set(tree.nodes[level].tolist())}
-            more[level] = [known.get(bound.rows[text][level - 1], -1) for text in texts]
+            known_values = {tree.labels[node]: node for node in set(tree.nodes[level].tolist())}
+            more[level] = [known_values.get(bound.rows[text][level - 1], -1) for text in texts]
         levels.append(more)
     return np.hstack(levels)
 
@@ -173,8 +173,8 @@ def covered_rows(encoded: Encoded, labels: NDArray[np.int32]) -> NDArray[np.int6
             fit = fits[i][cells[i].index[group]]
             at = population.places[inside, i] - fit[0]
             good = np.zeros(len(at), dtype=bool)
-            known = (at >= 0) & (at < len(fit[1]))
-            good[known] = fit[1][at[known]]
+            known_values = (at >= 0) & (at < len(fit[1]))
+            good[known_values] = fit[1][at[known_values]]
             inside = np.flatnonzero(good) if isinstance(inside, slice) else inside[good]
         counted[group] = population.counts[inside].sum()
     return counted

@@ -55,9 +55,9 @@ def guess_sensitive_kind(column: Column, texts: Collection[str], missing: Collec
     """Return the kind of a sensitive column: numbers or dates if all its values are, otherwise categories."""
     if column.kind is not None:
         return column.kind
-    known = [text for text in map(values.normalise, texts) if text not in missing]
-    kind, misfit = values.guess_kind(known, values.Marks(column.decimal, column.thousands))
-    return Kind.CATEGORICAL if misfit is not None or _keys(column, kind, known)[1] else kind
+    known_values = [text for text in map(values.normalise, texts) if text not in missing]
+    kind, misfit = values.guess_kind(known_values, values.Marks(column.decimal, column.thousands))
+    return Kind.CATEGORICAL if misfit is not None or _keys(column, kind, known_values)[1] else kind
 
 
 def sensitive_dictionary(
@@ -76,24 +76,24 @@ def sensitive_dictionary(
     """
     normal = distinct.normalised
     kind = guess_sensitive_kind(column, normal, missing)
-    known = [i for i, text in enumerate(normal) if text not in missing]
-    keys, misfits = _keys(column, kind, [normal[i] for i in known])
+    known_values = [i for i, text in enumerate(normal) if text not in missing]
+    keys, misfits = _keys(column, kind, [normal[i] for i in known_values])
     if misfits:
         raise InputError(
             f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not"
-            f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
+            f"{distinct.first(known_values[misfits[0]])}. Correct them, declare the markers of missing values with "
             f"{setting('missing')}, or declare another kind."
         )
     spellings: dict[Any, list[str]] = {}
-    for key, i in zip(keys, known, strict=True):
+    for key, i in zip(keys, known_values, strict=True):
         spellings.setdefault(key, []).append(normal[i])
     in_order = sorted(spellings)
     code_of = {key: code for code, key in enumerate(in_order)}
     codes = np.full(len(normal), len(in_order), dtype=np.int32)
-    codes[known] = [code_of[key] for key in keys]
+    codes[known_values] = [code_of[key] for key in keys]
     texts = [values.shortest(spellings[key]) for key in in_order]
     numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in in_order])
-    has_missing = len(known) < len(normal)
+    has_missing = len(known_values) < len(normal)
     texts += [""] * has_missing
     tree = bound = None
     if rule is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import NamedTuple, Protocol, TypedDict, Unpack, runtime_checkable
 
-from shoal.errors import InputError, Note, UsageError, first_row, join_problems, setting
+from shoal.errors import InputError, Note, UsageError, counted, first_row, join_problems, setting
 from shoal.tables.values import NUMBER
 
 __all__ = ["TOP", "Hierarchy", "HierarchyRule", "LabelRule", "Misfit", "Rule", "for_columns", "over_values"]
@@ -173,7 +173,7 @@ class Misfit(NamedTuple):
             first_row(min(map(rows_of, self.positions))) if rows_of else f" (first at value {min(self.positions) + 1})"
         )
         place = f"column {column!r}: " if column else ""
-        values = "1 value is" if count == 1 else f"{count} values are"
+        values = counted(count, "value is", "values are")
         return (
             f"{place}{values} {self.reason}{first}. "
             f"{self.cure}, or pass {setting('unknown', 'top')} to release them as '*'."

@@ -123,13 +123,13 @@ def _check_cells(lines: Sequence[Line]) -> list[Problem]:
     half = Problem("the label is half a range. Put labels that contain the delimiter in double quotes.")
     below = Problem("'*' is below another label. Once a value is '*', all higher levels must be '*' too.")
     same = Problem("the value occurs before, with the same labels. List each value once.")
-    other = Problem("the value occurs before, with other labels: it has two parents. Keep one of them.")
+    two_parents = Problem("the value occurs before, with other labels: it has two parents. Keep one of them.")
     labels_of: dict[str, tuple[str, ...]] = {}
     for number, value, labels in lines:
         if value == TOP or (value.startswith("{") and value.endswith("}")):
             token.add(number)
         if value in labels_of:
-            (same if labels_of[value] == labels else other).add(number)
+            (same if labels_of[value] == labels else two_parents).add(number)
         labels_of.setdefault(value, labels)
         for level, label in enumerate(labels, start=1):
             if not label:
@@ -140,7 +140,7 @@ def _check_cells(lines: Sequence[Line]) -> list[Problem]:
                 half.add(number, level)
             if label == TOP and any(above != TOP for above in labels[level:]):
                 below.add(number, level)
-    return [token, empty, braces, half, below, same, other]
+    return [token, empty, braces, half, below, same, two_parents]
 
 
 def _check_roots(lines: Sequence[Line], add_root: bool) -> list[Problem]:

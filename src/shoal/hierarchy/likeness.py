@@ -94,18 +94,18 @@ def merge_order(weights: Sequence[float], profiles: Sequence[Sequence[float]]) -
         weight[target] = total
         alive[merged] = False
         cost[merged, :] = cost[:, merged] = np.inf
-        rest = np.flatnonzero(alive)
-        rest = rest[rest != target]
-        new_costs = _merge_costs(weight, centre, target, rest)
-        below = rest < target
-        cost[rest[below], target] = new_costs[below]
-        cost[target, rest[~below]] = new_costs[~below]
+        other_groups = np.flatnonzero(alive)
+        other_groups = other_groups[other_groups != target]
+        new_costs = _merge_costs(weight, centre, target, other_groups)
+        below = other_groups < target
+        cost[other_groups[below], target] = new_costs[below]
+        cost[target, other_groups[~below]] = new_costs[~below]
     return merges
 
 
-def _merge_costs(weight: Any, centre: Any, group: int, rest: Any) -> Any:
+def _merge_costs(weight: Any, centre: Any, group: int, other_groups: Any) -> Any:
     """Return the cost of merging a group with each of the rest, rounded so that equal costs stay ties."""
     import numpy as np
 
-    squared = ((centre[rest] - centre[group]) ** 2).sum(axis=1)
-    return np.round(weight[group] * weight[rest] / (weight[group] + weight[rest]) * squared, 9)
+    squared = ((centre[other_groups] - centre[group]) ** 2).sum(axis=1)
+    return np.round(weight[group] * weight[other_groups] / (weight[group] + weight[other_groups]) * squared, 9)

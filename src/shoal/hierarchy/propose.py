@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError, Note, UsageError, setting
+from shoal.errors import InputError, Note, UsageError, counted, setting
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
@@ -86,7 +86,9 @@ def propose(
     places = {value: scale.place(value) for value in values}
     if any(place is None for place in places.values()):
         count = sum(place is None for place in places.values())
-        raise InputError(f"{count} values are not {scale.allowed}. Correct them, or declare them missing.")
+        raise InputError(
+            f"{counted(count, 'value is', 'values are')} not {scale.allowed}. Correct them, or declare them missing."
+        )
     place_of = {value: place for value, place in places.items() if place is not None}
     ordered = sorted(place_of, key=lambda value: (place_of[value], value))
     if by == "quantiles":
@@ -219,7 +221,10 @@ def _by_cooccurrence(counts: Mapping[str, int], profiles: Mapping[str, Sequence[
         )
     n_unprofiled = sum(value not in profiles for value in values)
     if n_unprofiled and len(values) > 2:
-        raise UsageError(f"profiles: {n_unprofiled} values have none. Give each category a profile to compare it by.")
+        raise UsageError(
+            f"profiles: {counted(n_unprofiled, 'value has', 'values have')} none. Give each category a profile to "
+            "compare it by."
+        )
     levels = _levels(values, merge_order([counts[v] for v in values], [profiles.get(v, ()) for v in values]))
     lines = [Line(i, value, (*(level[value] for level in levels), TOP)) for i, value in enumerate(values, start=1)]
     return build(lines, source="proposal", unit="value")

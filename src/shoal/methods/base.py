@@ -70,8 +70,8 @@ def check_run(method: str, encoded: Encoded, run: Run) -> None:
     bans = [rule for rule in run.rules if rule.ban]
     for what, values in (("rules", run.rules), ("bans", bans), ("weights", run.weights)):
         if values and info and what not in info.takes:
-            able = ", ".join(info.name for info in METHODS if what in info.takes)
-            raise UsageError(f"method {method!r} does not support {what}. Methods that do: {able}.")
+            able_methods = ", ".join(info.name for info in METHODS if what in info.takes)
+            raise UsageError(f"method {method!r} does not support {what}. Methods that do: {able_methods}.")
     names = [attribute.name for attribute in encoded.attributes]
     unknown_names = [name for name in run.weights if name not in names]
     if unknown_names:
@@ -113,13 +113,13 @@ def check_models(
     honours = info.honours if info and not size_only else frozenset({Basis.SIZE})
     for model in models:
         if model.basis not in honours:
-            able = [info.name for info in METHODS if model.basis in info.honours and info.name != method]
+            able_methods = [info.name for info in METHODS if model.basis in info.honours and info.name != method]
             raise UsageError(
                 f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
-                f"Methods that can: {', '.join(able) or 'none'}."
+                f"Methods that can: {', '.join(able_methods) or 'none'}."
             )
-    whole = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
-    obstacles = [reason for model in models if model.closed and (reason := model.obstacle(whole))]
+    one_group = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
+    obstacles = [reason for model in models if model.closed and (reason := model.obstacle(one_group))]
     if obstacles:
         raise InfeasibleError(join_problems(obstacles))
     return max((model.minimum_size for model in models), default=1)

@@ -115,10 +115,10 @@ def lay_forms(
 
 def raw_span(attribute: Attribute) -> Fraction:
     """Return the range of a number, or of a date in days."""
-    known = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
-    if len(known) == 0:
+    known_values = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
+    if len(known_values) == 0:
         return Fraction(0)
-    span = Fraction(repr(float(known[-1]))) - Fraction(repr(float(known[0])))
+    span = Fraction(repr(float(known_values[-1]))) - Fraction(repr(float(known_values[0])))
     return span / 86400 if attribute.kind is Kind.DATE else span
 
 

@@ -36,7 +36,7 @@ def check_suppressed(method: str, labels: NDArray[np.int32], run: Run) -> None:
     check_rows_left(method, labels)
 
 
-def join_nearest(encoded: Encoded, labels: NDArray[np.int32], rest: NDArray[np.int64]) -> NDArray[np.int32]:
+def join_nearest(encoded: Encoded, labels: NDArray[np.int32], leftover_rows: NDArray[np.int64]) -> NDArray[np.int32]:
     """Let the remaining rows, one by one, join the group to which they add least NCP, the first of equals.
 
     Cost: O(q) for each pair of a remaining row and a group.
@@ -44,7 +44,7 @@ def join_nearest(encoded: Encoded, labels: NDArray[np.int32], rest: NDArray[np.i
     Args:
         encoded: The table.
         labels: The group of each canonical row.
-        rest: The canonical rows that remain.
+        leftover_rows: The canonical rows that remain.
 
     Returns:
         The group of each canonical row.
@@ -53,5 +53,5 @@ def join_nearest(encoded: Encoded, labels: NDArray[np.int32], rest: NDArray[np.i
 
     labels = labels.copy()
     forms = lay_forms(encoded, most=2**61 // (encoded.n_rows * len(encoded.attributes)))
-    join_groups(encoded.tuples, encoded.row_tuple, forms, rest, int(labels.max()) + 1, labels)
+    join_groups(encoded.tuples, encoded.row_tuple, forms, leftover_rows, int(labels.max()) + 1, labels)
     return labels

@@ -163,8 +163,8 @@ class Baseline:
         level_losses = [float(share) for share in (climb or Climb()).to_levels(column.name, height)]
         spelled: list[tuple[float, str]] = []
         if isinstance(cells, OrderedReader):
-            known = [text for text in rows if text not in schema.missing]
-            spelled = sorted(zip(map(float, numbers_of(column, known)[0]), known, strict=True))
+            known_texts = [text for text in rows if text not in schema.missing]
+            spelled = sorted(zip(map(float, numbers_of(column, known_texts)[0]), known_texts, strict=True))
         numbers, texts = [number for number, _ in spelled], [text for _, text in spelled]
         missing = tuple(schema.missing)
         return cls(column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing)

@@ -129,12 +129,12 @@ class NumberScale:
         missing = np.array([cell in self.markers for cell in cells])
         starred = np.array([cell in SUPPRESSED for cell in cells]) & ~missing
         ends = np.full((len(cells), 2), (self.low, self.high))
-        known = np.flatnonzero(~(missing | starred))
-        known_ends = _all_ends(self.reader, [cells[i] for i in known])
+        known_values = np.flatnonzero(~(missing | starred))
+        known_ends = _all_ends(self.reader, [cells[i] for i in known_values])
         if None in known_ends:
-            raise _unreadable(self.column, int(np.argmax(ranks == known[known_ends.index(None)])) + 1)
+            raise _unreadable(self.column, int(np.argmax(ranks == known_values[known_ends.index(None)])) + 1)
         if known_ends:
-            ends[known] = known_ends
+            ends[known_values] = known_ends
         return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], starred[ranks], self.step)
 
     def matrix(self, table: Table) -> Floats:
@@ -180,8 +180,8 @@ class CategoryScale:
         for i, raw in enumerate(texts.to_list()):
             cell = values.normalise(raw)
             starred[i] = _is_star(self.reader, cell)
-            known = [place[member] for member in _members(self.reader, cell) if member in place]
-            shares[i, known] = 1 / max(len(known), 1)
+            known_values = [place[member] for member in _members(self.reader, cell) if member in place]
+            shares[i, known_values] = 1 / max(len(known_values), 1)
         return Categories(self.column.name, self.values, shares, ranks, starred)
 
     def matrix(self, table: Table) -> Floats:
@@ -280,12 +280,12 @@ def _fit_categories(
 def _fit_numbers(
     table: Table, column: Column, cells: Sequence[str], missing: tuple[str, ...], labels: Mapping[str, frozenset[str]]
 ) -> NumberScale:
-    known = [cell for cell in cells if cell not in missing and cell not in SUPPRESSED]
+    known_values = [cell for cell in cells if cell not in missing and cell not in SUPPRESSED]
     numbers = _ordered_reader(column, labels, missing)
-    ends = _all_ends(numbers, known)
+    ends = _all_ends(numbers, known_values)
     if None in ends:
         texts = table.frame[column.name].to_list()
-        row = next(i for i, text in enumerate(texts, 1) if values.normalise(text) == known[ends.index(None)])
+        row = next(i for i, text in enumerate(texts, 1) if values.normalise(text) == known_values[ends.index(None)])
         raise _unreadable(column, row)
     flat = [end for pair in ends if pair is not None for end in pair] or [0.0]
     step = 1.0 if all(number == int(number) for number in flat) else 0.0
@@ -302,8 +302,8 @@ def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
     for column in schema.columns:
         if column.name in names and column.kind is None and column.name in table.names:
             texts = {values.normalise(text) for text in table.factor(column.name).texts.to_list()}
-            known = [text for text in sorted(texts) if text not in schema.missing and text not in SUPPRESSED]
-            ends = [end for text in known for end in _written_ends(text)]
+            known_values = [text for text in sorted(texts) if text not in schema.missing and text not in SUPPRESSED]
+            ends = [end for text in known_values for end in _written_ends(text)]
             kind, misfit = values.guess_kind(ends, values.Marks(column.decimal, column.thousands))
             kinds[column.name] = kind if misfit is None else Kind.CATEGORICAL
     return schema.with_kinds(kinds)
@@ -317,8 +317,8 @@ def encode_release(
         raise UsageError(f"domain={domain!r} is not known. Use 'release' or 'original'.")
     names = [column.name for column in schema.released] if columns is None else list(columns)
     source = original if domain == "original" else released
-    known = labels if domain == "original" else None
-    encoding = fit_encoding(source, fill_kinds(source, schema, names), names, known)
+    known_values = labels if domain == "original" else None
+    encoding = fit_encoding(source, fill_kinds(source, schema, names), names, known_values)
     library = original.native.library if original.native is not None else "polars"
     return to_library(encoding.features, encoding.matrix(released), library)
 

@@ -169,10 +169,10 @@ def reader(
         InputError: The original contains values that are not of the kind of the column.
         UsageError: The declared range is empty.
     """
-    known = [text for text in original if text not in missing]
+    known_texts = [text for text in original if text not in missing]
     under = hierarchy.values_under() if hierarchy else {}
     if column.kind in (Kind.NUMERIC, Kind.DATE):
-        numbers, misfits = numbers_of(column, known)
+        numbers, misfits = numbers_of(column, known_texts)
         if misfits:
             raise InputError(
                 f"column {column.name!r} of the original: {len(misfits)} distinct values are not {column.kind}. "

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.sensitive import Sensitive
-from shoal.errors import UsageError, setting
+from shoal.errors import UsageError, counted, setting
 from shoal.models.base import Groups
 from shoal.models.model import ColumnModel, shown
 from shoal.models.terms import Distributions, Term
@@ -89,10 +89,12 @@ class TCloseness(ColumnModel):
         """Return the rank of each code."""
         if self.order:
             place = {text: i for i, text in enumerate(self.order)}
-            known = [text for code, text in enumerate(column.texts) if code != column.missing]
-            lacking = sum(text not in place for text in known)
-            if lacking:
-                raise UsageError(f"t-closeness: the order lacks {lacking} values of column {self.column!r}. Add them.")
+            known_texts = [text for code, text in enumerate(column.texts) if code != column.missing]
+            n_missing = sum(text not in place for text in known_texts)
+            if n_missing:
+                raise UsageError(
+                    f"t-closeness: the order lacks {counted(n_missing, 'value')} of column {self.column!r}. Add them."
+                )
             return np.array([place.get(text, len(place)) for text in column.texts], dtype=np.int64)
         if _unordered(column):
             raise UsageError(

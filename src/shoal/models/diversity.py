@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, counted
 from shoal.models.base import Groups, Histogram
 from shoal.models.model import ColumnModel, fold_missing, shown, too_few_rows
 from shoal.models.terms import Distributions, Term
@@ -71,9 +71,9 @@ class LDiversity(ColumnModel):
         return f"distinct l-diversity of {self.column} with l = {self.l}"
 
 
-def _too_few(column: str, n_values: int, name: str, wanted: int) -> str:
-    values = "1 value" if n_values == 1 else f"{n_values} values"
-    return f"{column} has {values}, {name} = {wanted} cannot be met. Use {name} <= {n_values}."
+def _too_few(column: str, n_values: int, name: str, required: int) -> str:
+    values = counted(n_values, "value")
+    return f"{column} has {values}, {name} = {required} cannot be met. Use {name} <= {n_values}."
 
 
 @dataclass(frozen=True)

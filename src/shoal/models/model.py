@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.sensitive import Sensitive
+from shoal.errors import counted
 from shoal.models.base import Basis, Groups, Histogram
 from shoal.models.terms import Distributions, Term
 
@@ -108,7 +109,7 @@ class ColumnModel(Model):
 
 def too_few_rows(k: int, size: int) -> str:
     """Return the reason that a table with fewer than k rows fails."""
-    return f"k={k} cannot be met: the table has {size} rows. Use k <= {size}."
+    return f"k={k} cannot be met: the table has {counted(size, 'row')}. Use k <= {size}."
 
 
 def fold_missing(histogram: Histogram, column: Sensitive) -> Histogram:

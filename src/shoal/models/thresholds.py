@@ -60,10 +60,10 @@ def above_limits(
     rows: NDArray[np.int64], sizes: NDArray[np.int64], codes: NDArray[np.int64], limits: Sequence[Fraction]
 ) -> NDArray[np.bool_]:
     """Return for each pair of group and value whether its share, rows / sizes, is above the limit of its code."""
-    near = np.array([float(limit) for limit in limits])[codes]
+    rounded_limits = np.array([float(limit) for limit in limits])[codes]
     shares = rows / sizes
-    above = np.asarray(shares > near)
-    for i in np.flatnonzero(np.abs(shares - near) <= NEAR).tolist():
+    above = np.asarray(shares > rounded_limits)
+    for i in np.flatnonzero(np.abs(shares - rounded_limits) <= NEAR).tolist():
         above[i] = Fraction(int(rows[i]), int(sizes[i])) > limits[codes[i]]
     return above
 

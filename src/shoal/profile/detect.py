@@ -171,13 +171,13 @@ def _by_code(facts: ColumnFacts) -> Proposal | None:
 
 
 def _by_counts(facts: ColumnFacts) -> Proposal:
-    alone = f"{facts.unique_share:.0%} of the rows have a unique value"
+    unique_rows = f"{facts.unique_share:.0%} of the rows have a unique value"
     if facts.kind is Kind.CATEGORICAL or facts.whole:
         what = "a text" if facts.kind is Kind.CATEGORICAL else "an integer"
         if facts.unique_share > NEARLY_UNIQUE:
-            return _identifier(facts, f"{alone}: {what} that may be found in other sources", personal=True)
+            return _identifier(facts, f"{unique_rows}: {what} that may be found in other sources", personal=True)
     if facts.kind is Kind.CATEGORICAL and facts.distinct_share > 0.5 and facts.distinct > 20:
-        return _identifier(facts, f"mostly different texts ({alone}), which recoding cannot keep useful")
+        return _identifier(facts, f"mostly different texts ({unique_rows}), which recoding cannot keep useful")
     if facts.distinct <= 100:
         return Proposal(Role.QI, facts.kind, f"{facts.distinct} values; others may know them, to be on the safe side")
     return Proposal(Role.QI, facts.kind, "many values; others may know them, to be on the safe side")

@@ -110,4 +110,4 @@ def _risk(name: str, facts: Seen, n_rows: int, k: int) -> Note | None:
         return Note(about, f"looks like {shape.label}")
     if not facts.rare:
         return None
-    return Note(about, f"has {{values}} values in fewer than k={k} rows", counts={"values": facts.rare})
+    return Note(about, f"has {{values:value}} in fewer than k={k} rows", counts={"values": facts.rare})

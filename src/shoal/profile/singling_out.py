@@ -68,21 +68,23 @@ def find_singling(columns: Mapping[str, Coded]) -> Singling:
     n_rows = max((len(column.codes) for column in columns.values()), default=1)
     entropy = {name: _entropy(_counts([columns[name]])) for name in ordered}
     singles = [(name,) for name in ordered]
-    larger = [chosen for size in (2, 3) for chosen in combinations(ordered, size)]
-    larger.sort(key=lambda chosen: (-round(sum(entropy[name] for name in chosen), 9), len(chosen), chosen))
+    larger = [combination for size in (2, 3) for combination in combinations(ordered, size)]
+    larger.sort(
+        key=lambda combination: (-round(sum(entropy[name] for name in combination), 9), len(combination), combination)
+    )
     budget = max(0, min(MOST_COMBINATIONS, MOST_CELLS // n_rows) - len(singles))
     shares: dict[tuple[str, ...], float] = {}
-    for chosen in [*singles, *larger[:budget]]:
-        shares[chosen] = float((_counts([columns[name] for name in chosen]) == 1).sum()) / n_rows
-    reported = [chosen for chosen in shares if shares[chosen] > 0 and _adds(chosen, shares)]
-    reported.sort(key=lambda chosen: (-shares[chosen], len(chosen), chosen))
-    best = tuple(Combination(chosen, shares[chosen]) for chosen in reported[:MOST_SHOWN])
+    for combination in [*singles, *larger[:budget]]:
+        shares[combination] = float((_counts([columns[name] for name in combination]) == 1).sum()) / n_rows
+    reported = [combination for combination in shares if shares[combination] > 0 and _adds(combination, shares)]
+    reported.sort(key=lambda combination: (-shares[combination], len(combination), combination))
+    best = tuple(Combination(combination, shares[combination]) for combination in reported[:MOST_SHOWN])
     return Singling(best, len(shares), len(singles) + len(larger))
 
 
-def _adds(chosen: tuple[str, ...], shares: dict[tuple[str, ...], float]) -> bool:
-    parts = (part for size in range(1, len(chosen)) for part in combinations(chosen, size))
-    return all(shares.get(part, 0.0) + WORTH_MORE <= shares[chosen] for part in parts)
+def _adds(combination: tuple[str, ...], shares: dict[tuple[str, ...], float]) -> bool:
+    parts = (part for size in range(1, len(combination)) for part in combinations(combination, size))
+    return all(shares.get(part, 0.0) + WORTH_MORE <= shares[combination] for part in parts)
 
 
 def find_dependencies(

@@ -143,7 +143,9 @@ def _warn_header(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
     suspects = tuple(c.name for c in columns if value_like.fullmatch(c.name.strip()) or (c.facts.texts == c.name).any())
     if suspects:
         cure = f"if the first line of the file is data, use {setting('header', False)}"
-        note = Note("", "{columns} column names look like cells", cure, {"columns": len(suspects)})
+        note = Note(
+            "", "{columns:column name looks like a cell|column names look like cells}", cure, {"columns": len(suspects)}
+        )
         yield Warned("header", suspects, note)
 
 
@@ -169,7 +171,7 @@ def _warn_markers(values: Sequence[Distinct], markers: Markers, n_rows: int) -> 
                 "missing", (cells.name,), Note(about, f"{shares} counts as missing", "check that this is right")
             )
         if cells.blank:
-            text = "{cells} cells contain only blanks and count as missing"
+            text = "{cells:cell contains only blanks and counts|cells contain only blanks and count} as missing"
             yield Warned("missing", (cells.name,), Note(about, text, counts={"cells": cells.blank}))
     for name, marker in markers.doubtful:
         text = f"{marker!r} may mark a missing value, but looks like a real value here or in another column"
@@ -183,7 +185,7 @@ def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
         if column.proposal.role is Role.IDENTIFIER:
             continue
         if facts.slips:
-            text = f"{{values}} of {{distinct}} distinct values are not {facts.slips_kind}; proposed as categorical"
+            text = f"all but {{values}} of {{distinct}} distinct values are {facts.slips_kind}; proposed as categorical"
             comma = ' (or, for a decimal comma, set decimal = "," under [file])' * (facts.slips_kind == POINT_NUMBERS)
             cure = f"correct them, or add markers to missing{comma}, and change the kind"
             counts = {"values": facts.slips, "distinct": facts.distinct}
@@ -193,11 +195,11 @@ def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
             yield Warned("kind", (name,), Note(about, text, "check which one is right"))
         if facts.emails:
             cure = "if these are e-mail addresses, drop the column"
-            note = Note(about, "{rows} rows contain an at sign", cure, {"rows": facts.emails})
+            note = Note(about, "{rows:row contains|rows contain} an at sign", cure, {"rows": facts.emails})
             yield Warned("identifier", (name,), note)
         braces = facts.texts.str.contains(r"^\{.*\}$").sum() if column.proposal.kind is Kind.CATEGORICAL else 0
         if column.proposal.role is Role.QI and braces:
-            text = "{values} distinct values are written in braces, like released sets"
+            text = "{values:distinct value is|distinct values are} written in braces, like released sets"
             yield Warned("kind", (name,), Note(about, text, "rename them first", {"values": int(braces)}))
 
 
@@ -209,13 +211,16 @@ def _warn_look_alikes(columns: Sequence[ProfiledColumn], values: Sequence[Distin
         alike = count_look_alikes(column.facts.texts) if column.facts.kind is Kind.CATEGORICAL else 0
         if alike:
             text = (
-                "{values} distinct values differ from another one only in case, kind of blank, invisible characters "
-                "or look-alike letters"
+                "{values:distinct value differs|distinct values differ} from another one only in case, kind of blank, "
+                "invisible characters or look-alike letters"
             )
             cure = "give them one spelling, or they count as different values"
             yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": alike}))
         if cells.merged:
-            text = "{values} spellings differ from another one only in outer blanks or Unicode composition"
+            text = (
+                "{values:spelling differs|spellings differ} from another one only in outer blanks or Unicode "
+                "composition"
+            )
             cure = "in a quasi-identifier they count as one value"
             yield Warned("look-alikes", (column.name,), Note(about, text, cure, {"values": cells.merged}))
 
@@ -239,7 +244,7 @@ def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
         facts, name = column.facts, column.name
         if column.proposal.role is Role.IDENTIFIER and column.proposal.personal and facts.distinct < facts.n_known:
             text = (
-                "identifies people but has {values} values in {rows} rows, so one person may have several rows, "
+                "identifies people but has {values:value} in {rows:row}, so one person may have several rows, "
                 "and k counts rows"
             )
             cure = 'if so, give it the role "person"'

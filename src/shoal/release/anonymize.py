@@ -46,30 +46,46 @@ def anonymize(
     cancelled: Callable[[], bool] | None = None,
     **settings: Unpack[SettingsKeywords],
 ) -> Release:
-    """Give every row of a frame at least k - 1 look-alikes in its quasi-identifiers.
+    """Anonymise a table: generalise its quasi-identifiers until at least k rows share each combination of them.
+
+    Every column needs a role (`qi`, `sensitive`, `insensitive`, `drop` or `person`), from a keyword or from `config`;
+    `others` decides about the columns that have none.
 
     Args:
-        frame: A pandas, polars or pyarrow table, or the path of a file.
-        k: Smallest group: every row has at least k-1 look-alikes. 5 is a common start.
-        method: A name from `shoal.methods`, or an instance with its options; shoaling by default.
-        config: A shoal.toml. Its settings and the keywords merge key by key; keywords come first.
-        threads: Number of threads; all cores by default. The result does not depend on it.
-        keep_order: Keep the rows in the order of the frame, unsorted. The order can identify people.
-        bound: Whether `release.lower_bound`, the loss that no release can avoid, may take as long as it needs.
-        engine: What counts the rows of a file: "memory" by default, or "duckdb".
-        memory: Memory limit of DuckDB, such as "4GB".
-        progress: Called with the name of the stage and the share of it that is done.
-        cancelled: Asked now and then whether to stop; the run then raises `CancelledError`.
-        **settings: All optional, and spelled as in shoal.toml and on the command line:
+        frame: The table: a pandas, polars or pyarrow frame, the path of a file (CSV, Parquet, Arrow, Excel, or CSV
+            compressed with gzip or Zstandard), or the URL of a PostgreSQL table, such as
+            "postgresql://user@host/database?table=schema.name".
+        k: The smallest group: every row has at least k - 1 look-alikes. 5 is a common choice. Required, unless
+            `config` or another privacy model sets the group size.
+        method: The name of a method in `shoal.methods`, or an instance with its options; "shoaling" by default.
+        config: The path of a shoal.toml, as `shoal init` writes it. Where a keyword and the file differ, the keyword
+            wins; lists of columns and mappings are merged column by column. The table must still match the file.
+        threads: The number of threads; all cores by default. The release does not depend on it.
+        keep_order: Whether the rows keep their order; otherwise they are sorted, because the order can identify people.
+        bound: Whether to report `release.lower_bound`, the loss that no release can avoid. True computes it however
+            long it takes. By default it is computed within the usual time, and only the method "shoaling" reports it.
+        engine: How to count the rows of a file: "memory" reads the file into memory, which is the default; "duckdb"
+            reads a file that may be larger than memory and needs a full-domain method. A PostgreSQL table is counted
+            by its server.
+        memory: The memory limit of DuckDB, such as "4GB".
+        progress: A function that is called with the name of the current stage and the completed share of it, from 0
+            to 1.
+        cancelled: A function that is called several times a second; when it returns True, the run stops with a
+            `CancelledError`.
+        **settings: Further settings. Each is optional and has the name that shoal.toml and the command line use:
             {settings}
 
     Returns:
-        The release, not yet written.
+        The release, checked but not yet written: `release.write(path)` writes it, `release.frame` is a frame of the
+        same library as the input, `release.measures` contains its information loss, and `release.notes` what you
+        should know before you publish it.
 
     Raises:
-        UsageError: If a setting is unknown or wrong.
-        InputError: If the table cannot be used as it is.
-        InfeasibleError: If the goal cannot be reached on this table.
+        UsageError: If a setting is unknown, or its value is wrong.
+        InputError: If the table or a hierarchy cannot be used as it is, or does not match `config`.
+        InfeasibleError: If no release of this table can meet the requirement.
+        FileError: If a file or a database table cannot be read, or does not fit into memory.
+        CancelledError: If `cancelled` returned True.
 
     >>> import shoal
     >>> release = shoal.anonymize(
@@ -115,11 +131,11 @@ def measure(
     decimal: str | None = None,
     thousands: str | None = None,
 ) -> Measures:
-    """Score a release of any tool: frames, or paths of files.
+    """Measure the information loss of a release, made by shoal or any other tool.
 
     Args:
-        original: The original table.
-        released: The release.
+        original: The original table: a frame, or the path of a file.
+        released: The release: a frame, or the path of a file.
         qi: The quasi-identifiers.
         k: The k of the release, for measures that depend on it.
         numeric: Columns to read as numbers.
@@ -137,6 +153,11 @@ def measure(
 
     Returns:
         The measures.
+
+    Raises:
+        UsageError: If an argument is wrong.
+        InputError: If a table cannot be used as it is, or the two tables do not match.
+        FileError: If a file cannot be read.
 
     >>> import polars as pl, shoal
     >>> before = pl.DataFrame({"age": [20, 30, 40, 60]})
@@ -176,7 +197,7 @@ def measure_files(
     target: str | None = None,
     rules: Sequence[ConstraintRule] = (),
 ) -> Measures:
-    """Score a release; see `measure` for the arguments. `reading` says how cells are read."""
+    """Measure a release as `measure` does; `reading` defines how to read cells."""
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:

@@ -1,4 +1,4 @@
-"""How released cells are laid out in a file: ranges as two columns, formulas made harmless for spreadsheets."""
+"""The layout of released cells in a file: ranges as two columns, and formulas escaped for spreadsheets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from shoal.encoding.decode import Released
-from shoal.errors import UsageError
+from shoal.errors import UsageError, setting
 from shoal.schema import Schema
 from shoal.tables.table import Factor, Table, factorize
 
 __all__ = ["lay_out", "spreadsheet_safe"]
 
-# What a spreadsheet takes for the beginning of a formula, also in its full-width form; a plain number is none.
+# A cell that begins with one of these runs as a formula in some spreadsheet, unless it is a plain number.
 RISKY = "=+-@\t\r\n\0＝＋－＠"
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula: a quote before what would be one.
+    """Escape a cell that a spreadsheet would run as a formula: put a quote before it.
 
     >>> spreadsheet_safe("-5"), spreadsheet_safe("-5+cmd"), spreadsheet_safe("=1+1")
     ('-5', "'-5+cmd", "'=1+1")
@@ -29,9 +29,17 @@ def spreadsheet_safe(text: str) -> str:
 
 
 def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, keep_order: bool) -> Released:
-    """Return the cells as they go into the file, rows sorted by them (unless they keep their order).
+    """Return the cells as they appear in the file.
 
-    bounds: a column of ranges becomes two, NAME_min and NAME_max. safe: cells and names for spreadsheets.
+    Args:
+        released: The released cells.
+        schema: The roles and kinds of the columns.
+        bounds: Whether to write a column of ranges as two columns, NAME_min and NAME_max.
+        safe: Whether to escape cells and names for spreadsheets.
+        keep_order: Whether to keep the order of the rows; otherwise they are sorted by their cells.
+
+    Raises:
+        UsageError: If the table already has a column with the name of a bound.
     """
     if not bounds and not safe:
         return released
@@ -45,7 +53,9 @@ def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, kee
             for side, suffix in enumerate(("_min", "_max")):
                 name = column.name + suffix
                 if name in (other.name for other in schema.columns):
-                    raise UsageError(f"cells as bounds: the table has a column {name!r} already. Rename it.")
+                    raise UsageError(
+                        f"{setting('cells', 'bounds')}: the table already has a column {name!r}. Rename it."
+                    )
                 factors[name] = _rename(factor, [ends[text][side] for text in factor.texts.to_list()])
         else:
             factors[column.name] = factor

@@ -225,7 +225,7 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
         raise UsageError(
             f"{setting('memory')} limits {setting('engine', 'duckdb')}. Leave it out, or choose that engine."
         )
-    return None if memory is None else parse_size(memory, setting("memory"))
+    return None if memory is None else parse_size(memory, setting("memory", memory))
 
 
 def _read_key(path: Path) -> bytes:

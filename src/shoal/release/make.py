@@ -76,8 +76,8 @@ def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Me
     """Return the method that the settings name, or a default method that supports people and the models."""
     options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
     default = COUNTS_PEOPLE if settings.person else DEFAULT
-    able = next(info for info in methods.infos() if info.name == default).honours
-    if not all(model.basis in able for model in models):
+    honoured = next(info for info in methods.infos() if info.name == default).honours
+    if not all(model.basis in honoured for model in models):
         default = HONOURS_ALL
     return methods.named(settings.method or default, **options)
 

@@ -47,7 +47,7 @@ def _look_alikes(table: Table, schema: Schema) -> Iterator[Note]:
         if count:
             yield Note(
                 f"column {column.name!r}",
-                "{values} values differ only in case, blanks or look-alike letters",
+                "{values:value differs|values differ} from another one only in case, blanks or look-alike letters",
                 "give them one spelling",
                 {"values": count},
             )
@@ -60,7 +60,8 @@ def _markers(table: Table, schema: Schema) -> Iterator[Note]:
         if rows >= FREQUENT * table.n_rows:
             yield Note(
                 f"column {column.name!r}",
-                "{cells} cells look like missing values but count as ordinary values",
+                "{cells:cell looks like a missing value but counts|cells look like missing values but count} as "
+                "ordinary",
                 f"declare the marker with {setting('missing')}",
                 {"cells": rows},
             )
@@ -94,7 +95,7 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
         if NEARLY_UNIQUE * n_known <= n_distinct < n_known:
             yield Note(
                 f"column {name!r}",
-                "repeats in {rows} rows, so one person may have several rows",
+                "repeats in {rows:row}, so one person may have several rows",
                 f"if it identifies people, use {setting('person', name)}",
                 {"rows": n_known - n_distinct},
             )
@@ -113,7 +114,7 @@ def about_release(released: Released, encoded: Encoded, schema: Schema, request:
         notes.append(Note("", "each row counts as one person", cure))
     single = 0 if request.snap else _single_ends(released, encoded)
     if single:
-        text = "{ranges} ranges end at a value that only one row has"
+        text = "{ranges:range ends|ranges end} at a value that only one row has"
         notes.append(Note("", text, f"use {setting('snap', True)} to widen them to a round grid", {"ranges": single}))
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":
         notes.append(_diversity(released, schema))
@@ -144,7 +145,7 @@ def _diversity(released: Released, schema: Schema) -> Note:
     names = schema.names(Role.SENSITIVE)
     groups = released.table.frame.group_by([column.name for column in schema.qi]).agg(pl.col(names).n_unique())
     counts = {f"values{i}": int(groups[name].min() or 0) for i, name in enumerate(names)}  # type: ignore[arg-type]
-    parts = [f"{{{key}}} {'values ' * (i == 0)}of {names[i]!r}" for i, key in enumerate(counts)]
+    parts = [f"{{{key}{':value' * (i == 0)}}} of {names[i]!r}" for i, key in enumerate(counts)]
     return Note("", f"every group contains at least {' and '.join(parts)}", counts=counts)
 
 
@@ -154,7 +155,7 @@ def _single_ends(released: Released, encoded: Encoded) -> int:
     for i, attribute in enumerate(encoded.attributes):
         if attribute.ordered:
             rows = np.bincount(encoded.tuples[:, i], weights=encoded.counts, minlength=len(attribute.texts))
-            alone = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
+            single_values = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
             ends = released.bounds.get(attribute.name, {}).values()
-            single += sum(low in alone or high in alone for low, high in ends if low != high)
+            single += sum(low in single_values or high in single_values for low, high in ends if low != high)
     return single

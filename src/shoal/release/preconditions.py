@@ -1,4 +1,4 @@
-"""What a release is to reach: is it met already, and can the table and its columns be held to it at all?"""
+"""Check before the search whether the table meets the requirement already, and whether it can meet it at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_sensitive_kinds
 from shoal.encoding.population import count_strangers
-from shoal.errors import InfeasibleError, InputError, UsageError, join_problems
+from shoal.errors import InfeasibleError, InputError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import failing_groups
 from shoal.models import Basis, PrivacyModel
@@ -20,7 +20,18 @@ __all__ = ["as_it_is", "check_columns", "check_enough", "check_personal", "check
 def as_it_is(
     table: Table, schema: Schema, models: tuple[PrivacyModel, ...], k: int, hierarchies: Mapping[str, Rule]
 ) -> tuple[Schema, Encoded] | None:
-    """Return the table with its quasi-identifiers as plain text, if its rows pass all models as they stand."""
+    """Encode the table for a release without generalisation, if it already passes all models.
+
+    Args:
+        table: The table.
+        schema: The roles and kinds of its columns.
+        models: The privacy models.
+        k: The smallest group size.
+        hierarchies: By column, its hierarchy; only those of sensitive columns matter.
+
+    Returns:
+        The schema and the table, with the quasi-identifiers as plain text; None if some group fails.
+    """
     names = [column.name for column in schema.qi]
     if table.group_sizes(names).min() < k or any(model.basis is Basis.POPULATION for model in models):
         return None
@@ -32,7 +43,7 @@ def as_it_is(
 
 
 def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: Table | None) -> None:
-    """Refuse models that count a column which is not sensitive, or a population that is not there."""
+    """Raise a UsageError if a model uses a column that is not sensitive, or needs a population that is not given."""
     sensitive = schema.names(Role.SENSITIVE)
     problems = [
         f"{model.describe()}: column {name!r} is not among the sensitive columns ({', '.join(sensitive) or 'none'})."
@@ -42,7 +53,7 @@ def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: 
     ]
     if population is None:
         problems += [
-            f"{model.describe()} needs the table of the population. Give it with population (--population)."
+            f"{model.describe()} needs the table of the population. Pass it with {setting('population')}."
             for model in models
             if model.basis is Basis.POPULATION
         ]
@@ -51,35 +62,42 @@ def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: 
 
 
 def check_population(encoded: Encoded) -> None:
-    """Refuse a population that the table was not drawn from."""
+    """Raise an InputError if the population lacks some rows of the table."""
     strangers = 0 if encoded.population is None else count_strangers(encoded)
     if strangers:
         raise InputError(
-            f"{strangers} rows of the table are not in the population, with the same quasi-identifiers. Give the table "
-            "that it was drawn from."
+            f"{counted(strangers, 'row of the table is', 'rows of the table are')} not in the population: no row there "
+            f"has the same quasi-identifiers. Pass the population of the table with {setting('population')}."
         )
 
 
 def check_personal(encoded: Encoded, k: int) -> int:
-    """Return the size that every group has where rows ask for their own k: the least of these, if it is above k."""
+    """Return the minimum group size if rows have their own k: the smallest of these, or k if it is larger.
+
+    Raises:
+        InputError: If some rows have no k of their own and k is not given.
+    """
     if encoded.personal_k is None:
         return k
     blank = int((encoded.personal_k == 0).sum())
     if blank and k == 1:
         raise InputError(
-            f"{blank} rows have no k of their own, and no k is given for them. Say k (command line: -k 5), or fill in "
-            "their cells."
+            f"{counted(blank, 'row has', 'rows have')} no k of their own, and k is not given. Fill in the column, or "
+            f"set k for all rows, such as {setting('k', 5)}."
         )
     return max(k, int(encoded.personal_k.min()))
 
 
 def check_enough(table: Table, schema: Schema, k: int) -> None:
-    """Refuse a table with fewer rows, or people, than k."""
+    """Raise an InfeasibleError if the table has fewer rows, or people, than k."""
     if table.n_rows < k:
-        raise InfeasibleError(f"k={k} cannot be met: the table has {table.n_rows} rows. Use k <= {table.n_rows}.")
+        raise InfeasibleError(
+            f"k={k} cannot be met: the table has {counted(table.n_rows, 'row')}. Use k <= {table.n_rows}."
+        )
     for name in schema.names(Role.PERSON):
         people = len(table.factor(name).texts)
         if people < k:
             raise InfeasibleError(
-                f"k={k} cannot be met: the table has rows of {people} people (column {name!r}). Use k <= {people}."
+                f"k={k} cannot be met: the table has rows of only {counted(people, 'person', 'people')} (column "
+                f"{name!r}). Use k <= {people}."
             )

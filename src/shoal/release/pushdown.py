@@ -81,9 +81,9 @@ def anonymize_source(
     return replace(release, recoding=_recoding(release))
 
 
-def count_table(source: Source, schema: Schema, more: Sequence[str] = ()) -> Table:
+def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = ()) -> Table:
     """Count a source by its quasi-identifiers and further columns: distinct rows, each with its count."""
-    counted = source.count([*(column.name for column in schema.qi), *more])
+    counted = source.count([*(column.name for column in schema.qi), *extra_columns])
     return Table(counted.frame, notes=source.notes, weights=counted.counts)
 
 
@@ -101,5 +101,5 @@ def _recoding(release: Release) -> Recoding:
         if len(maps[name]) != pairs.height:
             raise InternalError(f"column {name!r}: method {release.request.method!r} gave one value two labels.")
     is_complete = len(rows) == release.original.frame.height
-    kept = None if is_complete else tuple(release.text.select(names).unique().sort(names).iter_rows())
-    return Recoding(tuple(column.name for column in release.schema.released), maps, kept)
+    kept_groups = None if is_complete else tuple(release.text.select(names).unique().sort(names).iter_rows())
+    return Recoding(tuple(column.name for column in release.schema.released), maps, kept_groups)

@@ -63,9 +63,9 @@ def notebook_html(release: ReleaseLike, rows: pl.DataFrame) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
         for row in rows.head(SHOWN_ROWS).rows()
     )
-    more = f"<p>... and {rows.height - SHOWN_ROWS:,} more rows</p>" if rows.height > SHOWN_ROWS else ""
+    remainder = f"<p>... and {rows.height - SHOWN_ROWS:,} more rows</p>" if rows.height > SHOWN_ROWS else ""
     verdict = html.escape(release_words(release))
-    return f"<div><p><b>shoal release</b>: {verdict}</p><table><tr>{head}</tr>{body}</table>{more}</div>"
+    return f"<div><p><b>shoal release</b>: {verdict}</p><table><tr>{head}</tr>{body}</table>{remainder}</div>"
 
 
 def _loss(content: Mapping[str, Any]) -> Chart:

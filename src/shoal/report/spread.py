@@ -82,9 +82,11 @@ def _values(before: Mapping[str, int], after: Mapping[str, int], reader: Categor
             then[member] += rows / len(members)
     ranked = sorted(first, key=lambda value: (-first[value], value))
     shares = [Share(value or MISSING, first[value], then[value]) for value in ranked[:MOST_VALUES]]
-    rest = ranked[MOST_VALUES:]
-    if rest:
-        shares.append(Share(REST, sum(first[value] for value in rest), sum(then[value] for value in rest)))
+    other_values = ranked[MOST_VALUES:]
+    if other_values:
+        shares.append(
+            Share(REST, sum(first[value] for value in other_values), sum(then[value] for value in other_values))
+        )
     return shares
 
 

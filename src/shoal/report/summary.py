@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from shoal.errors import Note, setting
+from shoal.errors import Note, counted, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.models.thresholds import round_up
@@ -132,7 +132,8 @@ def release_words(release: ReleaseLike) -> Note:
 
 def _group_words(figures: GroupFigures, k: int) -> str:
     return (
-        f"{figures.rows:,} rows in {figures.groups:,} groups, the smallest of {figures.smallest_group:,} rows (k = {k})"
+        f"{counted(figures.rows, 'row')} in {counted(figures.groups, 'group')}, the smallest of "
+        f"{counted(figures.smallest_group, 'row')} (k = {k})"
     )
 
 
@@ -243,7 +244,7 @@ def rule_words(verdict: RuleVerdict) -> Note:
     if verdict.kept:
         return Note("", f"{verdict.rule}: kept")
     counts = {"groups": verdict.broken_groups, "rows": verdict.broken_rows}
-    return Note(verdict.rule, "broken in {groups} groups with {rows} rows", counts=counts)
+    return Note(verdict.rule, "broken in {groups:group} with {rows:row}", counts=counts)
 
 
 def rule_json(verdict: RuleVerdict) -> dict[str, Any]:

@@ -46,7 +46,11 @@ def _disclosures(evidence: Evidence) -> Iterator[Note]:
         about = f"column {facts.name!r}"
         if facts.one_value:
             share = percent(facts.one_value / max(1, evidence.written.rows - evidence.starred))
-            text = f"{{rows}} rows ({share}) are in groups that share one value, so finding the group reveals the value"
+            text = (
+                f"{{rows:row is|rows are}} in groups that share one value ({share} of the rows), so finding the group "
+                "reveals "
+                "the value"
+            )
             yield Note(about, text, f"ask for {setting('l', 2)} or more", {"rows": facts.one_value})
         if facts.lift >= LIFTED:
             text = (

@@ -39,11 +39,11 @@ def fold_rare(counted: Sequence[tuple[str, int]], k: int, most: int) -> tuple[li
     """
     ranked = sorted(counted, key=lambda pair: (-pair[1], pair[0]))
     frequent = [pair for pair in ranked if pair[1] >= k][:most]
-    rest = ranked[len(frequent) :]
-    while frequent and 0 < sum(rows for _, rows in rest) < k:
-        rest.append(frequent.pop())
-    rows = sum(rows for _, rows in rest)
-    return (frequent, len(rest), rows) if rows == 0 or rows >= k else (frequent, 0, 0)
+    other_values = ranked[len(frequent) :]
+    while frequent and 0 < sum(rows for _, rows in other_values) < k:
+        other_values.append(frequent.pop())
+    rows = sum(rows for _, rows in other_values)
+    return (frequent, len(other_values), rows) if rows == 0 or rows >= k else (frequent, 0, 0)
 
 
 def rounded(share: float) -> float:

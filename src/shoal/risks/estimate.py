@@ -307,18 +307,18 @@ def estimate_risk(
         problem = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
         raise UsageError(f"{problem} Its columns: {', '.join(map(repr, table.names[:30]))}.")
     starred = starred_rows(table, qi)
-    kept = np.flatnonzero(~starred)
-    _, first, labels = np.unique(table.group_labels(qi)[kept], return_index=True, return_inverse=True)
+    kept_rows = np.flatnonzero(~starred)
+    _, first, labels = np.unique(table.group_labels(qi)[kept_rows], return_index=True, return_inverse=True)
     is_size = isinstance(population, int)
-    fitting = _weighed(table, kept, labels, weight, values.Marks(*reading.marks)) if weight is not None else None
+    fitting = _weighed(table, kept_rows, labels, weight, values.Marks(*reading.marks)) if weight is not None else None
     if population is not None and not is_size:
         if weight is not None or person is not None:
             raise UsageError("the table of a population cannot be combined with weights or persons. Pass one of them.")
         people = as_table(population)
         schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
-        fitting = Fitting(count_fitting(table, kept[first], people, schema, hierarchies or {}), "population")
+        fitting = Fitting(count_fitting(table, kept_rows[first], people, schema, hierarchies or {}), "population")
     return estimate(
-        _sizes(table, kept, labels, person),
+        _sizes(table, kept_rows, labels, person),
         threshold=threshold,
         suppressed_rows=int(starred.sum()),
         fitting=fitting,
@@ -327,16 +327,18 @@ def estimate_risk(
     )
 
 
-def _sizes(table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], person: str | None) -> NDArray[np.int64]:
+def _sizes(
+    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None
+) -> NDArray[np.int64]:
     """Return the number of rows, or persons, of each group."""
     if person is not None:
-        pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept]]), axis=0)
+        pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept_rows]]), axis=0)
         labels = pairs[:, 0]
     return np.bincount(labels).astype(np.int64)
 
 
 def _weighed(
-    table: Table, kept: NDArray[np.int64], labels: NDArray[np.int64], weight: str, marks: values.Marks
+    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], weight: str, marks: values.Marks
 ) -> Fitting:
     """Return the exact sum of the weights of each group, as integers over a common denominator."""
     ranks, texts = table.factor(weight)
@@ -349,7 +351,7 @@ def _weighed(
     unit = math.lcm(*(number.denominator for number in exact))
     multiples = np.array([int(number * unit) for number in exact], dtype=object)
     sums = np.zeros(int(labels.max(initial=-1)) + 1, dtype=object)
-    np.add.at(sums, labels, multiples[ranks[kept]])
+    np.add.at(sums, labels, multiples[ranks[kept_rows]])
     if max([unit, *sums.tolist()], default=0) >= 2**62:
         raise InputError(f"weights in column {weight!r} are too large or have too many decimals. Round them.")
     return Fitting(sums.astype(np.int64), "weights", unit)

@@ -70,8 +70,10 @@ def _fits(
     bound = None
     if rule is not None:
         numeric = column.kind is Kind.NUMERIC
-        known = sorted(set(own))
-        bound = over_values(rule, known, numbers=numeric, column=column.name, unknown="top", missing=schema.missing)
+        known_values = sorted(set(own))
+        bound = over_values(
+            rule, known_values, numbers=numeric, column=column.name, unknown="top", missing=schema.missing
+        )
     read = reader(column, dict.fromkeys(own, 1), None, schema.missing, bound)
     missing = np.array([text in schema.missing for text in own])
     numbers = _numbers(column, own, schema.missing) if isinstance(read, OrderedReader) else np.empty(0)
@@ -101,10 +103,10 @@ def _fits(
 
 def _numbers(column: Column, own: Sequence[str], missing: Sequence[str]) -> NDArray[np.float64]:
     """Return the number behind each text; that of a missing value is in no range."""
-    known = [i for i, text in enumerate(own) if text not in missing]
+    known_values = [i for i, text in enumerate(own) if text not in missing]
     numbers = np.full(len(own), np.nan)
-    parsed, _ = numbers_of(column, [own[i] for i in known])
-    numbers[known] = [float(number) for number in parsed]
+    parsed, _ = numbers_of(column, [own[i] for i in known_values])
+    numbers[known_values] = [float(number) for number in parsed]
     return numbers
 
 

@@ -148,11 +148,11 @@ def _harmonic(theta: float, alpha: float, groups: int) -> float:
     return digamma_rise(theta / alpha + 1, groups - 1) / alpha
 
 
-def _log_gamma_ratio(x: float, more: float) -> float:
+def _log_gamma_ratio(x: float, increment: float) -> float:
     """Return log(gamma(x + more) / gamma(x)); for large x by its series, because two logarithms would cancel."""
     if x < 1e6:
-        return math.lgamma(x + more) - math.lgamma(x)
-    return more * math.log(x) + more * (more - 1) / (2 * x)
+        return math.lgamma(x + increment) - math.lgamma(x)
+    return increment * math.log(x) + increment * (increment - 1) / (2 * x)
 
 
 def shifted_negative_binomial(of_size: NDArray[np.int64], population: int) -> float | None:
@@ -187,9 +187,9 @@ def shifted_negative_binomial(of_size: NDArray[np.int64], population: int) -> fl
         return float(classes(p, r) * one - n_unique)
 
     grid = np.linspace(-25, 12, GRID).tolist()
-    tried = [excess(odds) for odds in grid]
+    excesses = [excess(odds) for odds in grid]
     for i in range(len(grid) - 1):
-        if tried[i] * tried[i + 1] <= 0 and not math.isnan(tried[i] * tried[i + 1]):
+        if excesses[i] * excesses[i + 1] <= 0 and not math.isnan(excesses[i] * excesses[i + 1]):
             odds = _root(excess, grid[i], grid[i + 1])
             p = 1 / (1 + math.exp(-odds)) if odds is not None else math.nan
             r = None if math.isnan(p) else shape(p)
@@ -221,12 +221,12 @@ def _root(function: Callable[[float], float], low: float, high: float, *, geomet
     return low
 
 
-def digamma_rise(x: float, more: float) -> float:
+def digamma_rise(x: float, increment: float) -> float:
     """Return digamma(x + more) - digamma(x); for large x by the series of the difference, because both would cancel."""
     if x < 1e4:
-        return digamma(x + more) - digamma(x)
-    squares = more * (2 * x + more) / (x * (x + more)) ** 2
-    return math.log1p(more / x) + more / (2 * x * (x + more)) + squares / 12
+        return digamma(x + increment) - digamma(x)
+    squares = increment * (2 * x + increment) / (x * (x + increment)) ** 2
+    return math.log1p(increment / x) + increment / (2 * x * (x + increment)) + squares / 12
 
 
 def digamma(x: float) -> float:

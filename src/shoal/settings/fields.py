@@ -144,5 +144,5 @@ def describe(name: str, facts: Mapping[str, Any]) -> Field:
     """Return the setting that `entry` declared under a name."""
     keyword = name if facts["keyword"] is None else facts["keyword"]
     option = SPELLINGS.get(name, f"--{name.replace('_', '-')}") if facts["commands"] else ""
-    rest = {key: value for key, value in facts.items() if key not in ("key", "keyword")}
-    return Field(name=name, key=facts["key"] or name, keyword=keyword, option=option, **rest)
+    other_facts = {key: value for key, value in facts.items() if key not in ("key", "keyword")}
+    return Field(name=name, key=facts["key"] or name, keyword=keyword, option=option, **other_facts)

@@ -74,43 +74,43 @@ def settings_from(keywords: Mapping[str, Any]) -> Settings:
     Raises:
         UsageError: If a keyword is not a setting, or its value has the wrong form.
     """
-    by_keyword = {each.keyword or each.name: each for each in FIELDS} | {each.name: each for each in FIELDS}
+    by_keyword = {field.keyword or field.name: field for field in FIELDS} | {field.name: field for field in FIELDS}
     values = {}
     for keyword, value in keywords.items():
         if keyword not in by_keyword:
-            near = difflib.get_close_matches(keyword, by_keyword, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else "The settings are those of shoal.anonymize."
+            close_names = difflib.get_close_matches(keyword, by_keyword, n=1)
+            hint = f"Did you mean {close_names[0]!r}?" if close_names else "The settings are those of shoal.anonymize."
             raise UsageError(f"{keyword!r} is not a setting. {hint}")
         if value is not None:
-            each = by_keyword[keyword]
-            values[each.name] = _value(each, keyword, value)
+            field = by_keyword[keyword]
+            values[field.name] = _value(field, keyword, value)
     return Settings(**values)
 
 
-def _value(each: Field, keyword: str, value: Any) -> Any:
+def _value(field: Field, keyword: str, value: Any) -> Any:
     """Return the value of a keyword in the form that Settings has."""
-    if each.form is Form.TEXTS and isinstance(value, str):
+    if field.form is Form.TEXTS and isinstance(value, str):
         return (value,)
-    if each.form in (Form.NAMES, Form.DATES):
+    if field.form in (Form.NAMES, Form.DATES):
         check_lists(**{keyword: value})
-    if each.form is Form.DATES and not isinstance(value, Mapping):
+    if field.form is Form.DATES and not isinstance(value, Mapping):
         return dict.fromkeys(value, ISO)
-    if each.form is Form.WEIGHTS and isinstance(value, str):
+    if field.form is Form.WEIGHTS and isinstance(value, str):
         return value
     try:
-        return tuple(value) if each.form.is_list else dict(value) if each.form.is_mapping else value
+        return tuple(value) if field.form.is_list else dict(value) if field.form.is_mapping else value
     except (TypeError, ValueError):
-        wanted = "a list" if each.form.is_list else "a mapping"
-        raise UsageError(f"{keyword}: a {type(value).__name__} is not {wanted} ({each.form}).") from None
+        required_form = "a list" if field.form.is_list else "a mapping"
+        raise UsageError(f"{keyword}: a {type(value).__name__} is not {required_form} ({field.form}).") from None
 
 
 def list_keywords(function: Function) -> Function:
     """Insert the list of keywords into the docstring of a function, in place of the line `{settings}`."""
     if function.__doc__:
         lines = []
-        for each in FIELDS:
-            if each.keyword in SettingsKeywords.__annotations__:
-                words = f"{each.keyword}: {each.in_python or each.help}"
+        for field in FIELDS:
+            if field.keyword in SettingsKeywords.__annotations__:
+                words = f"{field.keyword}: {field.in_python or field.help}"
                 lines += textwrap.wrap(words, 112, subsequent_indent="    ")
         function.__doc__ = function.__doc__.replace("{settings}", "\n            ".join(lines))
     return function

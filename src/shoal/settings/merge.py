@@ -22,19 +22,19 @@ def merge(fields: Sequence[Field], ours: Values, theirs: Values) -> dict[str, An
     A mapping merges by its keys, a list of columns by column, models by name and column. Roles share the columns: a
     column that has a role in ours keeps it. The same holds for kinds.
     """
-    merged = {each.name: _merge_value(each, ours[each.name], theirs[each.name]) for each in fields}
+    merged = {field.name: _merge_value(field, ours[field.name], theirs[field.name]) for field in fields}
     for place in (Place.ROLE, Place.KIND):
-        names = [each.name for each in fields if each.place is place]
+        names = [field.name for field in fields if field.place is place]
         claimed = set(_columns(ours[name] for name in names))
         merged |= {name: _join(ours[name], theirs[name], claimed) for name in names}
     return _apply_kinds(merged)
 
 
-def _merge_value(each: Field, ours: Any, theirs: Any) -> Any:
-    if each.form is Form.MODELS:
+def _merge_value(field: Field, ours: Any, theirs: Any) -> Any:
+    if field.form is Form.MODELS:
         replaced = {key for model in ours if (key := _model_key(model)) is not None}
         return (*(model for model in theirs if _model_key(model) not in replaced), *ours)
-    if each.form is Form.NAMES:
+    if field.form is Form.NAMES:
         return tuple(dict.fromkeys((*ours, *theirs)))
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
         return {**theirs, **ours}

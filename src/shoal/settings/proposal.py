@@ -40,10 +40,10 @@ MISSING_COMMENT = "CHECK: these texts seem to mean a missing value, in every col
 def apply_settings(profile: Profile, settings: Settings) -> Profile:
     """Return the profile with the roles, kinds and missing markers that the user gave in place of the proposed ones."""
     roles: dict[str, Role] = {}
-    for each in FIELDS:
-        if each.place is Place.ROLE:
-            value = getattr(settings, each.name)
-            roles |= dict.fromkeys((value,) if isinstance(value, str) else value or (), Role(each.key))
+    for field in FIELDS:
+        if field.place is Place.ROLE:
+            value = getattr(settings, field.name)
+            roles |= dict.fromkeys((value,) if isinstance(value, str) else value or (), Role(field.key))
     kinds = {**settings.kinds, **settings.reading.kinds}
     columns = []
     for column in profile.columns:
@@ -78,14 +78,14 @@ def without_lost_columns(
     if misspelt:
         raise UsageError(join_problems([unknown_column(name, names) for name in misspelt]))
     values: dict[str, Any] = {}
-    for each in (each for each in FIELDS if each.place in COLUMN_PLACES or each.form is Form.WEIGHTS):
-        value = getattr(settings, each.name)
+    for field in (field for field in FIELDS if field.place in COLUMN_PLACES or field.form is Form.WEIGHTS):
+        value = getattr(settings, field.name)
         if isinstance(value, tuple):
-            values[each.name] = tuple(name for name in value if name not in lost)
+            values[field.name] = tuple(name for name in value if name not in lost)
         elif isinstance(value, Mapping):
-            values[each.name] = {name: each for name, each in value.items() if name not in lost}
+            values[field.name] = {name: field for name, field in value.items() if name not in lost}
         elif value in lost:
-            values[each.name] = None
+            values[field.name] = None
     notes = [Note(f"column {name!r}", "is not in the table; the proposal leaves it out") for name in lost]
     return replace(settings, **values), tuple(notes)
 
@@ -93,9 +93,9 @@ def without_lost_columns(
 def _columns(settings: Settings) -> list[str]:
     """Return the columns that settings name, each once."""
     names: dict[str, None] = {}
-    for each in FIELDS:
-        if each.place in COLUMN_PLACES:
-            value = getattr(settings, each.name)
+    for field in FIELDS:
+        if field.place in COLUMN_PLACES:
+            value = getattr(settings, field.name)
             names |= dict.fromkeys((value,) if isinstance(value, str) else value or ())
     return list(names)
 
@@ -120,10 +120,10 @@ def document(profile: Profile, settings: Settings | None = None) -> str:
 def _proposed(profile: Profile) -> Settings:
     """Return the profile as settings."""
     values: dict[str, Any] = {}
-    for each in FIELDS:
-        if each.place is Place.ROLE:
-            names = profile.names(Role(each.key))
-            values[each.name] = names if each.form.is_list else next(iter(names), None)
+    for field in FIELDS:
+        if field.place is Place.ROLE:
+            names = profile.names(Role(field.key))
+            values[field.name] = names if field.form.is_list else next(iter(names), None)
     kinds = {kind: [c for c in profile.columns if c.proposal.kind is kind] for kind in Kind}
     if profile.dialect is not None:
         dialect = profile.dialect

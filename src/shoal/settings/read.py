@@ -52,7 +52,7 @@ def known_keys(table: str = "") -> tuple[str, ...]:
 
 
 def _fields(*places: Place) -> list[Field]:
-    return [each for each in FIELDS if each.place in places]
+    return [field for field in FIELDS if field.place in places]
 
 
 @cache
@@ -65,7 +65,7 @@ def _forms() -> dict[str, Any]:
 
     strict = ConfigDict(extra="forbid")
 
-    def type_of(each: Field) -> Any:
+    def type_of(field: Field) -> Any:
         types: dict[Form, Any] = {
             Form.INTEGER: StrictInt,
             Form.NUMBER: StrictFloat | StrictInt,
@@ -76,17 +76,17 @@ def _forms() -> dict[str, Any]:
             Form.PAIRS: dict[str, Any],
             Form.WEIGHTS: dict[str, StrictFloat | StrictInt] | Literal[AUTO],
         }
-        return Literal[each.choices] if each.choices else types.get(each.form, StrictStr)
+        return Literal[field.choices] if field.choices else types.get(field.form, StrictStr)
 
     def form(name: str, keys: Mapping[str, Any]) -> Any:
         return create_model(name, __config__=strict, **keys)
 
-    def optional(each: Field) -> Any:
-        bounds = {"ge": 0, "le": 1} if each.form is Form.NUMBER else {"ge": each.least}
-        return type_of(each) | None, Checked(default=None, **bounds)
+    def optional(field: Field) -> Any:
+        bounds = {"ge": 0, "le": 1} if field.form is Form.NUMBER else {"ge": field.least}
+        return type_of(field) | None, Checked(default=None, **bounds)
 
-    kinds: Any = Literal[tuple(each.key for each in _fields(Place.KIND))]
-    roles: Any = Literal[tuple(each.key for each in _fields(Place.ROLE))]
+    kinds: Any = Literal[tuple(field.key for field in _fields(Place.KIND))]
+    roles: Any = Literal[tuple(field.key for field in _fields(Place.ROLE))]
     column = {
         "role": (roles, ...),
         "kind": (kinds | None, None),
@@ -99,7 +99,7 @@ def _forms() -> dict[str, Any]:
     column_form: Any = form("Columns", column)
     forms = {
         "columns": column_form,
-        "file": form("File", {each.key: optional(each) for each in _fields(Place.FILE)}),
+        "file": form("File", {field.key: optional(field) for field in _fields(Place.FILE)}),
         "signoff": form("Signoff", dict.fromkeys(SIGNOFF, (StrictStr | None, None))),
     }
     tables = {
@@ -107,7 +107,7 @@ def _forms() -> dict[str, Any]:
         "file": (forms["file"], Checked(default_factory=forms["file"])),
         "signoff": (forms["signoff"], Checked(default_factory=forms["signoff"])),
     }
-    return {"": form("Config", {each.key: optional(each) for each in _fields(Place.TOP)} | tables), **forms}
+    return {"": form("Config", {field.key: optional(field) for field in _fields(Place.TOP)} | tables), **forms}
 
 
 def _validated(content: dict[str, Any], path: str | os.PathLike[str]) -> Any:
@@ -127,18 +127,18 @@ def _explain(fault: Any) -> str:
     if fault["type"] != "extra_forbidden":
         return f"key '{key}': {fault['msg']}."
     allowed = known_keys(place[0] if len(place) > 1 else "")
-    near = difflib.get_close_matches(place[-1], allowed, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else f"Known here: {', '.join(allowed)}."
+    close_keys = difflib.get_close_matches(place[-1], allowed, n=1)
+    hint = f"Did you mean '{close_keys[0]}'?" if close_keys else f"Known here: {', '.join(allowed)}."
     return f"key '{key}' is not known. {hint}"
 
 
 def _settings(form: Any, folder: Path) -> Settings:
     """Return the settings of a file that has the right form."""
     values: dict[str, Any] = {}
-    for each in FIELDS:
-        if each.place in (Place.TOP, Place.FILE):
-            value = getattr(form if each.place is Place.TOP else form.file, each.key)
-            values[each.name] = tuple(value) if isinstance(value, list) else value
+    for field in FIELDS:
+        if field.place in (Place.TOP, Place.FILE):
+            value = getattr(form if field.place is Place.TOP else form.file, field.key)
+            values[field.name] = tuple(value) if isinstance(value, list) else value
     if values["population"] is not None:
         values["population"] = folder / values["population"]
     values |= _roles(form.columns) | _kinds(form.columns)
@@ -155,14 +155,14 @@ def _settings(form: Any, folder: Path) -> Settings:
 def _roles(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of each role; person and k have one column each."""
     values: dict[str, Any] = {}
-    for each in _fields(Place.ROLE):
-        names = tuple(name for name, column in columns.items() if column.role == each.key)
-        if each.form is Form.NAMES:
-            values[each.name] = names
+    for field in _fields(Place.ROLE):
+        names = tuple(name for name, column in columns.items() if column.role == field.key)
+        if field.form is Form.NAMES:
+            values[field.name] = names
         elif len(names) > 1:
-            raise UsageError(f"columns {', '.join(map(repr, names))} all have the role {each.key}. Give it to one.")
+            raise UsageError(f"columns {', '.join(map(repr, names))} all have the role {field.key}. Give it to one.")
         elif names:
-            values[each.name] = names[0]
+            values[field.name] = names[0]
     return values
 
 

@@ -63,9 +63,9 @@ def to_toml(
     return tomlkit.dumps(document).lstrip("\n")
 
 
-def _top_value(each: Field, settings: Settings) -> Any:
-    value = getattr(settings, each.name)
-    if each.form is Form.TABLE and not isinstance(value, str | os.PathLike):
+def _top_value(field: Field, settings: Settings) -> Any:
+    value = getattr(settings, field.name)
+    if field.form is Form.TABLE and not isinstance(value, str | os.PathLike):
         return None  # a frame has no name
     return None if value in ((), {}) else value
 

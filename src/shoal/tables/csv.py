@@ -91,8 +91,8 @@ def parse_csv(
     frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
     if blank:
-        lines = "{lines} blank line was" if blank == 1 else "{lines} blank lines were"
-        notes.append(Note(file_path(path), f"{lines} skipped", counts={"lines": blank}))
+        note = Note(file_path(path), "{lines:blank line was|blank lines were} skipped", counts={"lines": blank})
+        notes.append(note)
     notes += check_names(frame.columns, str(path))
     return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
 
@@ -278,20 +278,20 @@ def parse_records(
     import shoal.kernels.csv_scan as csv_scan
 
     plain = bytearray(len(text) + 1)
-    found = np.zeros(11, dtype=np.int64)
-    csv_scan.scan_csv(text, ord(dialect.delimiter), dialect.initial_space, plain, found)
-    if width and found[csv_scan.RECORDS] and found[csv_scan.FIELDS] != width:
-        found[csv_scan.RAGGED] = found[csv_scan.RECORDS] - found[csv_scan.RAGGED]
-        found[csv_scan.RAGGED_LINE], found[csv_scan.RAGGED_FIELDS] = 1, found[csv_scan.FIELDS]
-        found[csv_scan.FIELDS] = width
+    scan = np.zeros(11, dtype=np.int64)
+    csv_scan.scan_csv(text, ord(dialect.delimiter), dialect.initial_space, plain, scan)
+    if width and scan[csv_scan.RECORDS] and scan[csv_scan.FIELDS] != width:
+        scan[csv_scan.RAGGED] = scan[csv_scan.RECORDS] - scan[csv_scan.RAGGED]
+        scan[csv_scan.RAGGED_LINE], scan[csv_scan.RAGGED_FIELDS] = 1, scan[csv_scan.FIELDS]
+        scan[csv_scan.FIELDS] = width
     for line in ("RAGGED_LINE", "OPEN_QUOTE", "STRAY_QUOTE", "NUL", "LONE_CR"):
-        found[getattr(csv_scan, line)] += lines_before * (found[getattr(csv_scan, line)] > 0)
-    _refuse_malformed(found.tolist(), dialect, path)
-    n_records = int(found[csv_scan.RECORDS])
-    columns = [str(i) for i in range(width or found[csv_scan.FIELDS])]
+        scan[getattr(csv_scan, line)] += lines_before * (scan[getattr(csv_scan, line)] > 0)
+    _refuse_malformed(scan.tolist(), dialect, path)
+    n_records = int(scan[csv_scan.RECORDS])
+    columns = [str(i) for i in range(width or scan[csv_scan.FIELDS])]
     if not n_records:
-        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), int(found[csv_scan.BLANK])
-    content = bytes(memoryview(plain)[: found[csv_scan.LENGTH]])
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), int(scan[csv_scan.BLANK])
+    content = bytes(memoryview(plain)[: scan[csv_scan.LENGTH]])
     if looks_packed := content.startswith(PACKED):  # put a record before what polars would decompress
         content = b'""' + dialect.delimiter.encode() * (len(columns) - 1) + b"\n" + content
     frame = pl.read_csv(
@@ -299,30 +299,30 @@ def parse_records(
     ).slice(int(looks_packed))
     if frame.height != n_records:
         raise InternalError(f"{path}: {n_records} records were scanned but {frame.height} read.")
-    return frame.select(pl.all().fill_null("")), int(found[csv_scan.BLANK])
+    return frame.select(pl.all().fill_null("")), int(scan[csv_scan.BLANK])
 
 
-def _refuse_malformed(found: list[int], dialect: Dialect, path: Path) -> None:
+def _refuse_malformed(scan: list[int], dialect: Dialect, path: Path) -> None:
     import shoal.kernels.csv_scan as csv_scan
 
     problems = []
-    if found[csv_scan.NUL]:
-        problems.append(f"{path}, line {found[csv_scan.NUL]}: a NUL byte. This is not a text file, or is damaged.")
-    if found[csv_scan.OPEN_QUOTE]:
-        problems.append(f"{path}, line {found[csv_scan.OPEN_QUOTE]}: a quote opens here and is never closed.")
-    if found[csv_scan.STRAY_QUOTE]:
+    if scan[csv_scan.NUL]:
+        problems.append(f"{path}, line {scan[csv_scan.NUL]}: a NUL byte. This is not a text file, or is damaged.")
+    if scan[csv_scan.OPEN_QUOTE]:
+        problems.append(f"{path}, line {scan[csv_scan.OPEN_QUOTE]}: a quote opens here and is never closed.")
+    if scan[csv_scan.STRAY_QUOTE]:
         problems.append(
-            f"{path}, line {found[csv_scan.STRAY_QUOTE]}: a quote is inside a cell. Put the cell in quotes and "
+            f"{path}, line {scan[csv_scan.STRAY_QUOTE]}: a quote is inside a cell. Put the cell in quotes and "
             "double each quote in it."
         )
-    if found[csv_scan.LONE_CR]:
+    if scan[csv_scan.LONE_CR]:
         problems.append(
-            f"{path}, line {found[csv_scan.LONE_CR]}: a carriage return without a line feed. End lines with LF or CRLF."
+            f"{path}, line {scan[csv_scan.LONE_CR]}: a carriage return without a line feed. End lines with LF or CRLF."
         )
-    if found[csv_scan.RAGGED]:
+    if scan[csv_scan.RAGGED]:
         problems.append(
-            f"{path}, line {found[csv_scan.RAGGED_LINE]}: {found[csv_scan.RAGGED_FIELDS]} cells, but the first line "
-            f"has {found[csv_scan.FIELDS]} ({found[csv_scan.RAGGED]} such rows). Correct the rows, or name "
+            f"{path}, line {scan[csv_scan.RAGGED_LINE]}: {scan[csv_scan.RAGGED_FIELDS]} cells, but the first line "
+            f"has {scan[csv_scan.FIELDS]} ({scan[csv_scan.RAGGED]} such rows). Correct the rows, or name "
             f"another delimiter than {dialect.delimiter!r} with {setting('delimiter')}."
         )
     if problems:

@@ -1,4 +1,4 @@
-"""Tell how a CSV file is written: its delimiter, and whether its first line names the columns."""
+"""Detect how a CSV file is written: its delimiter, and whether its first line contains the column names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import re
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, setting
 from shoal.schema import Dialect
 
 __all__ = ["detect", "has_header", "numbered_names"]
@@ -17,40 +17,56 @@ NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 
 
 def numbered_names(width: int) -> tuple[str, ...]:
-    """Name the columns of a file without header: column1, column2, ..."""
+    """Return names for the columns of a file without a header: column1, column2, ..."""
     return tuple(f"column{i + 1}" for i in range(width))
 
 
-def detect(sample: bytes, whole: bool, *, delimiter: str | None, header: bool | None, place: str) -> Dialect:
-    """Tell the dialect from the beginning of a file; what is given is taken as it is.
+def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: bool | None, place: str) -> Dialect:
+    """Detect the dialect of a file from its beginning.
 
-    whole: the sample is the whole file, so its last record is complete.
+    Args:
+        sample: The first bytes of the file.
+        is_complete: Whether the sample is the complete file; otherwise its last record may be cut off.
+        delimiter: The delimiter; detected if it is None.
+        header: Whether the first line contains the column names; detected if it is None.
+        place: The file, for messages.
+
+    Returns:
+        The dialect, without the encoding.
+
+    Raises:
+        UsageError: If the delimiter is not one ASCII character.
+        InputError: If the file is empty, or the delimiter does not split its lines and another one does.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise UsageError(f"delimiter {delimiter!r} is not one plain character. Use , ; | or a tab.")
+        raise UsageError(f"delimiter {delimiter!r} is not one ASCII character. Use , ; | or a tab.")
     text = sample.decode("utf-8", errors="ignore")
     if not text.strip("\r\n"):
         raise InputError(f"{place}: no data rows: the file is empty.")
-    tried = {d: _records(text, d, whole) for d in ([delimiter] if delimiter else DELIMITERS)}
-    chosen = max(tried, key=lambda d: (_agreement(tried[d]), -DELIMITERS.index(d) if d in DELIMITERS else 0))
-    records = tried[chosen]
+    records_by_delimiter = {d: _records(text, d, is_complete) for d in ([delimiter] if delimiter else DELIMITERS)}
+    best_delimiter = max(
+        records_by_delimiter,
+        key=lambda d: (_agreement(records_by_delimiter[d]), -DELIMITERS.index(d) if d in DELIMITERS else 0),
+    )
+    records = records_by_delimiter[best_delimiter]
     if delimiter is not None and len(records[0]) == 1:
-        better = max(DELIMITERS, key=lambda d: _agreement(_records(text, d, whole)))
-        if better != delimiter and len(_records(text, better, whole)[0]) > 1:
+        better_delimiter = max(DELIMITERS, key=lambda d: _agreement(_records(text, d, is_complete)))
+        if better_delimiter != delimiter and len(_records(text, better_delimiter, is_complete)[0]) > 1:
             raise InputError(
-                f"{place}: with delimiter {delimiter!r} the file has one column; {better!r} gives more. "
-                f"Leave --delimiter out, or use --delimiter {better!r}."
+                f"{place}: with delimiter {delimiter!r} the file has only one column; with {better_delimiter!r} it has "
+                "more. "
+                f"Leave out {setting('delimiter')}, or use {setting('delimiter', better_delimiter)}."
             )
     inner = [cell for record in records for cell in record[1:]]
     initial_space = bool(inner) and all(cell.startswith(" ") for cell in inner)
     return Dialect(
-        delimiter=chosen,
+        delimiter=best_delimiter,
         header=has_header(records) if header is None else header,
         initial_space=initial_space,
     )
 
 
-def _records(text: str, delimiter: str, whole: bool) -> list[list[str]]:
+def _records(text: str, delimiter: str, is_complete: bool) -> list[list[str]]:
     records: list[list[str]] = []
     try:
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
@@ -59,12 +75,12 @@ def _records(text: str, delimiter: str, whole: bool) -> list[list[str]]:
             if len(records) > SAMPLE_RECORDS:
                 return records[:-1]
     except csv.Error:
-        pass  # what the strict scan of the whole file says about this place is better
-    return (records if whole or len(records) < 2 else records[:-1]) or [[text]]
+        pass  # the strict scan of the file reports the problem better
+    return (records if is_complete or len(records) < 2 else records[:-1]) or [[text]]
 
 
 def _agreement(records: list[list[str]]) -> tuple[float, int]:
-    """Share of records as wide as the first (one column counts nothing), then the width."""
+    """Return the share of records as wide as the first, and the width; a single column scores 0."""
     width = len(records[0])
     if width == 1:
         return (0.0, 1)
@@ -72,12 +88,18 @@ def _agreement(records: list[list[str]]) -> tuple[float, int]:
 
 
 def has_header(records: list[list[str]]) -> bool:
-    """Tell a header: no column of numbers begins with a number, or the file has one line alone."""
-    first, rest = records[0], records[1:]
-    if not rest:
+    """Return whether the first record is a header.
+
+    It is a header if it is the only record, if no column contains only numbers, or if such a column does not begin with
+    a number.
+    """
+    first_record, data_records = records[0], records[1:]
+    if not data_records:
         return True
     numeric = [
-        i for i in range(len(first)) if all(len(r) > i and (not r[i].strip() or NUMBER.fullmatch(r[i])) for r in rest)
+        i
+        for i in range(len(first_record))
+        if all(len(r) > i and (not r[i].strip() or NUMBER.fullmatch(r[i])) for r in data_records)
     ]
-    numeric = [i for i in numeric if any(r[i].strip() for r in rest)]
-    return not numeric or not all(NUMBER.fullmatch(first[i]) for i in numeric)
+    numeric = [i for i in numeric if any(r[i].strip() for r in data_records)]
+    return not numeric or not all(NUMBER.fullmatch(first_record[i]) for i in numeric)

@@ -17,10 +17,19 @@ __all__ = ["rebuild"]
 
 
 def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema: Schema) -> Any:
-    """Return the released rows: recoded columns as text, untouched ones with the type that they came with.
+    """Return the released rows as a frame of the original's library.
 
-    Every column is built anew from the released values alone: no row that was cut off, no category that is not used,
-    no value under a null, no index, no metadata is carried over.
+    Recoded columns are text; untouched columns keep their type. Every column is rebuilt from the released values only,
+    so the frame contains no suppressed row, unused category, value under a null, index or metadata of the original.
+
+    Args:
+        text: The released cells as text.
+        original: The table that the release was made from.
+        rows: For each released row, its row in the original.
+        schema: The roles and kinds of the columns.
+
+    Returns:
+        A pandas, polars or pyarrow frame; polars if the original was a file.
     """
     native = original.native or Native(original.frame, "polars")
     recoded = [c.name for c in schema.qi if not _is_untouched(text[c.name], original, rows, c.name)]
@@ -38,8 +47,10 @@ def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema
     if native.library == "pyarrow":
         import pyarrow as pa
 
-        taken = {n: pa.array(released[n], pa.string()) for n in released}
-        return pa.table({n: taken[n] if n in taken else _arrow_column(native.frame.column(n), rows) for n in names})
+        text_columns = {n: pa.array(released[n], pa.string()) for n in released}
+        return pa.table(
+            {n: text_columns[n] if n in text_columns else _arrow_column(native.frame.column(n), rows) for n in names}
+        )
     import pandas as pd
 
     by_name = {str(name): name for name in native.frame.columns}
@@ -53,28 +64,28 @@ def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema
 
 
 def _polars_column(series: pl.Series, rows: NDArray[np.int64]) -> pl.Series:
-    """Return these rows of a column in arrays of their own; gathered texts would share the buffers of all rows."""
+    """Copy these rows of a column into new arrays; gathered texts would share the buffers of all rows."""
     import polars as pl
 
-    taken, dtype = series.gather(rows), series.dtype
+    released_rows, dtype = series.gather(rows), series.dtype
     if dtype == pl.Null:
         return pl.Series(series.name, [None] * len(rows), dtype=dtype)
     if dtype in (pl.String, pl.Boolean, pl.Decimal):
-        return pl.Series(series.name, taken.to_list(), dtype=dtype)
+        return pl.Series(series.name, released_rows.to_list(), dtype=dtype)
     if isinstance(dtype, pl.Enum):
-        texts = taken.cast(pl.String).to_list()
+        texts = released_rows.cast(pl.String).to_list()
         used = set(texts)
         return pl.Series(series.name, texts, dtype=pl.Enum([c for c in dtype.categories.to_list() if c in used]))
     if isinstance(dtype, pl.Categorical):
-        return pl.Series(series.name, taken.cast(pl.String).to_list(), dtype=pl.Categorical)
-    physical = taken.to_physical()
+        return pl.Series(series.name, released_rows.cast(pl.String).to_list(), dtype=pl.Categorical)
+    physical = released_rows.to_physical()
     if not physical.dtype.is_numeric():
-        return pl.Series(series.name, taken.to_list(), dtype=dtype)
-    valid = taken.is_not_null()
+        return pl.Series(series.name, released_rows.to_list(), dtype=dtype)
+    valid = released_rows.is_not_null()
     plain = np.zeros(len(rows), dtype=physical.drop_nulls().to_numpy().dtype)
     plain[valid.to_numpy()] = physical.drop_nulls().to_numpy()
-    anew = pl.DataFrame({"cell": pl.Series(plain, dtype=physical.dtype), "valid": valid})
-    cells = anew.select(pl.when("valid").then("cell"))["cell"] if taken.null_count() else anew["cell"]
+    rebuilt = pl.DataFrame({"cell": pl.Series(plain, dtype=physical.dtype), "valid": valid})
+    cells = rebuilt.select(pl.when("valid").then("cell"))["cell"] if released_rows.null_count() else rebuilt["cell"]
     return cells.cast(dtype).alias(series.name)
 
 
@@ -82,37 +93,41 @@ def _arrow_column(column: Any, rows: NDArray[np.int64]) -> Any:
     import pyarrow as pa
     import pyarrow.types as kinds
 
-    taken, dtype = column.take(pa.array(rows)), column.type
+    released_rows, dtype = column.take(pa.array(rows)), column.type
     if kinds.is_dictionary(dtype):
-        decoded = _arrow_column(taken.cast(dtype.value_type), np.arange(len(taken)))
+        decoded = _arrow_column(released_rows.cast(dtype.value_type), np.arange(len(released_rows)))
         return decoded.dictionary_encode().cast(pa.dictionary(dtype.index_type, dtype.value_type, dtype.ordered))
-    if kinds.is_temporal(dtype):  # as whole numbers: a Python datetime has no nanoseconds
-        whole = pa.int32() if dtype.bit_width == 32 else pa.int64()
-        numbers = taken.cast(whole).to_pylist() if not kinds.is_date64(dtype) else taken.cast(pa.int64()).to_pylist()
-        return pa.array(numbers, whole).cast(dtype)
-    return pa.array(taken.to_pylist(), dtype)
+    if kinds.is_temporal(dtype):  # via integers, because a Python datetime has no nanoseconds
+        integer_type = pa.int32() if dtype.bit_width == 32 else pa.int64()
+        numbers = (
+            released_rows.cast(integer_type).to_pylist()
+            if not kinds.is_date64(dtype)
+            else released_rows.cast(pa.int64()).to_pylist()
+        )
+        return pa.array(numbers, integer_type).cast(dtype)
+    return pa.array(released_rows.to_pylist(), dtype)
 
 
 def _pandas_column(series: Any, rows: NDArray[np.int64]) -> Any:
     import pandas as pd
 
-    taken = series.iloc[rows]
-    dtype = taken.dtype
+    released_rows = series.iloc[rows]
+    dtype = released_rows.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        codes = taken.cat.codes.to_numpy()
+        codes = released_rows.cat.codes.to_numpy()
         used = np.unique(codes[codes >= 0])
         categories = pd.Index(list(dtype.categories[used]), dtype=dtype.categories.dtype)
         place = np.full(len(dtype.categories) + 1, -1)
         place[used] = np.arange(len(used))
         return pd.Series(pd.Categorical.from_codes(place[codes], categories=categories, ordered=dtype.ordered))
     if isinstance(dtype, np.dtype):
-        return pd.Series(np.array(taken.to_numpy(), copy=True), dtype=dtype)
+        return pd.Series(np.array(released_rows.to_numpy(), copy=True), dtype=dtype)
     if isinstance(dtype, pd.ArrowDtype):
         import pyarrow as pa
 
-        whole = pa.chunked_array([pa.array(taken.array)])
-        return pd.Series(pd.arrays.ArrowExtensionArray(_arrow_column(whole, np.arange(len(rows)))))
-    values = taken.astype(object).to_numpy(dtype=object, na_value=None).tolist()
+        arrow_column = pa.chunked_array([pa.array(released_rows.array)])
+        return pd.Series(pd.arrays.ArrowExtensionArray(_arrow_column(arrow_column, np.arange(len(rows)))))
+    values = released_rows.astype(object).to_numpy(dtype=object, na_value=None).tolist()
     return pd.Series(pd.array(values, dtype=dtype))
 
 

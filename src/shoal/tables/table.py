@@ -1,4 +1,4 @@
-"""A table as text: read from a CSV file or taken from a pandas, polars or pyarrow frame."""
+"""A table of text, made from a file or a pandas, polars or pyarrow frame."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class Stamp(NamedTuple):
-    """What tells that a file is still the one that was read: its size, time of change and inode."""
+    """The state of a file, which shows whether it changed since it was read: size, modification time and inode."""
 
     size: int
     changed: int
@@ -41,13 +41,13 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Stamp:
-        """Take the stamp of a file."""
-        found = path.stat()
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+        """Return the current stamp of a file."""
+        status = path.stat()
+        return cls(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def check_stamp(path: Path, stamp: Stamp | None) -> None:
-    """Raise an InputError if a file no longer has the stamp that it had when it was read."""
+    """Raise an InputError if a file changed since it was read; do nothing if there is no stamp."""
     if stamp is None:
         return
     try:
@@ -64,7 +64,12 @@ def changed_file(path: Path) -> InputError:
 
 
 class Factor(NamedTuple):
-    """A column as ranks: the distinct cells in order, and the index among them of each row's cell."""
+    """A column as ranks.
+
+    Attributes:
+        ranks: For each row, the index of its cell in `texts`.
+        texts: The distinct cells, sorted.
+    """
 
     ranks: NDArray[np.int32]
     texts: pl.Series
@@ -72,19 +77,30 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True)
 class Native:
-    """The frame that a table was made from, and the library that it belongs to."""
+    """The frame that a table was made from.
+
+    Attributes:
+        frame: The frame.
+        library: Its library: "pandas", "polars" or "pyarrow".
+    """
 
     frame: Any
-    library: str  # "pandas", "polars" or "pyarrow"
+    library: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of text (a missing cell is the empty text), with the place they came from.
+    """Columns of text and their origin.
 
-    notes: what was guessed or noticed on reading, for the user to see. stamp: the state of the file when it was read.
-    sheet: the sheet of a workbook that was read. weights: where the rows are distinct ones of a table that was counted,
-    how many of its rows each one stands for.
+    Attributes:
+        frame: The cells; a missing cell is the empty text.
+        path: The file; None for a frame.
+        dialect: How a CSV file is written.
+        native: The frame that the table was made from; None for a file.
+        notes: What was detected or noticed when the table was read.
+        stamp: The state of the file when it was read.
+        sheet: The sheet of a workbook that was read.
+        weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
     """
 
     frame: pl.DataFrame
@@ -98,13 +114,13 @@ class Table:
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
     def factor(self, name: str) -> Factor:
-        """Return a column as ranks; worked out once."""
+        """Return a column as ranks; the result is cached."""
         if name not in self._factors:
             self._factors[name] = factorize(self.frame[name])
         return self._factors[name]
 
     def group_sizes(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """Return how many rows share each combination of cells of these columns, in order of the combination."""
+        """Return the number of rows with each combination of cells in these columns, sorted by combination."""
         import numpy as np
 
         key = self._keys(names)
@@ -115,19 +131,19 @@ class Table:
         return np.add.reduceat(self.weights[order], starts)
 
     def group_labels(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number of each row's combination of cells of these columns, in the order of group_sizes."""
+        """Return for each row the index of its combination of cells in these columns, in the order of `group_sizes`."""
         import numpy as np
 
         return np.unique(self._keys(names), return_inverse=True)[1].astype(np.int64)
 
     def _keys(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """Return a number for each row, equal and ordered as its combination of cells is."""
+        """Return a key for each row; keys compare like the combinations of cells in these columns."""
         import numpy as np
 
         key, n_keys = np.zeros(self.frame.height, dtype=np.int64), 1
         for name in names:
             factor = self.factor(name)
-            if n_keys * len(factor.texts) >= 2**62:  # the product of the ranks would not fit
+            if n_keys * len(factor.texts) >= 2**62:  # the next product would overflow
                 _, key = np.unique(key, return_inverse=True)
                 n_keys = self.frame.height
             key = key * len(factor.texts) + factor.ranks
@@ -135,7 +151,7 @@ class Table:
         return key
 
     def counts(self, name: str) -> NDArray[np.int64]:
-        """Return how many rows have each distinct cell of a column, in the order of factor(name).texts."""
+        """Return the number of rows with each distinct cell of a column, in the order of `factor(name).texts`."""
         import numpy as np
 
         ranks, texts = self.factor(name)
@@ -162,13 +178,24 @@ class Table:
 
 
 def from_frame(frame: Any) -> Table:
-    """Take a pandas, polars or pyarrow frame; every cell becomes text, missing ones of any sort the empty text."""
+    """Make a table from a pandas, polars or pyarrow frame.
+
+    Args:
+        frame: The frame. Every cell becomes text, and a missing value of any kind becomes the empty text.
+
+    Returns:
+        The table, which remembers the frame.
+
+    Raises:
+        UsageError: If the argument is not such a frame.
+        InputError: If the frame has no rows, or a column that cannot become text.
+    """
     library = type(frame).__module__.split(".")[0]
     if library == "polars" and hasattr(frame, "collect"):
         frame = frame.collect()
     if not hasattr(frame, "columns") or library not in ("pandas", "polars", "pyarrow"):
         raise UsageError(
-            f"a table of type {type(frame).__name__} cannot be taken. Give a pandas, polars or pyarrow frame, "
+            f"a table of type {type(frame).__name__} is not supported. Pass a pandas, polars or pyarrow frame, "
             "or read a file with shoal.read_table."
         )
     if library == "polars":
@@ -176,35 +203,46 @@ def from_frame(frame: Any) -> Table:
     elif library == "pandas":
         if getattr(frame.columns, "nlevels", 1) > 1:
             raise UsageError(
-                f"the frame's columns have names of {frame.columns.nlevels} levels. Give each column one name: "
+                f"the column names of the frame have {frame.columns.nlevels} levels. Give each column a single name: "
                 "frame.columns = ['_'.join(map(str, name)) for name in frame.columns]."
             )
         check_names([str(name) for name in frame.columns], "frame")
         columns = {str(name): pandas_text(frame.iloc[:, i], str(name)) for i, name in enumerate(frame.columns)}
     else:
         if not hasattr(frame, "column_names"):
-            raise UsageError(f"a pyarrow {type(frame).__name__} cannot be taken. Give a pyarrow Table.")
+            raise UsageError(f"a pyarrow {type(frame).__name__} is not supported. Pass a pyarrow Table.")
         check_names(frame.column_names, "frame")
         columns = arrow_texts(frame)
-    taken = make_table(columns, "frame", native=Native(frame, library))
-    if taken.n_rows == 0:
+    table = make_table(columns, "frame", native=Native(frame, library))
+    if table.n_rows == 0:
         raise InputError("the frame has no data rows.")
-    return taken
+    return table
 
 
-def make_table(columns: dict[str, pl.Series], place: str, **more: Any) -> Table:
-    """Make a table of columns of text that did not come from CSV; place: the frame or file, for messages."""
+def make_table(columns: dict[str, pl.Series], place: str, **fields: Any) -> Table:
+    """Make a table from columns of text that do not come from a CSV file.
+
+    Args:
+        columns: The columns by name.
+        place: The frame or file, for messages.
+        **fields: Other fields of `Table`.
+
+    Raises:
+        InputError: If names are missing or duplicate, or a cell contains a NUL character.
+    """
     import polars as pl
 
     notes = check_names(list(columns), place)
     for name, column in columns.items():
         if column.str.contains("\0", literal=True).any():
-            raise InputError(f"{place}: column {name!r} holds a NUL character. Remove it; no text file can hold one.")
-    return Table(pl.DataFrame(columns), notes=(*more.pop("notes", ()), *notes), **more)
+            raise InputError(
+                f"{place}: column {name!r} contains a NUL character, which text files cannot contain. Remove it."
+            )
+    return Table(pl.DataFrame(columns), notes=(*fields.pop("notes", ()), *notes), **fields)
 
 
 def factorize(series: pl.Series) -> Factor:
-    """Return a column as ranks among its distinct cells."""
+    """Return a column as ranks of its distinct cells."""
     import numpy as np
     import polars as pl
 
@@ -214,7 +252,7 @@ def factorize(series: pl.Series) -> Factor:
 
 
 def check_header(names: Iterable[str], place: str) -> None:
-    """Refuse columns without a name and duplicate names."""
+    """Raise an InputError if a column has no name or two columns have the same name."""
     positions: dict[str, list[int]] = {}
     for position, name in enumerate(names, start=1):
         positions.setdefault(name, []).append(position)
@@ -222,18 +260,16 @@ def check_header(names: Iterable[str], place: str) -> None:
     if "" in positions:
         where = ", ".join(map(str, positions.pop("")))
         problems.append(f"{place}: the column at position {where} has no name. Name every column in the first line.")
-    for name, where_all in positions.items():
-        if len(where_all) > 1:
-            where = ", ".join(map(str, where_all))
-            problems.append(
-                f"{place}: column name {name!r} stands at positions {where}. Give each column its own name."
-            )
+    for name, places in positions.items():
+        if len(places) > 1:
+            where = ", ".join(map(str, places))
+            problems.append(f"{place}: columns {where} have the same name, {name!r}. Give each column its own name.")
     if problems:
         raise InputError(join_problems(problems))
 
 
 def check_names(names: list[str], place: str) -> list[Note]:
-    """Refuse duplicate names; note names that differ only in case."""
+    """Check the names as `check_header` does; return a note if some of them differ only in case."""
     check_header(names, place)
     folded = Counter(name.casefold() for name in names)
     alike = [name for name in names if folded[name.casefold()] > 1]

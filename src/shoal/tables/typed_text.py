@@ -1,9 +1,19 @@
-"""The text of a cell that came with a type: one text for one value, the same from a frame and from a typed file.
+"""The texts of typed cells. Each value has one text, whether it comes from a frame or from a typed file.
 
-Whole numbers as digits, floats as Python prints them (the shortest text that gives the number back, -0.0 as 0.0),
-decimals with all their places, dates as 2020-01-31, moments as 2020-01-31 12:30:00 (midnight as the date alone),
-moments with a time zone in UTC as 2020-01-31 11:30:00+00:00, durations as P1DT2H3M4S, booleans as True and False,
-categories as their text, a missing value of any sort as the empty text.
+=================  ====================================================================================
+type               text
+=================  ====================================================================================
+integer            its digits
+float              the shortest text that Python reads as the same number; -0.0 becomes 0.0
+decimal            all its decimal places
+date               2020-01-31
+datetime           2020-01-31 12:30:00; only the date at midnight
+zoned datetime     in UTC: 2020-01-31 11:30:00+00:00
+duration           P1DT2H3M4S
+boolean            True or False
+category           its text
+missing value      the empty text
+=================  ====================================================================================
 """
 
 from __future__ import annotations
@@ -24,11 +34,11 @@ __all__ = ["arrow_texts", "cell_text", "pandas_text", "polars_texts"]
 
 TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 REFUSED = (list, tuple, dict, set, frozenset, bytes, bytearray, complex)
-ADVICE = "Turn it into text, numbers or dates first, or leave the column out."
+ADVICE = "Convert it to text, numbers or dates first, or leave the column out."
 
 
 def cell_text(value: Any) -> str:
-    """Return the text of one cell of a frame; see the top of this module."""
+    """Return the text of one cell; the table at the top of this module defines it."""
     if value is None or type(value).__name__ == "NAType" or value != value:  # NaN and NaT are not equal to themselves
         return ""
     if isinstance(value, str):
@@ -48,7 +58,7 @@ def cell_text(value: Any) -> str:
 
 
 class _UnfitError(InputError):
-    """A cell of a type that has no text."""
+    """A cell has a type without a text."""
 
 
 def _float_text(value: Any) -> str:
@@ -60,12 +70,12 @@ def _float_text(value: Any) -> str:
 
 
 def single_text(number: float) -> str:
-    """Return the shortest text that gives back a number of 32 bits."""
+    """Return the shortest text that reads as the same 32-bit number."""
     for digits in (6, 7, 8):
-        near = float(f"{number:.{digits}g}")
+        rounded = float(f"{number:.{digits}g}")
         try:
-            if struct.unpack("f", struct.pack("f", near))[0] == number:
-                return repr(near + 0.0)
+            if struct.unpack("f", struct.pack("f", rounded))[0] == number:
+                return repr(rounded + 0.0)
         except OverflowError:
             continue
     return repr(float(f"{number:.9g}") + 0.0)
@@ -79,7 +89,7 @@ def _moment_text(value: Any) -> str:
 
 
 def _duration_text(value: Any) -> str:
-    """Return P1DT2H3M4S; a negative one has negative days, as Python and pandas keep it."""
+    """Return a text such as P1DT2H3M4S; a negative duration has negative days, as in Python and pandas."""
     billionths = value.microseconds * 1000 + getattr(value, "nanoseconds", 0)
     minutes, seconds = divmod(value.seconds, 60)
     fraction = f".{billionths:09d}".rstrip("0") if billionths else ""
@@ -87,7 +97,11 @@ def _duration_text(value: Any) -> str:
 
 
 def polars_texts(frame: pl.DataFrame, watch: Watch = UNWATCHED) -> dict[str, pl.Series]:
-    """Return the columns of a polars frame as text; the error lists all columns whose type has no text."""
+    """Return the columns of a polars frame as text.
+
+    Raises:
+        InputError: If columns have a type without a text; it lists all of them.
+    """
     import polars as pl
 
     refused = {
@@ -114,30 +128,31 @@ def _polars_text(series: pl.Series) -> pl.Series:
         return pl.Series(series.name, [""], dtype=pl.String).new_from_index(0, len(series))
     if dtype.is_integer() or dtype in (pl.Categorical, pl.Enum):
         return series.cast(pl.String).fill_null("")
-    known = series.unique().drop_nulls()
+    distinct = series.unique().drop_nulls()
     try:
-        new = pl.Series(_distinct_texts(known), dtype=pl.String)
+        distinct_texts = pl.Series(_distinct_texts(distinct), dtype=pl.String)
     except (OverflowError, ValueError):
         raise InputError(
-            f"column {series.name!r} holds a date outside the years 1 to 9999. Mend it, or turn the column into text."
+            f"column {series.name!r} contains a date outside the years 1 to 9999. Correct it, or convert the column to "
+            "text."
         ) from None
-    # NaN counts as missing; replace_strict would not find it
-    return series.replace_strict(known, new, default="", return_dtype=pl.String).fill_null("")
+    # NaN counts as missing; replace_strict does not match it
+    return series.replace_strict(distinct, distinct_texts, default="", return_dtype=pl.String).fill_null("")
 
 
-def _distinct_texts(known: pl.Series) -> list[str]:
+def _distinct_texts(distinct: pl.Series) -> list[str]:
     import polars as pl
 
-    dtype = known.dtype
+    dtype = distinct.dtype
     if dtype == pl.Float32:
-        return ["" if value != value else _single(value) for value in known.to_list()]
+        return ["" if value != value else _single(value) for value in distinct.to_list()]
     if isinstance(dtype, pl.Datetime):
         unit = TICKS[dtype.time_unit]
-        return [_ticks_text(ticks, unit, dtype.time_zone is not None) for ticks in known.to_physical().to_list()]
+        return [_ticks_text(ticks, unit, dtype.time_zone is not None) for ticks in distinct.to_physical().to_list()]
     if isinstance(dtype, pl.Duration):
         unit = TICKS[dtype.time_unit]
-        return [_span_text(ticks, unit) for ticks in known.to_physical().to_list()]
-    return [cell_text(value) for value in known.to_list()]
+        return [_span_text(ticks, unit) for ticks in distinct.to_physical().to_list()]
+    return [cell_text(value) for value in distinct.to_list()]
 
 
 def _single(value: float) -> str:
@@ -145,26 +160,30 @@ def _single(value: float) -> str:
 
 
 def _ticks_text(ticks: int, per_second: int, zoned: bool) -> str:
-    """Return the text of a moment given in ticks since 1970, to the nanosecond."""
-    seconds, rest = divmod(ticks, per_second)
+    """Return the text of a datetime that is given in ticks since 1970."""
+    seconds, remainder = divmod(ticks, per_second)
     text = (datetime(1970, 1, 1) + timedelta(seconds=seconds)).isoformat(" ")
-    billionths = rest * (10**9 // per_second)
+    billionths = remainder * (10**9 // per_second)
     if billionths:
         text += f".{billionths:09d}" if billionths % 1000 else f".{billionths // 1000:06d}"
     return text + "+00:00" if zoned else text.removesuffix(" 00:00:00")
 
 
 def _span_text(ticks: int, per_second: int) -> str:
-    seconds, rest = divmod(ticks, per_second)
+    seconds, remainder = divmod(ticks, per_second)
     days, seconds = divmod(seconds, 86_400)
-    billionths = rest * (10**9 // per_second)
+    billionths = remainder * (10**9 // per_second)
     fraction = f".{billionths:09d}".rstrip("0") if billionths else ""
     minutes, seconds = divmod(seconds, 60)
     return f"P{days}DT{minutes // 60}H{minutes % 60}M{seconds}{fraction}S"
 
 
 def pandas_text(series: Any, name: str) -> pl.Series:
-    """Return a pandas column as text."""
+    """Return a pandas column as text.
+
+    Raises:
+        InputError: If the column has a type without a text.
+    """
     import pandas as pd
     import polars as pl
 
@@ -172,9 +191,9 @@ def pandas_text(series: Any, name: str) -> pl.Series:
         raise InputError(f"column {name!r} has type {series.dtype}. {ADVICE}")
     if series.dtype.kind == "O" and str(series.dtype) == "object":
         cells = []
-        for row, (value, gone) in enumerate(zip(series.tolist(), series.isna().to_numpy(), strict=True), 1):
+        for row, (value, is_missing) in enumerate(zip(series.tolist(), series.isna().to_numpy(), strict=True), 1):
             try:
-                cells.append("" if gone else cell_text(value))
+                cells.append("" if is_missing else cell_text(value))
             except (_UnfitError, ValueError, TypeError):
                 raise InputError(
                     f"column {name!r}, row {row}: a cell of type {type(value).__name__} cannot be released. {ADVICE}"
@@ -182,7 +201,7 @@ def pandas_text(series: Any, name: str) -> pl.Series:
         return _checked(name, cells)
     try:
         codes, values = pd.factorize(series, use_na_sentinel=True)
-        if str(series.dtype).lower() in ("float32", "float[pyarrow]"):  # else they come as floats of 64 bits
+        if str(series.dtype).lower() in ("float32", "float[pyarrow]"):  # otherwise they become 64-bit floats
             values = values.to_numpy(dtype="float32")
         texts = _checked(name, [*map(cell_text, list(values)), ""])
     except (TypeError, NotImplementedError, _UnfitError):  # an extension type whose cells are lists, bytes, ...
@@ -196,18 +215,24 @@ def _checked(name: str, cells: list[str]) -> pl.Series:
     try:
         return pl.Series(name, cells, dtype=pl.String)
     except UnicodeEncodeError:
-        raise InputError(f"column {name!r} holds a text that is not Unicode (half of a surrogate pair).") from None
+        raise InputError(
+            f"column {name!r} contains text that is not Unicode (half of a surrogate pair). Correct it first."
+        ) from None
 
 
 def arrow_texts(table: Any) -> dict[str, pl.Series]:
-    """Return the columns of a pyarrow table as text."""
+    """Return the columns of a pyarrow table as text.
+
+    Raises:
+        InputError: If a column has a type without a text.
+    """
     import polars as pl
 
     try:
-        taken = pl.from_arrow(table)
+        frame = pl.from_arrow(table)
     except (pl.exceptions.PolarsError, TypeError, ValueError):
         types = ", ".join(f"{field.name!r} ({field.type})" for field in table.schema)
-        raise InputError(f"a column has a type that cannot be taken. The columns are {types}. {ADVICE}") from None
-    if not isinstance(taken, pl.DataFrame):
-        raise InputError("a pyarrow column cannot be taken alone. Give a pyarrow Table.")
-    return polars_texts(taken)
+        raise InputError(f"a column has a type that is not supported. The columns are {types}. {ADVICE}") from None
+    if not isinstance(frame, pl.DataFrame):
+        raise InputError("a single pyarrow column is not supported. Pass a pyarrow Table.")
+    return polars_texts(frame)

@@ -1,4 +1,4 @@
-"""What the cells of a quasi-identifier mean: their kind, and the values behind their texts."""
+"""Interpret the cells of a quasi-identifier: their kind, and the numbers or dates that their texts represent."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}|-?(?=[0-9.]{1,16}$)[0-9]+\.[0-9]+")  # at most 15 digits: exact as float64
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-LARGEST = Decimal("8.9e307")  # so that the difference of any two is a float64 too
-NEARLY_ALL = 0.9  # share of the values that must be numbers (or dates) before the others look like slips
+LARGEST = Decimal("8.9e307")  # the difference of any two numbers is still a float64
+NEARLY_ALL = 0.9  # from this share of numbers (or dates) on, the other values look like typing errors
 
 
 def normalise(text: str) -> str:
-    """Return the one form of a quasi-identifier's cell: composed Unicode, no outer blanks."""
+    """Return the normal form of a quasi-identifier's cell: composed Unicode without outer blanks."""
     text = text.strip()
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
@@ -33,23 +33,26 @@ def normalise(text: str) -> str:
 class Marks:
     """The marks in the numbers of a column: German 1.234,5 has the decimal mark ',' and the thousands mark '.'.
 
-    A blank as thousands mark stands for any blank, also one that does not break.
+    Attributes:
+        decimal: The decimal mark.
+        thousands: The thousands mark; empty if there is none. A blank also matches non-breaking blanks.
     """
 
     decimal: str = "."
     thousands: str = ""
 
     def plain(self, text: str) -> str | None:
-        """Return a number with a plain point and no other mark; None where the marks do not fit."""
+        """Return a number with a decimal point and no other mark; None if the text is not a number."""
         if self.thousands:
             blank = self.thousands.isspace()
             mark = "[ \u00a0\u202f]" if blank else re.escape(self.thousands)
-            whole, decimal, rest = text.partition(self.decimal)
-            if re.search(mark, rest) or (
-                re.search(mark, whole) and not re.fullmatch(rf"[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+", whole)
+            integer_part, decimal_mark, fraction = text.partition(self.decimal)
+            if re.search(mark, fraction) or (
+                re.search(mark, integer_part)
+                and not re.fullmatch(rf"[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+", integer_part)
             ):
                 return None
-            text = re.sub(mark, "", whole) + decimal + rest
+            text = re.sub(mark, "", integer_part) + decimal_mark + fraction
         if self.decimal != ".":
             if "." in text:
                 return None
@@ -61,9 +64,14 @@ PLAIN = Marks()
 
 
 def guess_kind(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[Kind, int | None]:
-    """Tell the kind of a column from its distinct values, missing ones left out.
+    """Guess the kind of a column from its distinct values.
 
-    The second value is None, or the index of a value that spoils a column which is otherwise numbers or dates.
+    Args:
+        texts: The distinct values, without missing ones.
+        marks: The decimal and thousands marks of numbers.
+
+    Returns:
+        The kind; and the index of the first value that does not fit it, or None if all values fit.
     """
     for kind, fits in ((Kind.NUMERIC, partial(_is_number, marks)), (Kind.DATE, _is_iso_date)):
         misfits = [i for i, text in enumerate(texts) if not fits(text)]
@@ -75,9 +83,15 @@ def guess_kind(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[Kind, int | 
 
 
 def parse_numbers(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[list[Any], list[int]]:
-    """Return a sortable, exact number for each text, and the indices of the texts that are none.
+    """Parse texts as numbers that are exact and sortable.
 
-    Floats where they tell all values apart (up to 15 digits), decimals otherwise; a number beyond float64 is refused.
+    Args:
+        texts: The texts.
+        marks: The decimal and thousands marks.
+
+    Returns:
+        The numbers, as floats if these are exact (at most 15 digits) and as decimals otherwise; and the indices of the
+        texts that are not numbers or exceed the range of float64. If there are any, ignore the numbers.
     """
     if marks != PLAIN:
         texts = [marks.plain(text) or "" for text in texts]
@@ -91,7 +105,15 @@ def parse_numbers(texts: Sequence[str], marks: Marks = PLAIN) -> tuple[list[Any]
 
 
 def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list[int]]:
-    """Return a sortable number of seconds for each text in this format, and the indices of the texts that are not."""
+    """Parse texts as dates.
+
+    Args:
+        texts: The texts.
+        date_format: A format of `datetime.strptime`.
+
+    Returns:
+        The dates as seconds since the year 1; and the indices of the texts that do not have the format.
+    """
     seconds: list[Any] = []
     misfits = []
     for i, text in enumerate(texts):
@@ -110,14 +132,14 @@ def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list
 
 
 def shortest(texts: Iterable[str]) -> str:
-    """Choose one of several texts for the same value: the shortest, then the first in order."""
+    """Choose one of several texts for the same value: the shortest, and among these the first in order."""
     return min(texts, key=lambda text: (len(text), text))
 
 
 def _decimal(text: str) -> Decimal | None:
     try:
         return Decimal(text)
-    except InvalidOperation:  # an exponent beyond all limits
+    except InvalidOperation:  # the exponent is out of range
         return None
 
 

@@ -166,14 +166,16 @@ def quasi_identifier_cells(schema: Schema, labels: Mapping[str, Mapping[str, Ite
 
 def header_violations(header: list[str], schema: Schema) -> list[Violation]:
     """Check the columns; the file's own names are not shown, because they may be cells."""
-    wanted = [column.name for column in schema.released]
-    held_back = {column.name: column.role for column in schema.columns if column.name not in wanted}
+    expected_names = [column.name for column in schema.released]
+    held_back = {column.name: column.role for column in schema.columns if column.name not in expected_names}
     texts = [f"{name!r} ({held_back[name]}) must not be released" for name in held_back if name in header]
-    if extra := [str(n) for n, name in enumerate(header, 1) if name not in wanted and name not in held_back]:
+    if extra := [str(n) for n, name in enumerate(header, 1) if name not in expected_names and name not in held_back]:
         positions = ", ".join(extra[:MOST_VIOLATIONS])
         texts.append(f"{len(extra)} not in the table (position {positions})")
-    texts += [f"{name!r} is not in the file" for name in wanted if name not in header]
-    texts += [f"{name!r} occurs {n} times" for name in wanted if (n := header.count(name)) > 1]
-    if list(dict.fromkeys(n for n in header if n in wanted)) != [name for name in wanted if name in header]:
+    texts += [f"{name!r} is not in the file" for name in expected_names if name not in header]
+    texts += [f"{name!r} occurs {n} times" for name in expected_names if (n := header.count(name)) > 1]
+    if list(dict.fromkeys(n for n in header if n in expected_names)) != [
+        name for name in expected_names if name in header
+    ]:
         texts.append("they are not in the order of the table")
     return [Violation("columns", text) for text in texts]

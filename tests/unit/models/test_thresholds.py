@@ -272,7 +272,7 @@ def test_model_of_a_column_that_is_not_sensitive_is_refused() -> None:
 def test_ordered_distance_needs_an_order() -> None:
     for model, reason in (
         (shoal.TCloseness("salary", 0.1, "ordered"), "categories, which have no order"),
-        (shoal.TCloseness("salary", 0.1, "ordered", ("low",)), "the order lacks 1 values"),
+        (shoal.TCloseness("salary", 0.1, "ordered", ("low",)), "the order lacks 1 value "),
         (shoal.TCloseness("salary", 0.1, "hierarchical"), "has no hierarchy"),
     ):
         with pytest.raises(UsageError, match=reason):

@@ -45,7 +45,7 @@ def release() -> shoal.Release:
 
 
 def test_a_rule_reads_the_same_everywhere() -> None:
-    assert rule_words(BROKEN) == "column 'race': apart ('White', 'Black'): broken in 1 groups with 3 rows"
+    assert rule_words(BROKEN) == "column 'race': apart ('White', 'Black'): broken in 1 group with 3 rows"
     assert rule_words(KEPT).endswith(": kept")
     assert rule_json(BROKEN) == {
         "rule": BROKEN.rule,

@@ -109,7 +109,7 @@ def test_unknown_encoding_and_bad_delimiter(tmp_path: Path) -> None:
     path = write(tmp_path, "a,b\n1,2\n")
     with pytest.raises(UsageError, match="'klingon' is not known"):
         read_csv(path, encoding="klingon")
-    with pytest.raises(UsageError, match="not one plain character"):
+    with pytest.raises(UsageError, match="not one ASCII character"):
         read_csv(path, delimiter="::")
 
 

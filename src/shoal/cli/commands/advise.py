@@ -100,11 +100,11 @@ def advise(
         data, settings, target=target, learner=None if target is None else learner, threads=threads
     )
     with terminal.counting() as counted:
-        kept = shared.open_cache(cache, no_cache)
-        found = compare_table(
-            subject, cases, None, kept, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
+        cache_store = shared.open_cache(cache, no_cache)
+        comparison = compare_table(
+            subject, cases, None, cache_store, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
         )
-    advice = advise_on(found, limits, rule)
+    advice = advise_on(comparison, limits, rule)
     write_outputs(advice, plot, report)
     if as_json:
         places = {"plot": plot and str(plot), "report": report and str(report)}

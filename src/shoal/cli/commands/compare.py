@@ -114,7 +114,7 @@ def compare(
         for name, path in split_pairs(add, "--add").items()
     }
     with terminal.counting() as counted:
-        found = compare_table(
+        comparison = compare_table(
             subject,
             cases,
             added,
@@ -124,20 +124,20 @@ def compare(
             progress=counted,
             spell=for_command_line,
         )
-    write_outputs(found, output, report)
+    write_outputs(comparison, output, report)
     if as_json:
         places = {"output": output and str(output), "report": report and str(report)}
-        terminal.print_json(found.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
+        terminal.print_json(comparison.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
     else:
-        print_comparison(found)
-    refuse_empty(found)
+        print_comparison(comparison)
+    refuse_empty(comparison)
 
 
-def read_subject(data: Path, settings: Settings, **more: Any) -> Subject:
+def read_subject(data: Path, settings: Settings, **fields: Any) -> Subject:
     """Read the table and encode it for all runs."""
     from shoal.evaluate.comparison.scoring import prepare
 
-    return prepare(opt.read_file(data, settings.reading), settings, **more)
+    return prepare(opt.read_file(data, settings.reading), settings, **fields)
 
 
 def split_sizes(texts: list[str] | None) -> tuple[int, ...]:
@@ -172,25 +172,25 @@ def check_outputs(data: Path, output: Path | None, report: Path | None, *, force
         check_text_target(report, suffix=".html", what="the report is a page", source=data, force=force)
 
 
-def write_outputs(found: Comparison, output: Path | None, report: Path | None) -> None:
+def write_outputs(comparison: Comparison, output: Path | None, report: Path | None) -> None:
     """Write the tidy table and the page, if the user named them."""
     if output is not None:
-        write_text(output, found.frame.write_csv())
+        write_text(output, comparison.frame.write_csv())
     if report is not None:
         from shoal.evaluate.comparison.page import comparison_page
 
-        write_text(report, comparison_page(found))
+        write_text(report, comparison_page(comparison))
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print the means of all runs, the failures, and the method that lost least."""
     from shoal.evaluate.comparison.page import verdict_of
 
-    print_runs(found)
-    typer.echo(verdict_of(found))
+    print_runs(comparison)
+    typer.echo(verdict_of(comparison))
 
 
-def print_runs(found: Comparison) -> None:
+def print_runs(comparison: Comparison) -> None:
     """Print the means of all runs, and the failures."""
     from rich import box
     from rich.console import Console
@@ -201,18 +201,18 @@ def print_runs(found: Comparison) -> None:
     from shoal.evaluate.summary import failure_words
 
     table = Table(
-        title=f"shoal: {found.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        title=f"shoal: {comparison.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
-    for name in head_of(found):
+    for name in head_of(comparison):
         table.add_column(name.replace(" ", "\n"), justify="left" if name == "method" else "right", overflow="fold")
-    for row in shown_rows(found):
+    for row in shown_rows(comparison):
         table.add_row(*map(Text, row))
     Console().print(table)
-    for line in failure_words(found):
+    for line in failure_words(comparison):
         typer.echo(line)
 
 
-def refuse_empty(found: Comparison) -> None:
+def refuse_empty(comparison: Comparison) -> None:
     """Refuse a comparison in which no run gave a release."""
-    if found.frame["failed"].null_count() == 0:
+    if comparison.frame["failed"].null_count() == 0:
         raise InfeasibleError("no run gave a release; the reasons are listed above.")

@@ -47,7 +47,7 @@ def evaluate(
 
     hierarchies = settings.rules()
     with terminal.progress(STAGES) as (stage, progress):
-        found = assess(
+        assessment = assess(
             opt.read_one_of(original, reading, qi, original=True),
             opt.read_one_of(released, reading, qi),
             qi=qi,
@@ -62,8 +62,8 @@ def evaluate(
             progress=progress,
         )
     if as_json:
-        terminal.print_json(found.as_dict() | {"seconds": round(time.perf_counter() - began, 3)})
+        terminal.print_json(assessment.as_dict() | {"seconds": round(time.perf_counter() - began, 3)})
         return
     from shoal.evaluate.summary import utility_facts
 
-    terminal.print_table(f"shoal: {released}", utility_facts(found))
+    terminal.print_table(f"shoal: {released}", utility_facts(assessment))

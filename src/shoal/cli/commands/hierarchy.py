@@ -246,7 +246,7 @@ def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most:
         if i == most:
             tree.add(Text(f"... and {len(below) - i:,} more (--all shows them)"))
             break
-        alone = level == 0 or members == [label]
-        branch = tree.add(Text(label if alone else f"{label} ({len(members):,})"))
-        if not alone:
+        is_single = level == 0 or members == [label]
+        branch = tree.add(Text(label if is_single else f"{label} ({len(members):,})"))
+        if not is_single:
             _grow(branch, hierarchy, members, level - 1, most)

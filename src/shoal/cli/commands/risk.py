@@ -73,9 +73,9 @@ def risk(
             hierarchies=settings.rules(),
         )
 
-    found = estimate(released)
+    estimates = estimate(released)
     before = None if original is None else estimate(original)
     if as_json:
-        terminal.print_json(summary.risk_json(found, before))
+        terminal.print_json(summary.risk_json(estimates, before))
     else:
-        terminal.print_table(f"shoal: {released}", summary.risk_facts(found, before))
+        terminal.print_table(f"shoal: {released}", summary.risk_facts(estimates, before))

@@ -138,8 +138,8 @@ def _of_table(table: Table, columns: tuple[str, ...], *, joint: bool) -> Choice:
 def _binary(attributes: int) -> Choice:
     from shoal.evaluate.feasibility.simulation import Urn
 
-    shown = {*(n for n in FIGURE_23 if n < attributes), attributes}
-    return Choice(Urn.binary, attributes, {n: f"{n} attribute{'s' * (n > 1)}" for n in shown})
+    listed_sizes = {*(n for n in FIGURE_23 if n < attributes), attributes}
+    return Choice(Urn.binary, attributes, {n: f"{n} attribute{'s' * (n > 1)}" for n in listed_sizes})
 
 
 def _uniform(text: str) -> Choice:

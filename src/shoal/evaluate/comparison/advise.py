@@ -177,7 +177,9 @@ def recommend(table: pl.DataFrame, limits: Limits, rule: str | None = None) -> A
     outcomes = _outcomes(table)
     if not outcomes:
         return Advice(None, (), "No run gave a release.")
-    own = sorted((each for each in outcomes if each.method == _leader(outcomes)), key=lambda each: each.k)
+    own = sorted(
+        (outcome for outcome in outcomes if outcome.method == _leader(outcomes)), key=lambda outcome: outcome.k
+    )
     by_rule: dict[str, Opinion | None] = {
         "limits": _by_limits(outcomes, limits) if limits else None,
         "accuracy": _by_accuracy(outcomes),
@@ -221,8 +223,8 @@ def _outcomes(table: pl.DataFrame) -> list[Outcome]:
 
 def _leader(outcomes: Sequence[Outcome]) -> str:
     """Return the method with the lowest mean loss, over the k that all methods share if there are any."""
-    names = list(dict.fromkeys(each.method for each in outcomes))
-    by_name = {name: {each.k: each.loss for each in outcomes if each.method == name} for name in names}
+    names = list(dict.fromkeys(outcome.method for outcome in outcomes))
+    by_name = {name: {outcome.k: outcome.loss for outcome in outcomes if outcome.method == name} for name in names}
     shared_k = set.intersection(*(set(losses) for losses in by_name.values()))
     means = {}
     for name, losses in by_name.items():
@@ -268,14 +270,14 @@ def find_knee(points: Sequence[tuple[float, float]]) -> int | None:
 
 
 def _by_limits(outcomes: Sequence[Outcome], limits: Limits) -> Opinion | None:
-    fitting = [each for each in outcomes if all(test(each) for test in _tests(limits))]
+    fitting = [outcome for outcome in outcomes if all(test(outcome) for test in _tests(limits))]
     if not fitting:
         return None
     if limits.max_loss is None and limits.max_drop is None:
-        best = min(fitting, key=lambda each: (each.loss, -each.k))
+        best = min(fitting, key=lambda outcome: (outcome.loss, -outcome.k))
         quality = "has the lowest loss"
     else:
-        best = min(fitting, key=lambda each: (each.risk, each.loss))
+        best = min(fitting, key=lambda outcome: (outcome.risk, outcome.loss))
         quality = "has the lowest risk"
     reason = f"Your limits are {limits.describe()}: "
     if len(fitting) == 1:
@@ -289,43 +291,47 @@ def _tests(limits: Limits) -> list[Callable[[Outcome], bool]]:
     tests: list[Callable[[Outcome], bool]] = []
     loss, risk, drop = limits.max_loss, limits.max_risk, limits.max_drop
     if loss is not None:
-        tests.append(lambda each: each.loss <= loss)
+        tests.append(lambda outcome: outcome.loss <= loss)
     if risk is not None:
-        tests.append(lambda each: each.risk <= risk)
+        tests.append(lambda outcome: outcome.risk <= risk)
     if drop is not None:
-        tests.append(lambda each: each.accuracy is not None and round((each.baseline or 0) - each.accuracy, 12) <= drop)
+        tests.append(
+            lambda outcome: (
+                outcome.accuracy is not None and round((outcome.baseline or 0) - outcome.accuracy, 12) <= drop
+            )
+        )
     return tests
 
 
 def _unmet(outcomes: Sequence[Outcome], limits: Limits) -> str:
     """Explain that no run keeps the limits, and which one comes closest."""
     sentences = [f"No release has {limits.describe()}."]
-    if limits.max_drop is not None and all(each.accuracy is None for each in outcomes):
+    if limits.max_drop is not None and all(outcome.accuracy is None for outcome in outcomes):
         return f"{sentences[0]} The accuracy is unknown without a target; name one."
-    safe = [each for each in outcomes if limits.max_risk is None or each.risk <= limits.max_risk]
+    safe = [outcome for outcome in outcomes if limits.max_risk is None or outcome.risk <= limits.max_risk]
     if not safe:
-        near = min(outcomes, key=lambda each: (each.risk, each.loss))
-        sentences.append(f"The lowest risk is that of {near.words()}. Try a larger k.")
-    elif limits.max_loss is not None and all(each.loss > limits.max_loss for each in safe):
-        near = min(safe, key=lambda each: (each.loss, each.risk))
+        nearest = min(outcomes, key=lambda outcome: (outcome.risk, outcome.loss))
+        sentences.append(f"The lowest risk is that of {nearest.words()}. Try a larger k.")
+    elif limits.max_loss is not None and all(outcome.loss > limits.max_loss for outcome in safe):
+        nearest = min(safe, key=lambda outcome: (outcome.loss, outcome.risk))
         scope = "Within the risk, the" if limits.max_risk is not None else "The"
         sentences.append(
-            f"{scope} lowest loss is that of {near.words()}. Try a smaller k, hierarchies or fewer columns."
+            f"{scope} lowest loss is that of {nearest.words()}. Try a smaller k, hierarchies or fewer columns."
         )
     else:
-        near = max(safe, key=lambda each: (each.accuracy or 0.0, -each.loss))
+        nearest = max(safe, key=lambda outcome: (outcome.accuracy or 0.0, -outcome.loss))
         scope = " within the risk" if limits.max_risk is not None else ""
-        sentences.append(f"The best accuracy{scope} is that of {near.words()}.")
+        sentences.append(f"The best accuracy{scope} is that of {nearest.words()}.")
     return " ".join(sentences)
 
 
 def _by_accuracy(outcomes: Sequence[Outcome]) -> Opinion | None:
-    measured = [each for each in outcomes if each.accuracy is not None]
+    measured = [outcome for outcome in outcomes if outcome.accuracy is not None]
     if not measured:
         return None
-    top = max(measured, key=lambda each: (each.accuracy or 0.0, each.k))
-    near = [each for each in measured if (each.accuracy or 0.0) >= (top.accuracy or 0.0) - NEAR_BEST]
-    best = max(near, key=lambda each: (each.k, each.accuracy or 0.0, -each.loss))
+    top = max(measured, key=lambda outcome: (outcome.accuracy or 0.0, outcome.k))
+    nearly_best = [outcome for outcome in measured if (outcome.accuracy or 0.0) >= (top.accuracy or 0.0) - NEAR_BEST]
+    best = max(nearly_best, key=lambda outcome: (outcome.k, outcome.accuracy or 0.0, -outcome.loss))
     before = "" if best.baseline is None else f" ({best.baseline:.1%} on the original)"
     reason = (
         f"The best accuracy is {top.accuracy:.1%}, by {top.method} at k = {top.k}{before}. The largest k within one "
@@ -335,7 +341,7 @@ def _by_accuracy(outcomes: Sequence[Outcome]) -> Opinion | None:
 
 
 def _by_knee(own: Sequence[Outcome]) -> Opinion | None:
-    at = find_knee([(each.loss, each.risk) for each in own])
+    at = find_knee([(outcome.loss, outcome.risk) for outcome in own])
     if at is None:
         return None
     best = own[at]
@@ -348,16 +354,16 @@ def _by_knee(own: Sequence[Outcome]) -> Opinion | None:
 
 
 def _by_least_rise(own: Sequence[Outcome]) -> Opinion | None:
-    chosen = least_rise([(each.k, each.loss) for each in own])
+    chosen = least_rise([(outcome.k, outcome.loss) for outcome in own])
     if chosen is None:
         return None
-    best = next(each for each in own if each.k == chosen)
+    best = next(outcome for outcome in own if outcome.k == chosen)
     reason = f"The loss rises least on the step to k = {best.k} (minimum deviation): {best.words()}."
     return Opinion("minimum-deviation", best, reason)
 
 
 def _by_loss(outcomes: Sequence[Outcome]) -> Opinion:
-    best = min(outcomes, key=lambda each: (each.loss, -each.k))
+    best = min(outcomes, key=lambda outcome: (outcome.loss, -outcome.k))
     return Opinion("loss", best, f"There are too few k for a curve; the lowest loss is that of {best.words()}.")
 
 

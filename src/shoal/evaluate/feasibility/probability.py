@@ -163,7 +163,7 @@ def small_share(grid: Grid, rows: int, k: int) -> float:
     return min(1.0, share)
 
 
-def least_rows(grid: Grid, k: int, wanted: float) -> tuple[int, str] | None:
+def least_rows(grid: Grid, k: int, probability: float) -> tuple[int, str] | None:
     """Return the number of rows from which on success is likely enough.
 
     The probability is not monotone: rare combinations appear one by one, and have few rows at first. It rises from the
@@ -173,7 +173,7 @@ def least_rows(grid: Grid, k: int, wanted: float) -> tuple[int, str] | None:
     Args:
         grid: The cells.
         k: Rows that each combination must have.
-        wanted: The wanted probability of success.
+        probability: The wanted probability of success.
 
     Returns:
         The number of rows, and "exact" or "poisson"; None if `MOST_ROWS` rows are not enough.
@@ -181,19 +181,19 @@ def least_rows(grid: Grid, k: int, wanted: float) -> tuple[int, str] | None:
     worst = math.exp(math.lgamma(k) / (k - 1)) if k > 1 else 0.0  # of x -> P(1 <= Poisson(x) < k)
     start = max(k, math.ceil(worst / float(grid.probabilities.min())))
     low, high = start, start
-    while high <= MOST_ROWS and _chance(grid, high, k)[0] < wanted:
+    while high <= MOST_ROWS and _chance(grid, high, k)[0] < probability:
         low, high = high, 2 * high
     if high > MOST_ROWS:
         return None
     while low == high and low > k:
         low = max(k, min(low - 1, int(low / 1.02)))
-        if _chance(grid, low, k)[0] >= wanted:
+        if _chance(grid, low, k)[0] >= probability:
             high = low
-    if _chance(grid, low, k)[0] >= wanted:
+    if _chance(grid, low, k)[0] >= probability:
         high = low
     while high - low > 1:
         middle = (low + high) // 2
-        if _chance(grid, middle, k)[0] >= wanted:
+        if _chance(grid, middle, k)[0] >= probability:
             high = middle
         else:
             low = middle

@@ -69,8 +69,8 @@ class SBCA:
         labels = deal_rows(order[tuples].astype(np.int32), rows, groups)
         if self.remainder == "nearest":
             by_sort_order = np.argsort(order)[encoded.row_tuple[labels < 0]]
-            rest = np.flatnonzero(labels < 0)[np.argsort(by_sort_order, kind="stable")]
-            labels = join_nearest(encoded, labels, rest)
+            leftover_rows = np.flatnonzero(labels < 0)[np.argsort(by_sort_order, kind="stable")]
+            labels = join_nearest(encoded, labels, leftover_rows)
         check_suppressed(self.name, labels, run)
         return tight_partition(encoded, merge_failing(encoded, labels, models, run))
 

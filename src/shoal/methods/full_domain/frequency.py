@@ -82,19 +82,19 @@ class FrequencySet:
         if len(maps) != self.n_qi:
             raise ValueError(f"{len(maps)} maps for {self.n_qi} quasi-identifiers")
         steps = [*maps, *[None] * (len(self.columns) - self.n_qi)]
-        known = new_cards or [int(step.max(initial=-1)) + 1 if step is not None else 0 for step in maps]
-        cards = [card if step is None else new for card, step, new in zip(self.cards, maps, known, strict=False)]
+        known_cards = new_cards or [int(step.max(initial=-1)) + 1 if step is not None else 0 for step in maps]
+        cards = [card if step is None else new for card, step, new in zip(self.cards, maps, known_cards, strict=False)]
         cards += self.cards[self.n_qi :]
         span = math.prod(cards)
         if span < KEY_LIMIT:
             return self._rolled_by_key(steps, cards, span)
-        given = [column if step is None else step[column] for column, step in zip(self.codes.T, steps, strict=True)]
-        return FrequencySet.counted(self.columns, self.n_qi, cards, np.column_stack(given), self.counts)
+        columns = [column if step is None else step[column] for column, step in zip(self.codes.T, steps, strict=True)]
+        return FrequencySet.counted(self.columns, self.n_qi, cards, np.column_stack(columns), self.counts)
 
     def _rolled_by_key(self, steps: Sequence[LevelMap], cards: Sequence[int], span: int) -> FrequencySet:
         from shoal.kernels.frequency import roll_up
 
-        whole = [
+        full_maps = [
             np.arange(card, dtype=np.int32) if step is None else step
             for card, step in zip(self.cards, steps, strict=True)
         ]
@@ -103,7 +103,7 @@ class FrequencySet:
         n = roll_up(
             self.codes,
             self.counts,
-            np.concatenate(whole),
+            np.concatenate(full_maps),
             np.cumsum([0, *self.cards], dtype=np.int64),
             np.array(weights, dtype=np.uint64),
             span,

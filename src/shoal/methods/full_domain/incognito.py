@@ -87,10 +87,10 @@ def _settled(problem: LatticeProblem, subset: Subset, smaller: dict[Subset, Latt
     left_out = problem.sets.absent
 
     def passes(vector: Vector) -> bool:
-        whole = list(left_out)
+        places = list(left_out)
         for i, place in zip(subset, vector, strict=True):
-            whole[i] = place
-        return problem.passes(tuple(whole))
+            places[i] = place
+        return problem.passes(tuple(places))
 
     lattice.settle(passes)
     return lattice

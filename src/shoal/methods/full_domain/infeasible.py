@@ -20,7 +20,7 @@ def refuse(problem: LatticeProblem) -> InfeasibleError:
     judged = problem.judge(problem.top)
     n_rows = problem.sets.n_rows
     share = _share(judged.failing_rows, n_rows)
-    found = (
+    message = (
         f"{promises} cannot be met: at the highest allowed levels, {judged.failing_rows:,} of {n_rows:,} rows are in "
         f"groups that fail, and {problem.most_suppressed:,} may be suppressed."
     )
@@ -34,11 +34,11 @@ def refuse(problem: LatticeProblem) -> InfeasibleError:
             if level >= ladder.first + ladder.n_levels
         }
         maximum = ", ".join(f"{name}={level}" for name, level in raised.items())
-        found += f" The nearest levels that pass: {_in_words(wider, nearest)}."
+        message += f" The nearest levels that pass: {_in_words(wider, nearest)}."
         cures.insert(0, f"a maximum of {maximum}")
     if not cures:
-        return InfeasibleError(f"{found} No other level helps. Weaken the goal.")
-    return InfeasibleError(f"{found} Allow {', or '.join(cures)}.")
+        return InfeasibleError(f"{message} No other level helps. Weaken the goal.")
+    return InfeasibleError(f"{message} Allow {', or '.join(cures)}.")
 
 
 def refuse_suppression(problem: LatticeProblem, method: str, rows: int) -> InfeasibleError:
@@ -76,10 +76,10 @@ def _excess(problem: LatticeProblem, wider: LatticeProblem) -> ByLevels:
     """Return an objective that counts the levels above the allowed ones, then the loss."""
     losses = objective("ncp", wider)
     assert isinstance(losses, ByLevels)
-    whole = losses.full * problem.sets.n_rows
+    full_loss = losses.full * problem.sets.n_rows
     values = [
         [
-            Fraction(2 * max(0, place - ladder.n_levels + 1)) + Fraction(int(loss), whole)
+            Fraction(2 * max(0, place - ladder.n_levels + 1)) + Fraction(int(loss), full_loss)
             for place, loss in enumerate(costs)
         ]
         for ladder, costs in zip(problem.ladders, losses.levels, strict=True)

@@ -36,31 +36,36 @@ class Judge:
         personal = any(model.basis is Basis.PERSONAL_K for model in models)
         return cls(models, Counted(names, personal, people), {name: engine.sensitive(name) for name in names})
 
-    def failing(self, found: FrequencySet) -> NDArray[np.bool_]:
+    def failing(self, frequencies: FrequencySet) -> NDArray[np.bool_]:
         """Return for each group whether it fails and would be suppressed.
 
         A model may compare a group with the whole release, so the remaining groups are judged again after suppression.
         """
         if not self.counted.people and all(model.size_only for model in self.models):
-            return found.sizes < max((model.minimum_size for model in self.models), default=0)
+            return frequencies.sizes < max((model.minimum_size for model in self.models), default=0)
         labels = np.repeat(
-            np.arange(found.n_groups, dtype=np.int32), np.diff(np.append(found.starts, len(found.counts)))
+            np.arange(frequencies.n_groups, dtype=np.int32),
+            np.diff(np.append(frequencies.starts, len(frequencies.counts))),
         )
-        groups = self._groups(found, labels)
-        failing = np.zeros(found.n_groups, dtype=bool)
+        groups = self._groups(frequencies, labels)
+        failing = np.zeros(frequencies.n_groups, dtype=bool)
         while True:
-            newly = np.zeros(found.n_groups - int(failing.sum()), dtype=bool)
+            newly = np.zeros(frequencies.n_groups - int(failing.sum()), dtype=bool)
             for model in self.models:
                 newly |= model.failing(groups)
             failing[np.flatnonzero(~failing)[newly]] = True
             if not newly.any() or failing.all() or all(model.monotone for model in self.models):
                 return failing
-            kept = np.where(failing, -1, np.cumsum(~failing) - 1).astype(np.int32)
-            groups = self._groups(found, kept[labels])
+            kept_labels = np.where(failing, -1, np.cumsum(~failing) - 1).astype(np.int32)
+            groups = self._groups(frequencies, kept_labels[labels])
 
-    def _groups(self, found: FrequencySet, labels: NDArray[np.int32]) -> Groups:
-        n_qi, names = found.n_qi, self.counted.sensitive
-        columns = {name: replace(self.sensitive[name], codes=found.codes[:, n_qi + i]) for i, name in enumerate(names)}
-        rest = [found.codes[:, i] for i in range(n_qi + len(names), found.codes.shape[1])]
-        personal = rest.pop(0).astype(np.int64) if self.counted.personal_k else None
-        return Groups(labels, found.counts, columns, personal, rest.pop(0) if self.counted.people else None)
+    def _groups(self, frequencies: FrequencySet, labels: NDArray[np.int32]) -> Groups:
+        n_qi, names = frequencies.n_qi, self.counted.sensitive
+        columns = {
+            name: replace(self.sensitive[name], codes=frequencies.codes[:, n_qi + i]) for i, name in enumerate(names)
+        }
+        other_columns = [frequencies.codes[:, i] for i in range(n_qi + len(names), frequencies.codes.shape[1])]
+        personal = other_columns.pop(0).astype(np.int64) if self.counted.personal_k else None
+        return Groups(
+            labels, frequencies.counts, columns, personal, other_columns.pop(0) if self.counted.people else None
+        )

@@ -61,12 +61,12 @@ class Lattice:
 
     def path(self, vector: Vector) -> list[Vector]:
         """Return a maximal path of open vectors upwards from an open vector, one level at each step."""
-        found = [vector]
+        vectors = [vector]
         while True:
-            higher = next((parent for parent in self.parents(found[-1]) if self.mark(parent) == OPEN), None)
+            higher = next((parent for parent in self.parents(vectors[-1]) if self.mark(parent) == OPEN), None)
             if higher is None:
-                return found
-            found.append(higher)
+                return vectors
+            vectors.append(higher)
 
     def settle(self, passes: Callable[[Vector], bool], order: NDArray[np.int64] | None = None) -> None:
         """Mark every vector under a monotone test: bisect paths until no vector is open.
@@ -78,10 +78,10 @@ class Lattice:
         waiting = np.arange(self._flat.size) if order is None else order
         position = 0
         while True:
-            rest = np.flatnonzero(self._flat[waiting[position:]] == OPEN)
-            if not len(rest):
+            open_positions = np.flatnonzero(self._flat[waiting[position:]] == OPEN)
+            if not len(open_positions):
                 return
-            position += int(rest[0])
+            position += int(open_positions[0])
             self.halve(self.path(self.vector(int(waiting[position]))), passes)
 
     def halve(self, path: Sequence[Vector], passes: Callable[[Vector], bool]) -> Vector | None:

@@ -92,33 +92,33 @@ def ladders(
     Raises:
         UsageError: A level does not exist, or a name is not a quasi-identifier.
     """
-    made = []
+    built = []
     for attribute in attributes:
         codes = np.arange(len(attribute.texts), dtype=np.int32)
         table = [codes, np.full(len(codes), -1, dtype=np.int32)] if attribute.tree is None else attribute.tree.nodes
         nodes, maps = zip(*(np.unique(level, return_inverse=True) for level in table), strict=True)
         height = len(maps) - 1
-        whole = Ladder(attribute, tuple(m.astype(np.int32) for m in maps), nodes, 0, height)
+        ladder = Ladder(attribute, tuple(m.astype(np.int32) for m in maps), nodes, 0, height)
         low, high = (minimum or {}).get(attribute.name, 0), (maximum or {}).get(attribute.name, height)
         if not 0 <= low <= high <= height:
             raise UsageError(
                 f"levels of {attribute.name!r}: from {low} to {high} is not possible. Its levels are 0 (the value) to "
                 f"{height} ('*')."
             )
-        made.append(whole.trimmed(low, high))
+        built.append(ladder.trimmed(low, high))
     names = [attribute.name for attribute in attributes]
     unknown_names = sorted({*(minimum or {}), *(maximum or {})} - set(names))
     if unknown_names:
         listed = ", ".join(map(repr, names))
         raise UsageError(f"levels of {unknown_names[0]!r}: not a quasi-identifier. Quasi-identifiers: {listed}.")
-    return tuple(made)
+    return tuple(built)
 
 
-def level_limits(given: Mapping[str, int] | str, option: str) -> dict[str, int]:
+def level_limits(limits: Mapping[str, int] | str, option: str) -> dict[str, int]:
     """Read levels by attribute.
 
     Args:
-        given: A mapping, or a text such as age=1,zip=2 (a colon works like =).
+        limits: A mapping, or a text such as age=1,zip=2 (a colon works like =).
         option: The name of the option, for the message.
 
     Raises:
@@ -127,11 +127,11 @@ def level_limits(given: Mapping[str, int] | str, option: str) -> dict[str, int]:
     >>> level_limits("age=1,zip:2", "minimum")
     {'age': 1, 'zip': 2}
     """
-    if isinstance(given, str):
-        pairs = [part.replace(":", "=").rpartition("=") for part in given.split(",") if part.strip()]
-        given = {name.strip(): level for name, _, level in pairs}  # type: ignore[misc]
+    if isinstance(limits, str):
+        pairs = [part.replace(":", "=").rpartition("=") for part in limits.split(",") if part.strip()]
+        limits = {name.strip(): level for name, _, level in pairs}  # type: ignore[misc]
     try:
-        return {str(name): int(level) for name, level in given.items()}
+        return {str(name): int(level) for name, level in limits.items()}
     except (TypeError, ValueError):
         raise UsageError(f"{option} levels: write name=level for each attribute, as in age=1,zip=2.") from None
 
@@ -160,18 +160,18 @@ class Sets:
 
     def at(self, vector: Vector) -> FrequencySet:
         """Return the set of a vector."""
-        wanted = np.array(vector, dtype=np.int16)
-        below = np.flatnonzero((self._vectors[: len(self._sets)] <= wanted).all(axis=1))
+        target = np.array(vector, dtype=np.int16)
+        below = np.flatnonzero((self._vectors[: len(self._sets)] <= target).all(axis=1))
         best = int(below[np.argmin(self._lengths[below])])
         source = self._vectors[best].tolist()
         if tuple(source) == vector:
             return self._sets[best]
         maps = [None if a == b else self._step(i, a, b) for i, (a, b) in enumerate(zip(source, vector, strict=True))]
         cards = [ladder.n_groups(place) for ladder, place in zip(self.ladders, vector, strict=True)]
-        made = self._sets[best].rolled(maps, cards)
-        if len(made.counts) <= WORTH_KEEPING * self._lengths[best]:
-            self._keep(wanted, made)
-        return made
+        rolled = self._sets[best].rolled(maps, cards)
+        if len(rolled.counts) <= WORTH_KEEPING * self._lengths[best]:
+            self._keep(target, rolled)
+        return rolled
 
     def _step(self, attribute: int, place: int, other: int) -> Ints:
         key = attribute, place, other
@@ -179,15 +179,17 @@ class Sets:
             self._steps[key] = self.ladders[attribute].step(place, other)
         return self._steps[key]
 
-    def _keep(self, vector: NDArray[np.int16], made: FrequencySet) -> None:
+    def _keep(self, vector: NDArray[np.int16], frequencies: FrequencySet) -> None:
         """Cache a set for further roll-ups; if the cache is full, drop the older half except the first set."""
-        held = len(self._sets)
-        if held == KEPT_SETS or self._lengths[1:held].sum() + len(made.counts) > max(KEPT_ROWS, self._lengths[0]):
-            stays = [0, *range(1 + (held + 1) // 2, held)]
+        n_sets = len(self._sets)
+        if n_sets == KEPT_SETS or self._lengths[1:n_sets].sum() + len(frequencies.counts) > max(
+            KEPT_ROWS, self._lengths[0]
+        ):
+            stays = [0, *range(1 + (n_sets + 1) // 2, n_sets)]
             self._sets = [self._sets[i] for i in stays]
-            held = len(stays)
-            self._lengths[:held] = self._lengths[stays]
-            self._vectors[:held] = self._vectors[stays]
-        self._sets.append(made)
-        self._lengths[held] = len(made.counts)
-        self._vectors[held] = vector
+            n_sets = len(stays)
+            self._lengths[:n_sets] = self._lengths[stays]
+            self._vectors[:n_sets] = self._vectors[stays]
+        self._sets.append(frequencies)
+        self._lengths[n_sets] = len(frequencies.counts)
+        self._vectors[n_sets] = vector

@@ -155,9 +155,9 @@ def by_vector(values: Sequence[Sequence[Fraction]]) -> ByLevels:
     return ByLevels(tuple(() for _ in levels), levels, 0, counts_rows=False)
 
 
-def _weights(ladders: Sequence[Ladder], given: Mapping[str, Fraction]) -> list[float]:
+def _weights(ladders: Sequence[Ladder], weights: Mapping[str, Fraction]) -> list[float]:
     """Return the weight of each attribute, scaled to a mean of 1."""
-    chosen = [Fraction(given.get(ladder.name, 1)) for ladder in ladders]
+    chosen = [Fraction(weights.get(ladder.name, 1)) for ladder in ladders]
     return [float(weight * len(chosen) / sum(chosen)) for weight in chosen]
 
 

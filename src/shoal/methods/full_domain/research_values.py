@@ -55,10 +55,10 @@ class Researched(FullDomain):
             )
         rules = compile_rules(problem.run.rules, [ladder.attribute for ladder in problem.ladders])
         weights = problem.run.weights or dict.fromkeys(names, Fraction(1, len(names)))
-        found: Values = []
+        values_by_ladder: Values = []
         for i, (ladder, rows) in enumerate(zip(problem.ladders, row_counts(problem), strict=True)):
             if ladder.name in self.values:
-                found.append(_given(ladder, self.values[ladder.name]))
+                values_by_ladder.append(_given(ladder, self.values[ladder.name]))
                 continue
             levels = []
             for place in range(ladder.n_levels):
@@ -67,8 +67,8 @@ class Researched(FullDomain):
                     kept = rules.kept(_broken(rules, i, ladder, place), i)
                     worth = _balanced(_granularity(ladder, place, rows[place]), kept, self.alpha)
                 levels.append(Fraction(weights.get(ladder.name, 1)) * worth)
-            found.append(levels)
-        return found
+            values_by_ladder.append(levels)
+        return values_by_ladder
 
 
 def _broken(rules: CompiledRules, attribute: int, ladder: Ladder, place: int) -> set[int]:
@@ -123,11 +123,11 @@ def _granularity(ladder: Ladder, place: int, rows: NDArray[np.int64]) -> Fractio
 
 def _resolution(attribute: Attribute) -> Fraction:
     """Return the step between neighbouring values: 1 for integers, a day for dates, else the smallest gap."""
-    known = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
+    known_values = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
     step = 1.0 if attribute.kind is Kind.NUMERIC else 86400.0
-    if len(known) < 2 or not np.mod(known, step).any():
+    if len(known_values) < 2 or not np.mod(known_values, step).any():
         return _exact(step)
-    return _exact(float(np.diff(known).min()))
+    return _exact(float(np.diff(known_values).min()))
 
 
 def _ranges(ladder: Ladder, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -136,10 +136,10 @@ def _ranges(ladder: Ladder, place: int) -> tuple[NDArray[np.float64], NDArray[np
     A group of missing values covers a single number.
     """
     attribute, groups, nodes = ladder.attribute, ladder.maps[place], ladder.nodes[place]
-    known = np.arange(len(attribute.texts)) != attribute.missing
+    known_values = np.arange(len(attribute.texts)) != attribute.missing
     low, high = np.full(len(nodes), np.inf), np.full(len(nodes), -np.inf)
-    np.minimum.at(low, groups[known], attribute.values[known])
-    np.maximum.at(high, groups[known], attribute.values[known])
+    np.minimum.at(low, groups[known_values], attribute.values[known_values])
+    np.maximum.at(high, groups[known_values], attribute.values[known_values])
     has_values = low <= high
     low, high = np.where(has_values, low, 0.0), np.where(has_values, high, 0.0)
     if attribute.tree is not None:

@@ -83,9 +83,9 @@ class Mondrian:
                 raise UsageError(
                     "mondrian: the single-dimensional variant does not support hierarchies. Use strict or relaxed."
                 )
-            made = _single_dimensional(part, k, models, run)
-            self._check(part, models, made.labels)
-            return Partition.of_rows(encoded, spread(made.labels, stays), made.cells)
+            regions = _single_dimensional(part, k, models, run)
+            self._check(part, models, regions.labels)
+            return Partition.of_rows(encoded, spread(regions.labels, stays), regions.cells)
         labels = self.cut(part, k, models, run)
         self._check(part, models, labels)
         if encoded.people is None:

@@ -16,11 +16,11 @@ __all__ = ["read_domains", "split_regions"]
 Domains = Mapping[str, tuple[float, float]]
 
 
-def read_domains(given: Mapping[str, tuple[float, float]] | str) -> dict[str, tuple[float, float]]:
+def read_domains(domains: Mapping[str, tuple[float, float]] | str) -> dict[str, tuple[float, float]]:
     """Read declared ranges by attribute.
 
     Args:
-        given: A mapping, or a text such as age=0:100,sex=0:1.
+        domains: A mapping, or a text such as age=0:100,sex=0:1.
 
     Raises:
         UsageError: The ranges cannot be read.
@@ -28,17 +28,17 @@ def read_domains(given: Mapping[str, tuple[float, float]] | str) -> dict[str, tu
     >>> read_domains("age=0:100,sex=0:1")
     {'age': (0.0, 100.0), 'sex': (0.0, 1.0)}
     """
-    if isinstance(given, str):
-        parts = (part.rpartition("=") for part in given.split(",") if part.strip())
-        given = {name.strip(): tuple(ends.split(":")) for name, _, ends in parts}  # type: ignore[misc]
+    if isinstance(domains, str):
+        parts = (part.rpartition("=") for part in domains.split(",") if part.strip())
+        domains = {name.strip(): tuple(ends.split(":")) for name, _, ends in parts}  # type: ignore[misc]
     try:
-        domains = {str(name): (float(low), float(high)) for name, (low, high) in given.items()}
+        ranges = {str(name): (float(low), float(high)) for name, (low, high) in domains.items()}
     except (TypeError, ValueError):
         raise UsageError("domains: write name=low:high for each attribute, as in age=0:100,sex=0:1.") from None
-    for name, (low, high) in domains.items():
+    for name, (low, high) in ranges.items():
         if low > high:
             raise UsageError(f"domain of {name!r}: the first number is above the second. Write low:high.")
-    return domains
+    return ranges
 
 
 def split_regions(encoded: Encoded, k: int, domains: Domains, run: Run) -> NDArray[np.int32]:

@@ -53,12 +53,12 @@ class ResearchValue(Researched):
         search.problem.n_tests = 0  # count tests of strings from here on
         if possible:
             self.look(search)
-        found = search.ranked()
-        if not found:
+        solutions = search.ranked()
+        if not solutions:
             raise self.refusal(search)
-        if self.choose > len(found):
-            raise UsageError(f"{self.name}: choose={self.choose}, but {len(found)} strings were found to pass.")
-        vector = found[self.choose - 1]
+        if self.choose > len(solutions):
+            raise UsageError(f"{self.name}: choose={self.choose}, but {len(solutions)} strings were found to pass.")
+        vector = solutions[self.choose - 1]
         return Solution(vector, search.problem.judge(vector), search.facts(), search.problem)
 
     def look(self, search: StringSearch) -> None:

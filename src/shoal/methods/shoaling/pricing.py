@@ -185,7 +185,7 @@ def _places(attribute: Attribute, price: int) -> Ints:
     places = np.zeros(len(attribute.texts), dtype=np.int32)
     n_known = attribute.missing if attribute.missing >= 0 else len(places)
     if attribute.span > 0:
-        known = attribute.values[:n_known]
-        places[:n_known] = np.floor((known - known[0]) / attribute.span * price)
+        known_values = attribute.values[:n_known]
+        places[:n_known] = np.floor((known_values - known_values[0]) / attribute.span * price)
     places[n_known:] = 2 * price
     return places

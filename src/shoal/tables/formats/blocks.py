@@ -1,4 +1,4 @@
-"""Files read block by block: the same cells as when read at once, with no more than one block in memory."""
+"""Read files block by block: the same cells as `read_table` gives, with at most one block in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from shoal.errors import FileError, InputError, Note, UsageError, file_path, setting
+from shoal.errors import FileError, InputError, Note, UsageError, counted, file_path, setting
 from shoal.schema import Dialect
 from shoal.tables.csv import (
     SAMPLE_BYTES,
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["Blocks", "open_blocks"]
 
 BLOCK_BYTES = 1 << 25
-MOST_BYTES = 1 << 28  # no record is this long: a quote must be open
+MOST_BYTES = 1 << 28  # a longer record means that a quote was never closed
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """A file as blocks of rows, which can be read once.
+    """A file as blocks of rows; they can be read only once.
 
     Attributes:
         names: Names of the columns.
@@ -57,16 +57,25 @@ class Blocks:
 
 
 def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, header: bool | None) -> Blocks:
-    """Open a CSV, gzip or Parquet file; see `read_table` for the arguments."""
+    """Open a CSV, gzip or Parquet file; see `read_table` for the arguments.
+
+    Raises:
+        UsageError: If the file has another format.
+        InputError: If the file is damaged or malformed.
+    """
     stamp = check_file(path)
     form = sniff(path)
     if form is Format.PARQUET:
         names, frames = parquet_blocks(path)
-        notes = (Note(file_path(path), f"{form}, {len(names)} columns"), *check_names(list(names), str(path)))
+        notes = (
+            Note(file_path(path), f"{form}, {counted(len(names), 'column')}"),
+            *check_names(list(names), str(path)),
+        )
         return Blocks(names, frames, notes, stamp, None)
     if form not in (Format.CSV, Format.GZIP):
         raise UsageError(
-            f"{path}: is {form}. DuckDB reads CSV, also in gzip, and Parquet. Use {setting('engine', 'memory')}."
+            f"{path}: is {form}. DuckDB reads only CSV, compressed CSV (gzip) and Parquet. Use "
+            f"{setting('engine', 'memory')}."
         )
     pieces = _pieces(path, form, encoding)
     first, is_last = next(pieces, (b"", True))
@@ -97,8 +106,8 @@ def _frames(
 
 
 def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[bytes, bool]]:
-    """Yield complete records as UTF-8 text, and whether they are the last."""
-    rest, n_read = b"", 0
+    """Yield blocks of complete records as UTF-8 text, each with whether it is the last."""
+    remaining, n_read = b"", 0
     try:
         with _open(path, form) as file:
             decode = _Decoder(encoding, path)
@@ -106,18 +115,20 @@ def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[by
                 raw = file.read(BLOCK_BYTES)
                 if n_read == 0 and encoding is None:
                     refuse_byte_order_mark(raw, path)
-                rest += decode(raw, n_read)
+                remaining += decode(raw, n_read)
                 n_read += len(raw)
-                end = len(rest) if not raw else end_of_records(rest, 0, len(rest))
+                end = len(remaining) if not raw else end_of_records(remaining, 0, len(remaining))
                 if not raw or end:
-                    yield rest[:end], not raw
-                    rest = rest[end:]
+                    yield remaining[:end], not raw
+                    remaining = remaining[end:]
                 if not raw:
                     return
-                if len(rest) > MOST_BYTES:
-                    raise InputError(f"{path}: a record has more than {MOST_BYTES >> 20} MB. Look for an open quote.")
+                if len(remaining) > MOST_BYTES:
+                    raise InputError(
+                        f"{path}: a record is longer than {MOST_BYTES >> 20} MB. Look for a quote that is never closed."
+                    )
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(f"{path}: is damaged or truncated and cannot be decompressed. Get it again.") from None
+        raise InputError(f"{path}: is damaged or truncated and cannot be decompressed. Obtain it again.") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
@@ -127,7 +138,7 @@ def _open(path: Path, form: Format) -> IO[bytes]:
 
 
 class _Decoder:
-    """Turns the bytes of a file into UTF-8 piece by piece; a byte that is not text is an InputError."""
+    """Converts the bytes of a file to UTF-8 piece by piece; raises an InputError for a byte that is not text."""
 
     def __init__(self, encoding: str | None, path: Path) -> None:
         self._encoding = encoding
@@ -141,7 +152,7 @@ class _Decoder:
         try:
             text = self._decoder.decode(raw, final=not raw)
         except UnicodeDecodeError as error:
-            # The decoder puts the bytes that it held back from the last piece before this one.
+            # error.object begins with the bytes that the decoder kept from the previous piece.
             position = before + error.start - max(0, len(error.object) - len(raw))
             raise wrong_byte(self._path, position, self._encoding, error.reason) from None
         return (text if before else text.removeprefix("\ufeff")).encode()

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files: typed columns in, columns of text out."""
+"""Read Parquet and Arrow files as columns of text, and write releases as Parquet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from shoal.errors import FileError, InputError, Note, file_path, join_problems
+from shoal.errors import FileError, InputError, Note, counted, file_path, join_problems
 from shoal.tables.csv import check_file
 from shoal.tables.formats.memory_limit import check_expansion, check_memory
 from shoal.tables.formats.sniff import Format
@@ -22,11 +22,21 @@ if TYPE_CHECKING:
 __all__ = ["parquet_blocks", "read_columnar", "sink_parquet", "write_parquet"]
 
 Result = TypeVar("Result")
-BLOCK_CELLS = 2_000_000  # cells in a block
+BLOCK_CELLS = 2_000_000
 
 
 def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
-    """Read a Parquet or Arrow file; every cell becomes the text of its value."""
+    """Read a Parquet or Arrow file; every cell becomes the text of its value.
+
+    Args:
+        path: The file.
+        form: Its format.
+        watch: Whom to ask whether the run was cancelled.
+
+    Raises:
+        InputError: If the file is damaged, has no rows, changed meanwhile, or has a column without a text.
+        FileError: If the table does not fit into memory.
+    """
     import polars as pl
 
     stamp = check_file(path)
@@ -48,7 +58,7 @@ def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
     columns = _texts(frame, path, watch)
     if frame.height == 0:
         raise InputError(f"{path}: no data rows.")
-    notes = (Note(file_path(path), f"{form}, {frame.width} columns"),)
+    notes = (Note(file_path(path), f"{form}, {counted(frame.width, 'column')}"),)
     return make_table(columns, str(path), path=path, stamp=stamp, notes=notes)
 
 
@@ -66,7 +76,7 @@ def _texts(frame: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> dict[st
 
 
 def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]:
-    """Return the names of the columns of a Parquet file, and its rows as text, block by block."""
+    """Return the column names of a Parquet file, and an iterator over blocks of its rows as text."""
     import polars as pl
 
     _check_end(path)
@@ -89,7 +99,7 @@ def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]
 
 
 def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
-    """Read a file; the text of an error of polars may contain cells and is not passed on."""
+    """Read a file. An error of polars may contain cells, so its text is not passed on."""
     import polars as pl
 
     try:
@@ -97,24 +107,24 @@ def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
     except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError):
         raise _damaged(path, form) from None
     except BaseException as error:
-        if type(error).__name__ == "PanicException":  # not an Exception: a bug in polars
+        if type(error).__name__ == "PanicException":  # polars panicked; this is not an Exception
             raise _damaged(path, form) from None
         raise
 
 
 def _check_parquet(path: Path) -> None:
-    """Refuse a truncated file, and a file that is too large for the memory according to its footer."""
+    """Raise an error if a file is truncated or, according to its footer, too large for the memory."""
     import duckdb
 
     _check_end(path)
     try:
         with duckdb.connect() as connection:
-            found = connection.execute(
+            totals = connection.execute(
                 "select sum(total_uncompressed_size), sum(num_values) from parquet_metadata(?)", [str(path)]
             ).fetchone()
     except duckdb.Error:
         raise _damaged(path, Format.PARQUET) from None
-    expanded, cells = (int(number or 0) for number in found or (0, 0))
+    expanded, cells = (int(number or 0) for number in totals or (0, 0))
     check_expansion(path, path.stat().st_size, expanded, cells)
 
 
@@ -122,7 +132,7 @@ def _check_end(path: Path) -> None:
     with open(path, "rb") as file:
         file.seek(-4, os.SEEK_END)
         if file.read() != b"PAR1":
-            raise InputError(f"{path}: is truncated: its last bytes are not those of Parquet. Get it again.")
+            raise InputError(f"{path}: is truncated: it does not end like a Parquet file. Obtain it again.")
 
 
 def _arrow_shape(path: Path) -> tuple[int, int]:
@@ -134,13 +144,13 @@ def _arrow_shape(path: Path) -> tuple[int, int]:
 
 def _damaged(path: Path, form: Format) -> InputError:
     return InputError(
-        f"{path}: cannot be read as {form}: it is damaged, encrypted or of an unknown kind. Get it again, or write "
-        "it as CSV."
+        f"{path}: cannot be read as {form}: it is damaged, encrypted or in an unknown version. Obtain it again, or "
+        "convert it to CSV."
     )
 
 
 def sink_parquet(plain: Path, path: Path) -> None:
-    """Convert a released CSV file to Parquet as `write_parquet` writes it, without reading it into memory."""
+    """Convert a released CSV file to the Parquet that `write_parquet` writes, without reading it into memory."""
     import polars as pl
 
     with create(path) as file:
@@ -153,9 +163,12 @@ def sink_parquet(plain: Path, path: Path) -> None:
 
 
 def write_parquet(text: pl.DataFrame, path: Path) -> None:
-    """Write the cells as columns of text: an empty cell is null; no statistics, no metadata of a library.
+    """Write the cells as columns of text, without statistics and metadata; an empty cell becomes null.
 
-    Each column is built anew from its cells, so that the file can contain nothing else.
+    Each column is rebuilt from its cells, so that the file cannot contain anything else.
+
+    Raises:
+        FileError: If the file cannot be written.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""The bytes inside a gzip or Zstandard file, limited by the available memory."""
+"""Decompress gzip and Zstandard files within the available memory."""
 
 from __future__ import annotations
 
@@ -16,39 +16,52 @@ from shoal.tables.watch import UNWATCHED, Watch
 __all__ = ["read_compressed"]
 
 BLOCK_BYTES = 1 << 20
-ZSTD_BLOCK = 128 * 1024  # the largest block of a frame
+ZSTD_BLOCK = 128 * 1024  # largest possible expanded block
 ZSTD_MAGIC = 0xFD2FB528
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
-DAMAGED = "is damaged or truncated and cannot be decompressed. Get it again from its origin"
+DAMAGED = "is damaged or truncated and cannot be decompressed. Obtain it again"
 
 
 def read_compressed(path: Path, form: Format, watch: Watch = UNWATCHED) -> tuple[bytes, Stamp]:
-    """Return the expanded content of a file, and its stamp."""
+    """Decompress a file.
+
+    Args:
+        path: The file.
+        form: GZIP or ZSTD.
+        watch: Whom to ask whether the run was cancelled.
+
+    Returns:
+        The content, and the stamp of the file.
+
+    Raises:
+        InputError: If the file is damaged, expands without limit, or does not contain CSV text.
+        FileError: If the content does not fit into memory.
+    """
     raw, stamp = read_bytes(path, watch)
     content = _gunzip(raw, path, watch) if form is Format.GZIP else _unzstd(raw, path)
     if content.startswith((b"PAR1", b"PK\x03\x04", b"ARROW1\0\0", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
-        raise InputError(f"{path}: the compressed file inside it is not CSV text. Decompress it first.")
+        raise InputError(f"{path}: the compressed content is not CSV text. Decompress it first.")
     return content, stamp
 
 
 def _gunzip(raw: bytes, path: Path, watch: Watch) -> bytes:
     parts: list[bytes] = []
-    size, rest = 0, raw
-    while rest:
+    size, remaining = 0, raw
+    while remaining:
         engine = zlib.decompressobj(wbits=31)
         try:
             while not engine.eof:
                 watch.check()
-                part = engine.decompress(rest, BLOCK_BYTES)
-                rest = engine.unconsumed_tail
-                if not part and not rest and not engine.eof:
+                part = engine.decompress(remaining, BLOCK_BYTES)
+                remaining = engine.unconsumed_tail
+                if not part and not remaining and not engine.eof:
                     raise InputError(f"{path}: {DAMAGED}.")
                 size += len(part)
                 check_expansion(path, len(raw), size, count_cells(parts[0] if parts else part, size))
                 parts.append(part)
         except zlib.error:
             raise InputError(f"{path}: {DAMAGED}.") from None
-        rest = engine.unused_data.lstrip(b"\0")  # a further member, or padding
+        remaining = engine.unused_data.lstrip(b"\0")  # the next member, or padding
     return b"".join(parts)
 
 
@@ -66,7 +79,7 @@ def _unzstd(raw: bytes, path: Path) -> bytes:
 
 
 def zstd_size(raw: bytes, path: Path) -> int:
-    """Return the largest size that a file can expand to, from the headers of its frames and blocks."""
+    """Return an upper bound of the expanded size of a Zstandard file, from the headers of its frames and blocks."""
     at = size = 0
     try:
         while at < len(raw):
@@ -94,7 +107,7 @@ def zstd_size(raw: bytes, path: Path) -> int:
 
 
 def _unzstd_by_polars(raw: bytes, path: Path) -> bytes:
-    """Have polars decompress the text as a CSV file of one line without quotes, split at 0x1F and joined again."""
+    """Let polars decompress the text: it reads one record without quotes, split at 0x1F, which we join again."""
     import polars as pl
 
     try:
@@ -102,7 +115,7 @@ def _unzstd_by_polars(raw: bytes, path: Path) -> bytes:
     except pl.exceptions.NoDataError:
         return b""
     except pl.exceptions.PolarsError:
-        raise InputError(f"{path}: {DAMAGED}; or it is not UTF-8, then decompress it first.") from None
+        raise InputError(f"{path}: {DAMAGED}. If it is intact but not UTF-8, decompress it first.") from None
     if frame.height != 1:
-        raise InputError(f"{path}: a NUL byte. This is not a text file, or is damaged.")
+        raise InputError(f"{path}: contains a NUL byte, so it is not a text file or is damaged. Pass a CSV file.")
     return "\x1f".join(cell or "" for cell in frame.row(0)).encode()

@@ -1,7 +1,7 @@
-"""Excel workbooks (.xlsx): the values of one visible sheet, and what the sheet hides.
+"""Read Excel workbooks (.xlsx): the values of one visible sheet, with notes about what the sheet hides.
 
-The XML is read directly: a cell needs its type and its number format to have one text, and formulas, merged cells and
-hidden rows and columns must be seen to be reported. Numbers are the shortest decimal of the stored value, 30 not 30.0.
+We read the XML directly: the text of a cell depends on its type and number format, and the notes report formulas,
+merged cells, and hidden rows and columns. A number becomes the shortest decimal of the stored value: 30, not 30.0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 
-from shoal.errors import InputError, Note, UsageError, file_path
+from shoal.errors import InputError, Note, UsageError, counted, file_path
 from shoal.schema import Dialect
 from shoal.tables.csv import check_file
 from shoal.tables.dialect import has_header, numbered_names
@@ -37,65 +37,81 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass
 class _Sheet:
-    """The content of a sheet; rows are the visible rows that are not empty, as {column: text}."""
+    """The content of a sheet."""
 
-    rows: list[dict[int, str]] = field(default_factory=list)
+    rows: list[dict[int, str]] = field(default_factory=list)  # visible rows that are not empty: texts by column number
     hidden_columns: set[int] = field(default_factory=set)
-    hidden_used: set[int] = field(default_factory=set)
-    hidden_rows: int = 0
-    merged: int = 0
+    hidden_used: set[int] = field(default_factory=set)  # hidden columns that contain values
+    hidden_rows: int = 0  # only those that contain values
+    merged: int = 0  # ranges of merged cells
     formulas: int = 0
-    uncomputed: int = 0
-    errors: int = 0
-    blank: int = 0
+    uncomputed: int = 0  # formulas without a computed value
+    errors: int = 0  # cells with an error such as #N/A
+    blank: int = 0  # visible rows without values
 
 
 def read_excel(path: Path, *, sheet: str | None = None, header: bool | None = None, watch: Watch = UNWATCHED) -> Table:
-    """Read the values of one visible sheet of a workbook; hidden rows and columns are left out and noted."""
+    """Read the values of one visible sheet of a workbook; leave out hidden rows and columns.
+
+    Args:
+        path: The workbook.
+        sheet: The name of the sheet; None reads the first visible one.
+        header: Whether the first row contains the column names; detected if it is None.
+        watch: Whom to ask whether the run was cancelled.
+
+    Returns:
+        The table, with notes about formulas, errors, merged cells and hidden parts.
+
+    Raises:
+        UsageError: If there is no visible sheet with this name.
+        InputError: If the workbook cannot be read, changed meanwhile, or contains formulas without a computed value.
+    """
     stamp = check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             if "xl/workbook.xml" not in archive.namelist():
-                raise InputError(f"{path}: is a zip archive without an Excel workbook in it. Extract the table first.")
+                raise InputError(f"{path}: is a zip archive, but not an Excel workbook. Extract the table first.")
             check_expansion(path, stamp.size, sum(entry.file_size for entry in archive.infolist()))
             name, part, notes, dates_1904 = _choose(archive, path, sheet)
             with archive.open(part) as file:
                 strings = _strings(archive, watch)
-                found = _SheetReader(strings, _styles(archive), dates_1904).read(file, watch)
+                content = _SheetReader(strings, _styles(archive), dates_1904).read(file, watch)
     except (zipfile.BadZipFile, KeyError, expat.ExpatError, EOFError, RuntimeError, ValueError, IndexError):
         raise InputError(
-            f"{path}: cannot be read as an Excel workbook: it is damaged, encrypted or of another kind. Save it again "
-            "as .xlsx without password."
+            f"{path}: cannot be read as an Excel workbook: it is damaged, encrypted or in another format. Save it "
+            "again "
+            "as .xlsx without a password."
         ) from None
     if Stamp.of(path) != stamp:
         raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
-    if found.uncomputed:
+    if content.uncomputed:
         raise InputError(
-            f"{path}, sheet {name!r}: {found.uncomputed} formulas have no computed value. Open the workbook in Excel, "
+            f"{path}, sheet {name!r}: {counted(content.uncomputed, 'formula has', 'formulas have')} no computed value. "
+            "Open the workbook in Excel, "
             "save it, and run again."
         )
-    return _table(found, path, stamp, name, header, notes)
+    return _table(content, path, stamp, name, header, notes)
 
 
 def visible_sheets(path: Path) -> tuple[str, ...]:
     """Return the names of the visible sheets of a workbook."""
     with zipfile.ZipFile(path) as archive:
         book = _attributes(archive, "xl/workbook.xml", {"sheet"})
-    return tuple(each["name"] for _, each in book if each.get("state", "visible") == "visible")
+    return tuple(attributes["name"] for _, attributes in book if attributes.get("state", "visible") == "visible")
 
 
-def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | None, notes: list[Note]) -> Table:
+def _table(content: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | None, notes: list[Note]) -> Table:
     import polars as pl
 
     place = f"{path}, sheet {name!r}"
-    used = sorted({column for row in found.rows for column in row})
+    used = sorted({column for row in content.rows for column in row})
     if not used:
         raise InputError(f"{place}: no data rows.")
-    columns = [c for c in range(used[0], used[-1] + 1) if c not in found.hidden_columns]
-    sample = [[row.get(c, "") for c in columns] for row in found.rows[:SAMPLE_ROWS]]
-    headed = has_header(sample) if header is None else header
-    names = sample[0] if headed else numbered_names(len(columns))
-    rows = found.rows[1:] if headed else found.rows
+    columns = [c for c in range(used[0], used[-1] + 1) if c not in content.hidden_columns]
+    sample = [[row.get(c, "") for c in columns] for row in content.rows[:SAMPLE_ROWS]]
+    is_headed = has_header(sample) if header is None else header
+    names = sample[0] if is_headed else numbered_names(len(columns))
+    rows = content.rows[1:] if is_headed else content.rows
     if not rows:
         raise InputError(f"{place}: no data rows.")
     check_names(list(names), place)
@@ -103,44 +119,45 @@ def _table(found: _Sheet, path: Path, stamp: Stamp, name: str, header: bool | No
         name: pl.Series(name, [row.get(c, "") for row in rows], dtype=pl.String)
         for name, c in zip(names, columns, strict=True)
     }
-    sheet = f"sheet {name!r}, {'with' if headed else 'without'} header"
-    notes = [Note(file_path(path), sheet), *notes, *_remarks(found, f"{file_path(path)}, sheet {name!r}")]
-    dialect = Dialect(header=headed)
+    sheet = f"sheet {name!r}, {'with' if is_headed else 'without'} header"
+    notes = [Note(file_path(path), sheet), *notes, *_remarks(content, f"{file_path(path)}, sheet {name!r}")]
+    dialect = Dialect(header=is_headed)
     return make_table(texts, place, path=path, stamp=stamp, dialect=dialect, sheet=name, notes=tuple(notes))
 
 
-def _remarks(found: _Sheet, place: str) -> Iterator[Note]:
+def _remarks(sheet: _Sheet, place: str) -> Iterator[Note]:
     remarks = [
-        (found.formulas, "cells are formulas, read as their last computed values"),
-        (found.errors, "cells contain an error such as #N/A, read as text"),
-        (found.merged, "merged ranges, of which only the first cell has a value"),
-        (found.hidden_rows, "hidden rows were left out"),
-        (len(found.hidden_used), "hidden columns were left out"),
-        (found.blank, "blank rows were skipped"),
+        (sheet.formulas, "{cells:cell is a formula|cells are formulas}, read as the last computed value"),
+        (sheet.errors, "{cells:cell contains|cells contain} an error such as #N/A, read as text"),
+        (sheet.merged, "{cells:merged range|merged ranges}, of which only the first cell has a value"),
+        (sheet.hidden_rows, "{cells:hidden row was|hidden rows were} left out"),
+        (len(sheet.hidden_used), "{cells:hidden column was|hidden columns were} left out"),
+        (sheet.blank, "{cells:blank row was|blank rows were} skipped"),
     ]
-    return (Note(place, f"{{cells}} {text}", counts={"cells": count}) for count, text in remarks if count)
+    return (Note(place, text, counts={"cells": count}) for count, text in remarks if count)
 
 
-def _choose(archive: zipfile.ZipFile, path: Path, wanted: str | None) -> tuple[str, str, list[Note], bool]:
-    """Return the name of the sheet to read, its part of the archive, notes about other sheets, and the epoch."""
+def _choose(archive: zipfile.ZipFile, path: Path, requested: str | None) -> tuple[str, str, list[Note], bool]:
+    """Return the sheet's name, its part of the archive, notes about other sheets, and whether dates count from 1904."""
     book = _attributes(archive, "xl/workbook.xml", {"sheet", "workbookPr"})
     targets = {a["Id"]: a["Target"] for _, a in _attributes(archive, "xl/_rels/workbook.xml.rels", {"Relationship"})}
     sheets = [(a["name"], a["id"], a.get("state", "visible")) for tag, a in book if tag == "sheet"]
     visible = [(name, key) for name, key, state in sheets if state == "visible"]
-    if wanted is not None and wanted not in [name for name, _ in visible]:
-        hidden = wanted in [name for name, _, _ in sheets]
-        why = "is hidden, and hidden sheets are never released; show it first" if hidden else "is not there"
-        shown = ", ".join(repr(name) for name, _ in visible)
-        raise UsageError(f"{path}: sheet {wanted!r} {why}. The visible sheets: {shown}.")
+    if requested is not None and requested not in [name for name, _ in visible]:
+        hidden = requested in [name for name, _, _ in sheets]
+        why = "is hidden, and hidden sheets are never released; unhide it first" if hidden else "does not exist"
+        visible_names = ", ".join(repr(name) for name, _ in visible)
+        raise UsageError(f"{path}: sheet {requested!r} {why}. The visible sheets are {visible_names}.")
     if not visible:
         raise InputError(f"{path}: the workbook has no visible sheet.")
-    name, key = next((n, k) for n, k in visible if wanted is None or n == wanted)
+    name, key = next((n, k) for n, k in visible if requested is None or n == requested)
     notes = []
-    if wanted is None and len(visible) > 1:
+    if requested is None and len(visible) > 1:
         others = ", ".join(repr(n) for n, _ in visible if n != name)
         notes.append(Note(file_path(path), f"only the first sheet was read, not {others}"))
     if len(sheets) > len(visible):
-        notes.append(Note(file_path(path), f"{len(sheets) - len(visible)} hidden sheets were left out"))
+        text = "{sheets:hidden sheet was|hidden sheets were} left out"
+        notes.append(Note(file_path(path), text, counts={"sheets": len(sheets) - len(visible)}))
     target = targets[key]
     part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
     dates_1904 = any(a.get("date1904", "0") in ("1", "true") for tag, a in book if tag == "workbookPr")
@@ -152,25 +169,25 @@ def _parser() -> expat.XMLParserType:
     parser.buffer_text = True
 
     def refuse(*_: object) -> None:
-        raise ValueError("a document type")  # it can define entities that expand without end
+        raise ValueError("a document type")  # it could define entities that expand without limit
 
     parser.StartDoctypeDeclHandler = refuse
     return parser
 
 
 def _attributes(archive: zipfile.ZipFile, part: str, tags: set[str]) -> list[tuple[str, dict[str, str]]]:
-    """Return the elements with these tags and their attributes, without name spaces."""
-    found = []
+    """Return the elements with these tags and their attributes, without namespaces."""
+    elements = []
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if (bare := tag.rpartition(":")[2]) in tags:
-            found.append((bare, {name.rpartition(":")[2]: value for name, value in attributes.items()}))
+            elements.append((bare, {name.rpartition(":")[2]: value for name, value in attributes.items()}))
 
     parser = _parser()
     parser.StartElementHandler = start
     with archive.open(part) as file:
         parser.ParseFile(file)
-    return found
+    return elements
 
 
 def _strings(archive: zipfile.ZipFile, watch: Watch) -> list[str]:
@@ -257,26 +274,26 @@ def _unescape(text: str) -> str:
 
 
 def number_text(text: str) -> str:
-    """Return the shortest decimal of a stored number, without exponent: 30, 0.1, 10000000000000000."""
+    """Return the shortest decimal of a stored number, without an exponent: 30, 0.1, 10000000000000000."""
     number = float(text)
     if number == int(number) and abs(number) < 1e15:
         return str(int(number))
-    shown = format(Decimal(repr(number)), "f")
-    return shown.removesuffix(".0")
+    decimal = format(Decimal(repr(number)), "f")
+    return decimal.removesuffix(".0")
 
 
 def serial_text(text: str, style: str, dates_1904: bool) -> str:
-    """Return the date, moment, time or duration of a serial number of days; any other number stays a number."""
+    """Return the date, time or duration that a number of days represents; a number out of range stays a number."""
     days = float(text)
     if style == "span":
         seconds = Decimal(round(days * 86_400_000)) / 1000
-        whole, rest = divmod(int(seconds), 86_400)
+        full_days, remainder = divmod(int(seconds), 86_400)
         fraction = f"{seconds % 1:.3f}"[1:].rstrip("0").rstrip(".")
-        return f"P{whole}DT{rest // 3600}H{rest // 60 % 60}M{rest % 60}{fraction}S"
+        return f"P{full_days}DT{remainder // 3600}H{remainder // 60 % 60}M{remainder % 60}{fraction}S"
     if not 0 <= days < 2_958_466 or (60 <= days < 61 and not dates_1904):
         return number_text(text)
     thousandths = round(days * 86_400_000)
-    # Excel counts a 29 February 1900 that never was.
+    # Excel counts 29 February 1900, which never existed.
     epoch = datetime(1904, 1, 1) if dates_1904 else datetime(1899, 12, 30) + timedelta(days=days < 60)
     moment = epoch + timedelta(milliseconds=thousandths)
     if days < 1:
@@ -287,17 +304,17 @@ def serial_text(text: str, style: str, dates_1904: bool) -> str:
 
 
 class _SheetReader:
-    """One pass over the XML of a sheet."""
+    """Collects the content of a sheet in one pass over its XML."""
 
     def __init__(self, strings: list[str], styles: list[str], dates_1904: bool) -> None:
         self._strings, self._styles, self._dates_1904 = strings, styles, dates_1904
-        self._found = _Sheet()
+        self._content = _Sheet()
         self._row: dict[int, str] = {}
         self._hidden = False
         self._column = -1
         self._kind, self._style = "n", 0
         self._value: list[str] = []
-        self._taking = self._has_value = self._has_formula = False
+        self._is_reading = self._has_value = self._has_formula = False
 
     def read(self, file: IO[bytes], watch: Watch) -> _Sheet:
         """Read the sheet."""
@@ -305,7 +322,7 @@ class _SheetReader:
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._data
         _parse(parser, file, watch)
-        return self._found
+        return self._content
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         bare = tag.rpartition(":")[2]
@@ -316,7 +333,7 @@ class _SheetReader:
             self._value = []
             self._has_value = self._has_formula = False
         elif bare in ("v", "t"):
-            self._taking = self._has_value = True
+            self._is_reading = self._has_value = True
         elif bare == "f":
             self._has_formula = True
         elif bare == "row":
@@ -324,36 +341,36 @@ class _SheetReader:
             self._hidden = attributes.get("hidden", "0") in ("1", "true")
         elif bare == "col" and attributes.get("hidden", "0") in ("1", "true"):
             last = min(int(attributes["max"]), 16_384)
-            self._found.hidden_columns |= set(range(int(attributes["min"]) - 1, last))
+            self._content.hidden_columns |= set(range(int(attributes["min"]) - 1, last))
         elif bare == "mergeCell":
-            self._found.merged += 1
+            self._content.merged += 1
 
     def _data(self, data: str) -> None:
-        if self._taking:
+        if self._is_reading:
             self._value.append(data)
 
     def _end(self, tag: str) -> None:
         bare = tag.rpartition(":")[2]
         if bare in ("v", "t"):
-            self._taking = False
+            self._is_reading = False
         elif bare == "c":
             self._end_cell()
         elif bare == "row":
             if self._hidden:
-                self._found.hidden_rows += bool(self._row)
+                self._content.hidden_rows += bool(self._row)
             elif self._row:
-                self._found.rows.append(self._row)
+                self._content.rows.append(self._row)
             else:
-                self._found.blank += 1
+                self._content.blank += 1
 
     def _end_cell(self) -> None:
-        if self._column in self._found.hidden_columns:
+        if self._column in self._content.hidden_columns:
             if self._has_value:
-                self._found.hidden_used.add(self._column)
+                self._content.hidden_used.add(self._column)
             return
-        self._found.formulas += self._has_formula
-        self._found.uncomputed += self._has_formula and not self._has_value and not self._hidden
-        self._found.errors += self._kind == "e"
+        self._content.formulas += self._has_formula
+        self._content.uncomputed += self._has_formula and not self._has_value and not self._hidden
+        self._content.errors += self._kind == "e"
         if self._has_value and (text := self._text("".join(self._value))):
             self._row[self._column] = text
 

@@ -1,4 +1,4 @@
-"""Refuse a table that would not fit into memory before it is read, and compressed files that would burst it."""
+"""Check before reading that a table fits into memory, and that a compressed file does not expand without limit."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import os
 import re
 from pathlib import Path
 
-from shoal.errors import FileError, InputError, UsageError
+from shoal.errors import FileError, InputError, UsageError, setting
 
 __all__ = ["available_memory", "check_expansion", "check_memory", "count_cells"]
 
 VARIABLE = "SHOAL_MEMORY_LIMIT"
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-# Peak memory of a whole run: so many bytes for each byte of plain text and each cell. Measured: reading takes 3 and
-# 22 (tables of 9 and 24 million cells, as CSV and Parquet); a run over 9 million cells, most of them released, took
-# 1.35 GB where this says 1.28, and one that released 5 of 60 columns took half of what this says.
+# Estimated peak memory of a run: bytes for each byte of text, and bytes for each cell. Measured: reading alone needs 3
+# and 22 (tables of 9 and 24 million cells, CSV and Parquet). A run over 9 million cells, most of them released, needed
+# 1.35 GB; the estimate is 1.28 GB. A run that released 5 of 60 columns needed half of the estimate.
 TEXT_FACTOR = 8.0
 CELL_BYTES = 50
 SAMPLE_BYTES = 1 << 16
-# A compressed file may always expand to this size; beyond it, to so many times its own.
+# A compressed file may expand to the first size, or to the second number times its own size, whichever is larger.
 FREE_EXPANSION = 10**9
 MOST_EXPANSION = 200
 CGROUPS = (
@@ -28,59 +28,88 @@ CGROUPS = (
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that may be used: SHOAL_MEMORY_LIMIT, else what machine and container leave."""
+    """Return the bytes of memory that a run may use, or None if they are unknown.
+
+    SHOAL_MEMORY_LIMIT decides; without it, the memory that is free on the machine and in its container.
+    """
     if text := os.environ.get(VARIABLE):
         return parse_size(text)
-    found = []
+    sizes = []
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
-                found.append(int(line.split()[1]) * 1024)
+                sizes.append(int(line.split()[1]) * 1024)
     except (OSError, ValueError):
         pass
     for limit, used in CGROUPS:
         try:
-            found.append(int(limit.read_text()) - int(used.read_text()))
-        except (OSError, ValueError):  # not there, or "max"
+            sizes.append(int(limit.read_text()) - int(used.read_text()))
+        except (OSError, ValueError):  # there is no such file, or it says "max"
             continue
-    return max(0, min(found)) if found else None
+    return max(0, min(sizes)) if sizes else None
 
 
-def parse_size(text: str, setting: str = VARIABLE) -> int:
-    """Return the bytes of a size such as 500MB or 4GB; setting: what it was given by, for the message."""
+def parse_size(text: str, mention: str = "") -> int:
+    """Return the bytes of a size such as 500MB or 4GB.
+
+    Args:
+        text: The size.
+        mention: The setting that contains it, with its value, for the message; by default SHOAL_MEMORY_LIMIT.
+
+    Raises:
+        UsageError: If the text is not a size.
+    """
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
     if match is None:
-        raise UsageError(f"{setting}={text!r} is not a size. Write it as 500MB or 4GB.")
+        raise UsageError(f"{mention or f'{VARIABLE}={text!r}'} is not a size. Write it as 500MB or 4GB.")
     return int(float(match[1]) * UNITS[match[2]])
 
 
 def count_cells(sample: bytes, size: int) -> int:
-    """Tell from the beginning of a CSV file about how many cells a file of this size holds."""
+    """Estimate the number of cells of a CSV file from its first bytes and its size."""
     marks = max(map(sample.count, (b",", b";", b"\t", b"|"))) + sample.count(b"\n")
     return marks * size // max(1, len(sample))
 
 
 def check_memory(path: Path, text_bytes: int, n_cells: int = 0) -> None:
-    """Raise a FileError if a table of so much text in so many cells needs more memory than there is."""
+    """Raise a FileError if a table needs more memory than is available.
+
+    Args:
+        path: The file, for the message.
+        text_bytes: The size of its cells as text.
+        n_cells: The number of its cells.
+    """
     needed = int(text_bytes * TEXT_FACTOR + n_cells * CELL_BYTES)
     limit = available_memory()
     if limit is not None and needed > limit:
         raise FileError(
-            f"{path}: needs about {_shown(needed)} of memory, and {_shown(limit)} are available. Use a machine with "
-            "more, --engine duckdb with a full-domain method, or fewer columns or rows; set "
-            f"{VARIABLE} if the estimate is wrong."
+            f"{path}: needs about {_in_words(needed)} of memory, but only {_in_words(limit)} is available. Use a "
+            "machine "
+            f"with more memory, {setting('engine', 'duckdb')} with a full-domain method, or fewer columns or rows. If "
+            f"the estimate is wrong, set {VARIABLE}."
         )
 
 
 def check_expansion(path: Path, compressed: int, expanded: int, n_cells: int = 0) -> None:
-    """Raise an InputError if a compressed file expands beyond all measure, a FileError if it does so beyond memory."""
+    """Check the expanded size of a compressed file.
+
+    Args:
+        path: The file, for the message.
+        compressed: Its size in bytes.
+        expanded: Its expanded size in bytes, or the part that is known.
+        n_cells: The number of its cells.
+
+    Raises:
+        InputError: If the file expands more than any table does.
+        FileError: If the table needs more memory than is available.
+    """
     if expanded > FREE_EXPANSION and expanded > MOST_EXPANSION * compressed:
         raise InputError(
-            f"{path}: expands to more than {MOST_EXPANSION} times its size and {_shown(FREE_EXPANSION)}. No table "
-            "does; if this one should, decompress it first."
+            f"{path}: expands to more than {MOST_EXPANSION} times its size and {_in_words(FREE_EXPANSION)}, as no "
+            "ordinary table does. If you trust the file, decompress it first."
         )
     check_memory(path, expanded, n_cells)
 
 
-def _shown(size: int) -> str:
+def _in_words(size: int) -> str:
     return f"{size / 10**9:.1f} GB" if size >= 10**8 else f"{size / 10**6:.1f} MB"

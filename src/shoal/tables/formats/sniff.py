@@ -1,4 +1,4 @@
-"""Tell what a file is, by its first bytes and by its name; and what a release is to be, by its name."""
+"""Recognise the format of a file by its first bytes and its name; choose the format of a release by its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Format", "output_format", "sniff", "suffix_of"]
 
 
 class Format(StrEnum):
-    """The formats of tables that shoal knows."""
+    """The file formats of tables that shoal can read."""
 
     CSV = "CSV text"
     GZIP = "gzip"
@@ -50,10 +50,10 @@ MAGIC = {
     b"\xff\xff\xff\xff": Format.ARROW_STREAM,
     b"PK\x03\x04": Format.EXCEL,
 }
-# What people do give, and what to do about it.
+# Common formats that shoal cannot read, and what to do instead.
 REFUSED = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an Excel file of the old kind (.xls) or one with a password. "
-    "Save it as .xlsx without password",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Excel file (.xls), or has a password. Save it as "
+    ".xlsx without a password",
     b"PARE": "is an encrypted Parquet file. Write it without encryption",
     b"FEA1": "is a Feather file of version 1. Write it again as version 2",
     b"BZh": "is compressed with bzip2. Decompress it first",
@@ -67,7 +67,12 @@ REFUSED = {
 
 
 def sniff(path: Path) -> Format:
-    """Return the format of a file by its content; a name that says another one is an InputError."""
+    """Return the format of a file, recognised by its content.
+
+    Raises:
+        FileError: If the file cannot be read.
+        InputError: If shoal cannot read the format, or the ending of the name belongs to another format.
+    """
     try:
         with open(path, "rb") as file:
             head = file.read(4096)
@@ -78,30 +83,36 @@ def sniff(path: Path) -> Format:
     for magic, text in REFUSED.items():
         if head.startswith(magic):
             raise InputError(f"{path}: {text}.")
-    found = Format.CSV
     if head.startswith(b"PAR1") and (tail == b"PAR1" or b"\0" in head):  # a header may begin with PAR1
-        found = Format.PARQUET
+        form = Format.PARQUET
     else:
-        found = next((form for magic, form in MAGIC.items() if head.startswith(magic)), Format.CSV)
-    meant = BY_SUFFIX.get(path.suffix.lower(), ())
-    if meant and found not in meant:
-        shown = "empty" if not head else f"{found}"
-        raise InputError(f"{path}: the name says {meant[0]}, but the content is {shown}. Give the file its right name.")
-    return found
+        form = next((form for magic, form in MAGIC.items() if head.startswith(magic)), Format.CSV)
+    formats_by_name = BY_SUFFIX.get(path.suffix.lower(), ())
+    if formats_by_name and form not in formats_by_name:
+        content = "empty" if not head else f"{form}"
+        raise InputError(
+            f"{path}: the name ends like {formats_by_name[0]}, but the content is {content}. Rename the file to match "
+            "its content."
+        )
+    return form
 
 
 def suffix_of(form: Format) -> str:
-    """Return the ending of a release in this format."""
+    """Return the ending of the name of a release in this format."""
     return next(suffix for suffix, released in RELEASED.items() if released is form)
 
 
 def output_format(path: Path) -> Format:
-    """Return the format that a release of this name is written in; any other is a UsageError."""
+    """Return the format of a release with this name.
+
+    Raises:
+        UsageError: If the name does not end like one of the formats.
+    """
     name = path.name.lower()
     for suffix in sorted(RELEASED, key=len, reverse=True):
         if name.endswith(suffix):
             return RELEASED[suffix]
     raise UsageError(
-        f"{path}: releases are written as CSV, Parquet or Excel. Name an output that ends in "
+        f"{path}: shoal writes releases as CSV, Parquet or Excel. Choose a name that ends in "
         f"{', '.join(list(RELEASED)[:-1])} or {list(RELEASED)[-1]}."
     )

@@ -56,7 +56,9 @@ class PostgresSource:
             with self.guarded():
                 relation = find_table(self.connection, self.url)
             if relation is None:
-                raise FileError(f"{self.place}: no such table, or the role may not see it.")
+                raise FileError(
+                    f"{self.place}: the table does not exist, or the role may not see it. Check its schema and name."
+                )
             self.relation = relation
             check_names(list(relation.columns), self.place)
             yield self
@@ -230,8 +232,8 @@ class PostgresSource:
         if rows.tell():
             yield _parse(rows, names)
 
-    def _copy(self, query: str, values: Sequence[object], more: str = "") -> Iterator[bytes]:
-        options = f"format csv{', ' * bool(more)}{more}"
+    def _copy(self, query: str, values: Sequence[object], extra_options: str = "") -> Iterator[bytes]:
+        options = f"format csv{', ' * bool(extra_options)}{extra_options}"
         statement = f"copy ({query}) to stdout ({options})"
         if not values:  # then a percent sign in a name must not be doubled
             statement = statement.replace("%%", "%")

@@ -1,6 +1,6 @@
-"""A session with a PostgreSQL server: how it is opened, what it is told, and what its errors become.
+"""Sessions with a PostgreSQL server: opening, settings, queries and errors.
 
-The text of a server's error may hold cells, and that of a connection its secrets; neither is passed on.
+A server's error may contain cells, and a connection error may contain secrets; neither text is passed on.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Relation", "ask", "connect", "find_table", "guarded", "identity", "quote", "require_psycopg", "search_path"]
 
-# One text for one value, whatever the server, the role or the environment would choose; and no row that a policy
-# hides without a word.
+# Each value has one text, whatever the server, the role or the environment prefers. With row_security off, the server
+# reports an error where a policy would silently hide rows.
 SETTINGS = {
     "client_encoding": "UTF8",
     "datestyle": "ISO, YMD",
@@ -35,46 +35,56 @@ SETTINGS = {
 CONNECT_SECONDS = 10
 POLL_SECONDS = 0.2
 REASONS = {
-    "42P01": "no such table. Name it with ?table=schema.name",
-    "42501": "the role may not do this, or row-level security would hide rows from it. Ask its owner for the right",
-    "25006": "the server takes no changes (read-only)",
-    "3D000": "no such database",
+    "42P01": "the table does not exist. Name it with ?table=schema.name",
+    "42501": "the role may not do this, or row-level security would hide rows from it. Ask the owner for access",
+    "25006": "the server is read-only. Use another server",
+    "3D000": "the database does not exist. Check its name",
     "28P01": "the login was refused. Check user and password",
     "28000": "the login was refused. Check user and password",
-    "53100": "the server's disk is full",
-    "53200": "the server is out of memory",
-    "53300": "the server takes no more connections. Try again later",
-    "57014": "the query was cancelled by the server. Raise statement_timeout",
+    "53100": "the server's disk is full. Free some space",
+    "53200": "the server is out of memory. Try again later",
+    "53300": "the server has too many connections. Try again later",
+    "57014": "the server cancelled the query. Raise its statement_timeout",
     "2BP01": "other objects (views, foreign keys) depend on it. Drop them first, or name another table",
-    "40001": "the table was changed by somebody else meanwhile. Run again",
-    "55P03": "the table is locked by somebody else. Try again later",
+    "40001": "someone else changed the table meanwhile. Run again",
+    "55P03": "someone else has locked the table. Try again later",
 }
 KINDS = {"r": "table", "p": "partitioned table", "v": "view", "m": "materialised view", "f": "foreign table"}
 
 
 def require_psycopg() -> None:
-    """Raise a UsageError if the library that talks to PostgreSQL is not installed."""
+    """Raise a UsageError if psycopg, the client library of PostgreSQL, is not installed."""
     if importlib.util.find_spec("psycopg") is None:
-        raise UsageError("PostgreSQL needs psycopg, which is not installed: pip install 'shoal[sql]'")
+        raise UsageError("PostgreSQL needs psycopg, which is not installed. Install it with: pip install 'shoal[sql]'")
 
 
 def connect(url: TableURL, *, read_only: bool) -> psycopg.Connection[Any]:
-    """Open a session; every transaction in it sees one state of the database, and a read-only one changes nothing."""
+    """Open a session in which every transaction sees one state of the database.
+
+    Args:
+        url: The server, the database and the table.
+        read_only: Whether the server refuses changes in this session.
+
+    Raises:
+        UsageError: If psycopg is not installed, or the URL is malformed.
+        FileError: If the server cannot be reached.
+        InputError: If the database has no encoding.
+    """
     require_psycopg()
     import psycopg
 
     try:
-        given = psycopg.conninfo.conninfo_to_dict(url.uri)
-    except psycopg.ProgrammingError:  # its text may hold a part of the URL
+        parameters = psycopg.conninfo.conninfo_to_dict(url.uri)
+    except psycopg.ProgrammingError:  # its text may contain a part of the URL
         raise UsageError(
-            f"{url.shown}: is not a URL that PostgreSQL knows. Escape : / ? # @ & in names and passwords as %3A ..."
+            f"{url.shown}: is not a valid PostgreSQL URL. Escape : / ? # @ & in names and passwords, such as : as %3A."
         ) from None
     defaults = {"application_name": "shoal", "connect_timeout": CONNECT_SECONDS}
-    more: dict[str, Any] = {key: value for key, value in defaults.items() if key not in given}
+    missing_defaults: dict[str, Any] = {key: value for key, value in defaults.items() if key not in parameters}
     try:
-        connection = psycopg.connect(url.uri, prepare_threshold=None, **more)
+        connection = psycopg.connect(url.uri, prepare_threshold=None, **missing_defaults)
     except psycopg.Error as error:
-        raise FileError(f"{url.shown}: cannot be reached: {_reason(error, given.get('password'))}.") from None
+        raise FileError(f"{url.shown}: cannot be reached: {_reason(error, parameters.get('password'))}.") from None
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = read_only
     with guarded(url.shown, connection):
@@ -84,7 +94,9 @@ def connect(url: TableURL, *, read_only: bool) -> psycopg.Connection[Any]:
         connection.commit()
     if encoding == "SQL_ASCII":
         connection.close()
-        raise InputError(f"{url.shown}: the database has no encoding (SQL_ASCII). Load it into one with UTF8.")
+        raise InputError(
+            f"{url.shown}: the database has no encoding (SQL_ASCII). Load the table into a database with encoding UTF8."
+        )
     return connection
 
 
@@ -98,12 +110,12 @@ def _reason(error: psycopg.Error, password: Any) -> str:
 
 @contextmanager
 def guarded(place: str, connection: psycopg.Connection[Any] | None = None, watch: Watch = UNWATCHED) -> Iterator[None]:
-    """Turn errors of the server into a FileError without a cell of the table.
+    """Replace errors of the server by a FileError, whose text contains no cell.
 
     Args:
         place: The table, for messages.
         connection: The session.
-        watch: If its caller cancels the run, a running query is ended.
+        watch: Whom to ask whether the run was cancelled; if so, the running query ends.
     """
     import psycopg
 
@@ -111,7 +123,9 @@ def guarded(place: str, connection: psycopg.Connection[Any] | None = None, watch
         with _cancelling(connection, watch):
             yield
     except UnicodeError:
-        raise InputError(f"{place}: contains text that is not valid in the encoding of its database.") from None
+        raise InputError(
+            f"{place}: contains text that is not valid in the encoding of its database. Correct it there."
+        ) from None
     except psycopg.Error as error:
         watch.check()
         if (connection is not None and connection.closed) or (error.sqlstate or "").startswith(("08", "57P")):
@@ -122,7 +136,7 @@ def guarded(place: str, connection: psycopg.Connection[Any] | None = None, watch
 
 @contextmanager
 def _cancelling(connection: psycopg.Connection[Any] | None, watch: Watch) -> Iterator[None]:
-    """Ask several times a second whether the run was cancelled, and end the running query if so."""
+    """Check several times a second whether the run was cancelled; if so, end the running query."""
     if connection is None or not watch.can_cancel:
         yield
         return
@@ -142,19 +156,28 @@ def _cancelling(connection: psycopg.Connection[Any] | None, watch: Watch) -> Ite
 
 
 def quote(name: str) -> str:
-    """Return a name as it stands in a query with parameters."""
+    """Return a name quoted for a query with parameters."""
     return '"' + name.replace('"', '""').replace("%", "%%") + '"'
 
 
 def ask(connection: psycopg.Connection[Any], query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """Return the rows of a query; names in it come from quote, values are parameters."""
+    """Return the rows of a query. Names in the query must come from `quote`; values are passed as parameters."""
     cursor = connection.execute(query.encode(), tuple(values))
     return cursor.fetchall() if cursor.description else []
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A table that was found. kind: what the catalog calls it; types: of its columns, domains as their base type."""
+    """A table of a database.
+
+    Attributes:
+        oid: Its number in the catalog.
+        schema: Its schema.
+        name: Its name.
+        kind: The catalog's letter for it; a key of KINDS.
+        columns: The names of its columns.
+        types: The types of its columns; a domain appears as its base type.
+    """
 
     oid: int
     schema: str
@@ -165,7 +188,7 @@ class Relation:
 
     @property
     def sql(self) -> str:
-        """The table as it stands in a query with parameters."""
+        """The table's quoted name for a query with parameters."""
         return f"{quote(self.schema)}.{quote(self.name)}"
 
 
@@ -189,26 +212,26 @@ select attname, case when typtype = 'e' then 'enum' else typname end from base w
 
 
 def find_table(connection: psycopg.Connection[Any], url: TableURL) -> Relation | None:
-    """Return the table that a URL names; without a schema, the first one on the role's search path."""
+    """Return the table that a URL names, or None; without a schema, the first match on the role's search path."""
     schemas = [url.schema] if url.schema is not None else search_path(connection)
-    found = ask(connection, FIND, (url.table, schemas, schemas))
-    if not found:
+    tables = ask(connection, FIND, (url.table, schemas, schemas))
+    if not tables:
         return None
-    oid, schema, name, kind = found[0]
+    oid, schema, name, kind = tables[0]
     columns = ask(connection, COLUMNS, (oid,))
     return Relation(oid, schema, name, kind, tuple(row[0] for row in columns), tuple(row[1] for row in columns))
 
 
 def identity(connection: psycopg.Connection[Any], oid: int) -> tuple[object, ...]:
-    """Return what no other table of any server has in common, however its URL is written."""
+    """Return a key that identifies a table among all servers, however its URL is written."""
     query = "select pg_postmaster_start_time(), d.oid, %s from pg_database d where d.datname = current_database()"
     return ask(connection, query, (oid,))[0]
 
 
 def search_path(connection: psycopg.Connection[Any]) -> list[str]:
-    """Return the schemas that the role would search, although this session itself searches none."""
-    found = ask(connection, "select reset_val from pg_settings where name = 'search_path'")
-    ask(connection, "select set_config('search_path', %s, true)", (found[0][0],))
+    """Return the schemas that the role searches by default; this session itself searches none."""
+    saved_paths = ask(connection, "select reset_val from pg_settings where name = 'search_path'")
+    ask(connection, "select set_config('search_path', %s, true)", (saved_paths[0][0],))
     schemas = ask(connection, "select current_schemas(false)::text[]")[0][0]
     ask(connection, "select set_config('search_path', 'pg_catalog', true)")
     return [str(schema) for schema in schemas]

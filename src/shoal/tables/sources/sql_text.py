@@ -1,4 +1,4 @@
-"""The text of a typed cell as SQL, so that a cell of a database reads as it would from a frame or a file."""
+"""SQL that computes the text of a typed cell: the same text as `typed_text` gives for a frame or a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_types", "out_of_range", "text_of"]
 
 PLAIN = ("text", "varchar", "bpchar", "char", "name", "citext", "uuid", "enum", "int2", "int4", "int8")
 POINT = "case when {0} ~ '[.e]' then {0} else {0} || '.0' end"
-# PostgreSQL writes an exponent from 1e15 on, Python from 1e16 on; a whole number gets .0.
+# PostgreSQL writes an exponent from 1e15 on, Python from 1e16 on; an integral number ends in .0.
 FLOAT = (
     "case when {0} = 'NaN' then '' when {0} = 0 then '0.0' when {0} = 'Infinity' then 'inf' "
     "when {0} = '-Infinity' then '-inf' when abs({0}) >= 1e15 and abs({0}) < 1e16 then "
@@ -36,23 +36,23 @@ DATED = ("date", "timestamp", "timestamptz")
 
 
 def text_of(name: str, kind: str) -> str:
-    """Return the SQL that gives the text of a column's cells; a null is the empty text."""
+    """Return the SQL expression for the text of a column's cells; a null becomes the empty text."""
     column = quote(name)
     text = TEXTS[kind].format(column) if kind in TEXTS else f"{column}::text"
     return f"(case when {column} is null then '' else {text} end collate \"C\")"
 
 
 def out_of_range(name: str, kind: str) -> str | None:
-    """Return the SQL condition under which a date has no text: before the year 1, after 9999, or infinite."""
+    """Return the SQL condition for dates without a text: before year 1, after year 9999, or infinite."""
     column = quote(name)
     return f"({column} < '0001-01-01' or {column} >= '10000-01-01')" if kind in DATED else None
 
 
 def check_types(relation: Relation, names: Sequence[str], place: str) -> None:
-    """Refuse columns whose type has no text that every reader would give; all of them together."""
+    """Raise an InputError that lists all columns whose type has no text."""
     types = dict(zip(relation.columns, relation.types, strict=True))
-    strange = [name for name in names if types[name] not in PLAIN and types[name] not in TEXTS]
-    if strange:
+    unsupported = [name for name in names if types[name] not in PLAIN and types[name] not in TEXTS]
+    if unsupported:
         raise InputError(
-            join_problems([f"{place}: column {name!r} has type {types[name]}. {ADVICE}" for name in strange])
+            join_problems([f"{place}: column {name!r} has type {types[name]}. {ADVICE}" for name in unsupported])
         )

@@ -62,8 +62,8 @@ def parse_url(text: str) -> TableURL:
         problem = "names no table" if not tables or not tables[0] else f"names {len(tables)} tables"
         raise UsageError(f"{shown}: {problem}. Name one with ?table=: {EXAMPLE}.")
     schema, table = _names(tables[0], shown)
-    rest = "&".join(f"{key}={value}" for key, _, value in pairs if key != "table")
-    return TableURL(f"{base}?{rest}" if rest else base, schema, table, shown)
+    other_parameters = "&".join(f"{key}={value}" for key, _, value in pairs if key != "table")
+    return TableURL(f"{base}?{other_parameters}" if other_parameters else base, schema, table, shown)
 
 
 def mask(text: str) -> str:

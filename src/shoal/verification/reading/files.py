@@ -222,11 +222,11 @@ def _parquet_column(place: str, name: str, alias: str, kind: str) -> tuple[str, 
 def _ticks_text(ticks: int | None, places: int, zoned: bool) -> str:
     if ticks is None:
         return ""
-    seconds, rest = divmod(ticks, 10**places)
+    seconds, remainder = divmod(ticks, 10**places)
     days, seconds = divmod(seconds, 86_400)
     text = f"{date.fromordinal(719_163 + days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    if rest:
-        digits = f"{rest:0{places}}"
+    if remainder:
+        digits = f"{remainder:0{places}}"
         text += "." + (digits[:6] if digits[6:].strip("0") == "" else digits)
     if zoned:
         return text + "+00:00"

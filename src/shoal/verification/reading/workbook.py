@@ -215,10 +215,10 @@ def _shortest(number: float) -> str:
 
 def _day_text(days: float, form: str, is_1904: bool) -> str:
     total = round(days * 86_400_000)
-    day, rest = divmod(total, 86_400_000)
-    clock = timedelta(milliseconds=rest)
+    day, remainder = divmod(total, 86_400_000)
+    clock = timedelta(milliseconds=remainder)
     minutes, seconds = divmod(clock.seconds, 60)
-    milliseconds = f".{rest % 1000:03}" if rest % 1000 else ""
+    milliseconds = f".{remainder % 1000:03}" if remainder % 1000 else ""
     if form == "s":
         return f"P{day}DT{minutes // 60}H{minutes % 60}M{seconds}{milliseconds.rstrip('0')}S"
     if days < 0 or days >= 2_958_466 or (not is_1904 and 60 <= days < 61):
@@ -228,4 +228,4 @@ def _day_text(days: float, form: str, is_1904: bool) -> str:
         return time_text
     base = date(1904, 1, 1) if is_1904 else date(1899, 12, 31) if days < 60 else date(1899, 12, 30)
     calendar_day = base + timedelta(days=day)
-    return f"{calendar_day} {time_text}" if rest else f"{calendar_day}"
+    return f"{calendar_day} {time_text}" if remainder else f"{calendar_day}"

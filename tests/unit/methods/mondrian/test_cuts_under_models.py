@@ -153,7 +153,7 @@ def test_personal_k_is_kept_and_its_column_stays_at_home(variant: str, seed: int
 
 def test_blank_personal_k_without_k_is_refused() -> None:
     """B23."""
-    with pytest.raises(shoal.errors.InputError, match=r"rows have no k of their own, and no k is given for them"):
+    with pytest.raises(shoal.errors.InputError, match=r"rows have no k of their own, and k is not given"):
         shoal.anonymize(random_table(0), **QI, sensitive=["disease"], k_column="own", method="mondrian")
 
 
