@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,14 +209,7 @@ def _ordered(
             f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
             f"{setting('missing')}, or declare another kind or date format."
         )
-    spellings: dict[Any, list[str]] = {}
-    for number, text in zip(numbers, spelled, strict=True):
-        spellings.setdefault(number, []).append(text)
-    in_order = sorted(spellings)
-    code_of = {number: code for code, number in enumerate(in_order)}
-    codes = np.full(len(distinct.normalised), len(in_order), dtype=np.int32)  # a missing value has the last code
-    codes[known] = [code_of[number] for number in numbers]
-    texts = [values.shortest(spellings[number]) for number in in_order]
+    in_order, texts, codes = distinct.code_values(numbers, known)
     measured = [float(number) for number in in_order]
     if token is not None:
         texts.append(token)

@@ -6,7 +6,7 @@ of rows follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -75,6 +75,28 @@ class Distinct:
     def normalised(self) -> list[str]:
         """The cells in the form in which they are compared: composed Unicode, no outer blanks."""
         return [values.normalise(text) for text in self.texts.to_list()]
+
+    def code_values(
+        self, cell_values: Sequence[Any], known: Sequence[int]
+    ) -> tuple[list[Any], list[str], NDArray[np.int32]]:
+        """Give each distinct value a code, in order of value; all spellings of a value share its code.
+
+        Args:
+            cell_values: The value of each cell that is not missing.
+            known: The indices of these cells.
+
+        Returns:
+            The distinct values in order, the shortest spelling of each, and the code of each cell. A missing cell has
+            the code after the last value.
+        """
+        spellings: dict[Any, list[str]] = {}
+        for value, i in zip(cell_values, known, strict=True):
+            spellings.setdefault(value, []).append(self.normalised[i])
+        in_order = sorted(spellings)
+        code_of = {value: code for code, value in enumerate(in_order)}
+        codes = np.full(len(self.normalised), len(in_order), dtype=np.int32)
+        codes[known] = [code_of[value] for value in cell_values]
+        return in_order, [values.shortest(spellings[value]) for value in in_order], codes
 
     def first(self, index: int) -> str:
         """Mention the first row of a cell, as " (first at row 3)"; an empty text if rows have no numbers."""

@@ -84,14 +84,7 @@ def sensitive_dictionary(
             f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
             f"{setting('missing')}, or declare another kind."
         )
-    spellings: dict[Any, list[str]] = {}
-    for key, i in zip(keys, known, strict=True):
-        spellings.setdefault(key, []).append(normal[i])
-    in_order = sorted(spellings)
-    code_of = {key: code for code, key in enumerate(in_order)}
-    codes = np.full(len(normal), len(in_order), dtype=np.int32)
-    codes[known] = [code_of[key] for key in keys]
-    texts = [values.shortest(spellings[key]) for key in in_order]
+    in_order, texts, codes = distinct.code_values(keys, known)
     numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in in_order])
     has_missing = len(known) < len(normal)
     texts += [""] * has_missing

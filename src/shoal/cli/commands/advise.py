@@ -25,7 +25,7 @@ LIMITS = "Limits"
 
 @with_settings("advise")
 def advise(
-    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    data: opt.Data,
     settings: Settings,
     k: shared.Sizes = None,
     methods: shared.Methods = None,

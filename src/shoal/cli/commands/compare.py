@@ -61,7 +61,7 @@ Page = Annotated[
 
 @with_settings("compare")
 def compare(
-    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    data: opt.Data,
     settings: Settings,
     methods: Methods = None,
     k: Sizes = None,
