@@ -78,7 +78,7 @@ def test_file_in_another_encoding_is_read_as_the_message_says(shoal: Shoal, tmp_
         ("compare", out, "--add", f"other={before}", "--qi", "town", "-k", 2, "--methods", "mondrian", "--no-cache"),
     ):
         ended = shoal(*words)
-        assert (ended.code, "Name the file's encoding with --encoding" in ended.err) == (3, True), words
+        assert (ended.code, "Name the encoding; --encoding" in ended.err) == (3, True), words
         ended = shoal(*words, "--encoding", "cp1252", "--json")
         assert ended.code == 0, ended.err
     ended = shoal("verify", before, "-k", 2, "--qi", "town")

@@ -13,13 +13,12 @@ from shoal.encoding.partition import SUPPRESSION
 from shoal.encoding.population import Population
 from shoal.encoding.sensitive import Sensitive
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import InputError, setting
+from shoal.errors import InputError
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
-from shoal.tables import values
 from shoal.tables.table import Factor
 
-__all__ = ["Attribute", "Encoded", "attribute_dictionary", "marks_of"]
+__all__ = ["Attribute", "Encoded", "attribute_dictionary"]
 
 
 @dataclass(frozen=True)
@@ -127,11 +126,6 @@ class Encoded:
         )
 
 
-def marks_of(column: Column) -> values.Marks:
-    """Return the decimal and thousands marks of a column."""
-    return values.Marks(column.decimal, column.thousands)
-
-
 def attribute_dictionary(
     column: Column,
     distinct: Distinct,
@@ -196,19 +190,7 @@ def _ordered(
     column: Column, distinct: Distinct, known: list[int], token: str | None
 ) -> tuple[Attribute, NDArray[np.int32]]:
     assert column.kind is not None
-    spelled = [distinct.normalised[i] for i in known]
-    if column.kind is Kind.NUMERIC:
-        numbers, misfits = values.parse_numbers(spelled, marks_of(column))
-        allowed = f"a number within float64, such as 42 or -1{column.decimal}5e3"
-    else:
-        numbers, misfits = values.parse_dates(spelled, column.date_format)
-        allowed = f"a date in the format {column.date_format}"
-    if misfits:
-        raise InputError(
-            f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed}"
-            f"{distinct.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
-            f"{setting('missing')}, or declare another kind or date format."
-        )
+    numbers = distinct.read_values(column, column.kind, known)
     in_order, texts, codes = distinct.code_values(numbers, known)
     measured = [float(number) for number in in_order]
     if token is not None:

@@ -8,8 +8,8 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from shoal.encoding.attributes import Attribute, Encoded, attribute_dictionary, marks_of
-from shoal.encoding.dictionary import Dictionary, Distinct
+from shoal.encoding.attributes import Attribute, Encoded, attribute_dictionary
+from shoal.encoding.dictionary import Dictionary, Distinct, marks_of
 from shoal.encoding.population import encode_population
 from shoal.encoding.sensitive import Sensitive, guess_sensitive_kind, personal_k_dictionary, sensitive_dictionary
 from shoal.errors import InputError, join_problems, setting

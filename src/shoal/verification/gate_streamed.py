@@ -79,12 +79,9 @@ def gate_recoded(
         step: Called with the number of rows of the file examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
 
-    Returns:
-        The verdict, good or bad.
-
     Raises:
-        UsageError: An argument is not valid.
         FileError: The file cannot be opened.
+        UsageError: An argument is not valid.
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     labels = goal.get("labels") or {}

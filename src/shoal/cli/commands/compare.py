@@ -126,8 +126,7 @@ def compare(
         )
     write_outputs(found, output, report)
     if as_json:
-        places = {"output": output and str(output), "report": report and str(report)}
-        terminal.print_json(found.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
+        terminal.print_timed_json(found.as_dict(), began, output=output, report=report)
     else:
         print_comparison(found)
     refuse_empty(found)

@@ -62,7 +62,7 @@ def evaluate(
             **reading.cells,
         )
     if as_json:
-        terminal.print_json(found.as_dict() | {"seconds": round(time.perf_counter() - began, 3)})
+        terminal.print_timed_json(found.as_dict(), began)
         return
     from shoal.evaluate.summary import utility_facts
 

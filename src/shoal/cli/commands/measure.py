@@ -67,9 +67,7 @@ def measure(
         **reading.cells,
     )
     if as_json:
-        content = summary.measures_json(measures, k)
-        seconds = round(time.perf_counter() - began, 3)
-        terminal.print_json(content | {"seconds": seconds, "output": str(released), "manifest": None})
+        terminal.print_timed_json(summary.measures_json(measures, k), began, output=released, manifest=None)
     else:
         facts = [*summary.measures_facts(measures), *summary.further_facts(measures)]
         terminal.print_table(f"shoal: {released}", facts)
