@@ -7,10 +7,23 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypedDict
 
 from shoal.errors import UsageError, join_problems, setting
 
-__all__ = ["ISO", "Column", "Dialect", "Kind", "Reading", "Role", "Schema", "check_k", "check_lists", "unknown_column"]
+__all__ = [
+    "ISO",
+    "CellKeywords",
+    "Column",
+    "Dialect",
+    "Kind",
+    "Reading",
+    "Role",
+    "Schema",
+    "check_k",
+    "check_lists",
+    "unknown_column",
+]
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 
@@ -81,6 +94,17 @@ class Dialect:
         """Return the dialect in words: ``delimiter ',', encoding utf-8, with header``."""
         delimiter = {"\t": "tab"}.get(self.delimiter, f"'{self.delimiter}{' ' if self.initial_space else ''}'")
         return f"delimiter {delimiter}, encoding {self.encoding}, {'with' if self.header else 'without'} header"
+
+
+class CellKeywords(TypedDict):
+    """The keywords of the public functions that say how cells are read."""
+
+    numeric: Sequence[str]
+    categorical: Sequence[str]
+    dates: Mapping[str, str]
+    missing: Sequence[str]
+    decimal: str
+    thousands: str
 
 
 @dataclass(frozen=True)
@@ -168,6 +192,18 @@ class Reading:
             decimal=decimal or ".",
             thousands=thousands or "",
         )
+
+    @property
+    def cells(self) -> CellKeywords:
+        """The keywords of `of_cells` that give this reading of cells."""
+        return {
+            "numeric": self.numeric,
+            "categorical": self.categorical,
+            "dates": self.dates,
+            "missing": self.missing,
+            "decimal": self.decimal,
+            "thousands": self.thousands,
+        }
 
     @property
     def kinds(self) -> dict[str, Kind]:

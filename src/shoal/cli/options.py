@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from shoal.tables.table import Table
 
 TABLE_HELP = "The table: CSV (also .gz, .zst), Parquet, Arrow or Excel."
-ORIGINAL_HELP = "The original table: CSV (also .gz, .zst), Parquet, Arrow or Excel."
-RELEASE_HELP = "The release, made by any tool: CSV (also .gz, .zst), Parquet, Arrow or Excel."
+
+Data = Annotated[Path, typer.Argument(help=TABLE_HELP)]
+Original = Annotated[Path, typer.Argument(help="The original table: CSV (also .gz, .zst), Parquet, Arrow or Excel.")]
+Released = Annotated[
+    Path, typer.Argument(help="The release, made by any tool: CSV (also .gz, .zst), Parquet, Arrow or Excel.")
+]
 
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=Panel.OUTPUT)

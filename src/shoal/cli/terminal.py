@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,12 @@ def say_notes(notes: Iterable[str]) -> None:
 def print_json(content: dict[str, Any] | list[Any]) -> None:
     """Print one JSON value on stdout; notes in it spell settings as options."""
     typer.echo(json.dumps(_spelled(content), ensure_ascii=False))
+
+
+def print_timed_json(content: dict[str, Any], began: float, **files: Path | None) -> None:
+    """Print figures as JSON with the seconds since `began` (of time.perf_counter) and the files that were written."""
+    seconds = round(time.perf_counter() - began, 3)
+    print_json(content | {"seconds": seconds} | {name: path and str(path) for name, path in files.items()})
 
 
 def _spelled(content: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +13,12 @@ from shoal.encoding.partition import SUPPRESSION
 from shoal.encoding.population import Population
 from shoal.encoding.sensitive import Sensitive
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import InputError, setting
+from shoal.errors import InputError
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
-from shoal.tables import values
 from shoal.tables.table import Factor
 
-__all__ = ["Attribute", "Encoded", "attribute_dictionary", "marks_of"]
+__all__ = ["Attribute", "Encoded", "attribute_dictionary"]
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,6 @@ class Encoded:
         )
 
 
-def marks_of(column: Column) -> values.Marks:
-    """Return the decimal and thousands marks of a column."""
-    return values.Marks(column.decimal, column.thousands)
-
-
 def attribute_dictionary(
     column: Column,
     distinct: Distinct,
@@ -197,27 +190,8 @@ def _ordered(
     column: Column, distinct: Distinct, known_values: list[int], token: str | None
 ) -> tuple[Attribute, NDArray[np.int32]]:
     assert column.kind is not None
-    spelled = [distinct.normalised[i] for i in known_values]
-    if column.kind is Kind.NUMERIC:
-        numbers, misfits = values.parse_numbers(spelled, marks_of(column))
-        allowed = f"a number within float64, such as 42 or -1{column.decimal}5e3"
-    else:
-        numbers, misfits = values.parse_dates(spelled, column.date_format)
-        allowed = f"a date in the format {column.date_format}"
-    if misfits:
-        raise InputError(
-            f"column {column.name!r} is declared {column.kind}, but {len(misfits)} distinct values are not {allowed}"
-            f"{distinct.first(known_values[misfits[0]])}. Correct them, declare the markers of missing values with "
-            f"{setting('missing')}, or declare another kind or date format."
-        )
-    spellings: dict[Any, list[str]] = {}
-    for number, text in zip(numbers, spelled, strict=True):
-        spellings.setdefault(number, []).append(text)
-    in_order = sorted(spellings)
-    code_of = {number: code for code, number in enumerate(in_order)}
-    codes = np.full(len(distinct.normalised), len(in_order), dtype=np.int32)  # a missing value has the last code
-    codes[known_values] = [code_of[number] for number in numbers]
-    texts = [values.shortest(spellings[number]) for number in in_order]
+    numbers = distinct.read_values(column, column.kind, known_values)
+    in_order, texts, codes = distinct.code_values(numbers, known_values)
     measured = [float(number) for number in in_order]
     if token is not None:
         texts.append(token)

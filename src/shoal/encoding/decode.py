@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.grid import default_grid, snap
 from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, SUPPRESSION, VALUE, Cells, Partition
-from shoal.encoding.sorting import pack, sort_keys
 from shoal.errors import InternalError
 from shoal.schema import Column, Schema
+from shoal.tables.sorting import pack, sort_keys
 from shoal.tables.table import Factor, Table, factorize
 
 __all__ = ["SUPPRESSION", "Ends", "Released", "cell_ends", "cell_text", "cell_texts", "decode"]

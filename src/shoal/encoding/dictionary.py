@@ -6,7 +6,7 @@ of rows follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, first_row
+from shoal.errors import InputError, first_row, setting
+from shoal.schema import Column, Kind
 from shoal.tables import values
 from shoal.tables.table import Factor, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Dictionary", "Distinct"]
+__all__ = ["Dictionary", "Distinct", "marks_of", "parse_texts"]
 
 Meaning = TypeVar("Meaning")
 
@@ -50,6 +51,20 @@ class FirstRow:
         return int(self.rows[index])
 
 
+def marks_of(column: Column) -> values.Marks:
+    """Return the decimal and thousands marks of a column."""
+    return values.Marks(column.decimal, column.thousands)
+
+
+def parse_texts(column: Column, kind: Kind, texts: list[str]) -> tuple[list[Any], list[int]]:
+    """Return the value of each text as a number, date or category, and the indices of texts that are none."""
+    if kind is Kind.NUMERIC:
+        return values.parse_numbers(texts, marks_of(column))
+    if kind is Kind.DATE:
+        return values.parse_dates(texts, column.date_format)
+    return list(texts), []
+
+
 @dataclass(frozen=True)
 class Distinct:
     """The distinct cells of a column.
@@ -75,6 +90,53 @@ class Distinct:
     def normalised(self) -> list[str]:
         """The cells in the form in which they are compared: composed Unicode, no outer blanks."""
         return [values.normalise(text) for text in self.texts.to_list()]
+
+    def read_values(self, column: Column, kind: Kind, known: Sequence[int]) -> list[Any]:
+        """Return the values of some cells: numbers, dates or, for categories, their texts.
+
+        Args:
+            column: How its cells are read.
+            kind: What they are read as.
+            known: The indices of the cells, none of which is missing.
+
+        Raises:
+            InputError: A cell does not suit the kind.
+        """
+        cell_values, misfits = parse_texts(column, kind, [self.normalised[i] for i in known])
+        if misfits:
+            allowed = (
+                f"a number within float64, such as 42 or -1{column.decimal}5e3"
+                if kind is Kind.NUMERIC
+                else f"a date in the format {column.date_format}"
+            )
+            raise InputError(
+                f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not {allowed}"
+                f"{self.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
+                f"{setting('missing')}, or declare another kind or date format."
+            )
+        return cell_values
+
+    def code_values(
+        self, cell_values: Sequence[Any], known: Sequence[int]
+    ) -> tuple[list[Any], list[str], NDArray[np.int32]]:
+        """Give each distinct value a code, in order of value; all spellings of a value share its code.
+
+        Args:
+            cell_values: The value of each cell that is not missing.
+            known: The indices of these cells.
+
+        Returns:
+            The distinct values in order, the shortest spelling of each, and the code of each cell. A missing cell has
+            the code after the last value.
+        """
+        spellings: dict[Any, list[str]] = {}
+        for value, i in zip(cell_values, known, strict=True):
+            spellings.setdefault(value, []).append(self.normalised[i])
+        in_order = sorted(spellings)
+        code_of = {value: code for code, value in enumerate(in_order)}
+        codes = np.full(len(self.normalised), len(in_order), dtype=np.int32)
+        codes[known] = [code_of[value] for value in cell_values]
+        return in_order, [values.shortest(spellings[value]) for value in in_order], codes
 
     def first(self, index: int) -> str:
         """Mention the first row of a cell, as " (first at row 3)"; an empty text if rows have no numbers."""

@@ -8,15 +8,15 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from shoal.encoding.attributes import Attribute, Encoded, attribute_dictionary, marks_of
-from shoal.encoding.dictionary import Dictionary, Distinct
+from shoal.encoding.attributes import Attribute, Encoded, attribute_dictionary
+from shoal.encoding.dictionary import Dictionary, Distinct, marks_of
 from shoal.encoding.population import encode_population
 from shoal.encoding.sensitive import Sensitive, guess_sensitive_kind, personal_k_dictionary, sensitive_dictionary
-from shoal.encoding.sorting import pack, sort_keys, starts_of_runs
 from shoal.errors import InputError, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.schema import Kind, Role, Schema
 from shoal.tables import values
+from shoal.tables.sorting import pack, sort_keys, starts_of_runs
 from shoal.tables.table import Table
 from shoal.tables.watch import UNWATCHED, Watch
 

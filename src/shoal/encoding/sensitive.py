@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.dictionary import Dictionary, Distinct
+from shoal.encoding.dictionary import Dictionary, Distinct, marks_of, parse_texts
 from shoal.encoding.tree import Tree, plant
 from shoal.errors import InputError, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
@@ -56,8 +55,8 @@ def guess_sensitive_kind(column: Column, texts: Collection[str], missing: Collec
     if column.kind is not None:
         return column.kind
     known_values = [text for text in map(values.normalise, texts) if text not in missing]
-    kind, misfit = values.guess_kind(known_values, values.Marks(column.decimal, column.thousands))
-    return Kind.CATEGORICAL if misfit is not None or _keys(column, kind, known_values)[1] else kind
+    kind, misfit = values.guess_kind(known_values, marks_of(column))
+    return Kind.CATEGORICAL if misfit is not None or parse_texts(column, kind, known_values)[1] else kind
 
 
 def sensitive_dictionary(
@@ -77,21 +76,7 @@ def sensitive_dictionary(
     normal = distinct.normalised
     kind = guess_sensitive_kind(column, normal, missing)
     known_values = [i for i, text in enumerate(normal) if text not in missing]
-    keys, misfits = _keys(column, kind, [normal[i] for i in known_values])
-    if misfits:
-        raise InputError(
-            f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not"
-            f"{distinct.first(known_values[misfits[0]])}. Correct them, declare the markers of missing values with "
-            f"{setting('missing')}, or declare another kind."
-        )
-    spellings: dict[Any, list[str]] = {}
-    for key, i in zip(keys, known_values, strict=True):
-        spellings.setdefault(key, []).append(normal[i])
-    in_order = sorted(spellings)
-    code_of = {key: code for code, key in enumerate(in_order)}
-    codes = np.full(len(normal), len(in_order), dtype=np.int32)
-    codes[known_values] = [code_of[key] for key in keys]
-    texts = [values.shortest(spellings[key]) for key in in_order]
+    in_order, texts, codes = distinct.code_values(distinct.read_values(column, kind, known_values), known_values)
     numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in in_order])
     has_missing = len(known_values) < len(normal)
     texts += [""] * has_missing
@@ -103,14 +88,6 @@ def sensitive_dictionary(
     missing_code = len(in_order) if has_missing else -1
     meaning = Sensitive(column.name, kind, tuple(texts), numbers, missing_code, no_rows, tree, bound)
     return Dictionary(column.name, distinct, codes, meaning)
-
-
-def _keys(column: Column, kind: Kind, texts: list[str]) -> tuple[list[Any], list[int]]:
-    if kind is Kind.NUMERIC:
-        return values.parse_numbers(texts, values.Marks(column.decimal, column.thousands))
-    if kind is Kind.DATE:
-        return values.parse_dates(texts, column.date_format)
-    return list(texts), []
 
 
 def personal_k_dictionary(name: str, distinct: Distinct, missing: Collection[str]) -> Dictionary[None]:

@@ -18,7 +18,7 @@ from shoal.metrics.measure import check_rows
 from shoal.metrics.pair import Pair, open_pair
 from shoal.schema import Reading
 
-__all__ = ["STAGES", "Utility", "assess", "utility"]
+__all__ = ["STAGES", "Utility", "utility"]
 
 STAGES = ("reading", "asking queries", "comparing statistics", "learning", "growing trees")
 
@@ -131,46 +131,10 @@ def utility(
     >>> utility.queries.mean > 0, column.mean_before == column.mean_after
     (True, True)
     """
+    stage(STAGES[0])
     reading = Reading.of_cells(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
-    return assess(
-        original,
-        released,
-        qi=qi,
-        reading=reading,
-        target=target,
-        held_out=held_out,
-        queries=queries,
-        learners=learners,
-        folds=folds,
-        repeats=repeats,
-        seed=seed,
-        hierarchies=hierarchies,
-        stage=stage,
-        progress=progress,
-    )
-
-
-def assess(
-    original: Any,
-    released: Any,
-    *,
-    qi: Sequence[str],
-    reading: Reading,
-    target: str | None = None,
-    held_out: Any = None,
-    queries: int = N_QUERIES,
-    learners: Sequence[str] = LEARNERS,
-    folds: int = 5,
-    repeats: int = 1,
-    seed: int = 0,
-    hierarchies: Mapping[str, Rule] | None = None,
-    stage: Callable[[str], None] = lambda name: None,
-    progress: Callable[[float], None] = lambda share: None,
-) -> Utility:
-    """Test what a release is still good for; see `utility` for the arguments. `reading` says how cells are read."""
-    stage(STAGES[0])
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     check_rows(pair.original, pair.released)
     _check_target(pair, target, held_out)

@@ -32,15 +32,7 @@ class Binding(TypedDict, total=False):
 class HierarchyRule(Protocol):
     """Anything that makes a hierarchy for the values of a column; a `Hierarchy` looks them up."""
 
-    def over(
-        self,
-        texts: Sequence[str],
-        *,
-        column: str = "",
-        unknown: str = "error",
-        missing: Collection[str] = (),
-        rows_of: RowsOf | None = None,
-    ) -> Hierarchy:
+    def over(self, texts: Sequence[str], **binding: Unpack[Binding]) -> Hierarchy:
         """Return the hierarchy over exactly these values; the arguments are those of `Hierarchy.bind`."""
         ...
 

@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import deal_rows
 from shoal.errors import InfeasibleError, setting
 from shoal.methods.base import Run, check_rows_left
 from shoal.methods.prices import lay_forms
 
-__all__ = ["check_suppressed", "deal_rows", "join_nearest"]
+__all__ = ["check_suppressed", "deal_pieces", "join_nearest"]
 
 
-def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArray[np.int32]) -> NDArray[np.int32]:
+def deal_pieces(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the group of each canonical row.
 
     Args:
@@ -22,7 +23,7 @@ def deal_rows(tuples: NDArray[np.int32], rows: NDArray[np.int64], groups: NDArra
         groups: The group of each piece.
     """
     order = np.argsort(tuples, kind="stable")
-    return np.repeat(groups[order], rows[order])
+    return deal_rows(rows[order], groups[order])
 
 
 def check_suppressed(method: str, labels: NDArray[np.int32], run: Run) -> None:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.decode import cell_ends, cell_texts
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
-from shoal.encoding.sorting import pack
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
 from shoal.rules import CompiledRules
 from shoal.schema import Column, Schema
 from shoal.tables import values
+from shoal.tables.sorting import pack
 
 __all__ = ["measure_partition"]
 

@@ -27,7 +27,7 @@ from shoal.settings.read import read_config
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.watch import make_watch
 
-__all__ = ["anonymize", "measure", "measure_files"]
+__all__ = ["anonymize", "measure"]
 
 
 @list_keywords
@@ -168,36 +168,6 @@ def measure(
     reading = Reading.of_cells(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
-    return measure_files(
-        original,
-        released,
-        qi=qi,
-        k=k,
-        reading=reading,
-        weights=weights,
-        domains=domains,
-        hierarchies=hierarchies,
-        climb=climb,
-        target=target,
-        rules=rules,
-    )
-
-
-def measure_files(
-    original: Any,
-    released: Any,
-    *,
-    qi: Sequence[str],
-    reading: Reading,
-    k: int | None = None,
-    weights: Mapping[str, float] | str | None = None,
-    domains: Mapping[str, Domain] | None = None,
-    hierarchies: Mapping[str, Rule] | None = None,
-    climb: Climb | None = None,
-    target: str | None = None,
-    rules: Sequence[ConstraintRule] = (),
-) -> Measures:
-    """Measure a release as `measure` does; `reading` defines how to read cells."""
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:

@@ -49,10 +49,7 @@ class Gate:
             release.schema,
             release.request.k,
             self._claimed(release.recoding),
-            suppression_limit=release.request.suppression_limit,
-            labels=release.labels,
-            models=release.request.specs,
-            paths=release.paths,
+            **self._goal,
         )
         _require(verdict)
 
@@ -74,16 +71,13 @@ class Gate:
             release.file_rows,
             release.claims(),
             keep_order=request.keep_order,
-            labels=release.labels,
             bounds=release.ends if request.cells == "bounds" else (),
             spreadsheet_safe=request.spreadsheet_safe,
-            suppression_limit=request.suppression_limit,
-            models=request.specs,
-            paths=release.paths,
             population=None
             if population is None
             else {name: population.frame[name].to_list() for name in population.names},
             step=self._step(0.5),
+            **self._goal,
         )
 
     def _gate_recoded(self, written: Path, recoding: Recoding) -> verification.Verdict:
@@ -95,12 +89,19 @@ class Gate:
             request.k,
             self._watched(release.source.verify_rows(verification, names)),
             self._claimed(recoding),
-            suppression_limit=request.suppression_limit,
-            labels=release.labels,
-            models=request.specs,
-            paths=release.paths,
             step=self._step(0.0),
+            **self._goal,
         )
+
+    @property
+    def _goal(self) -> verification.Goal:
+        release = self.release
+        return {
+            "suppression_limit": release.request.suppression_limit,
+            "labels": release.labels,
+            "models": release.request.specs,
+            "paths": release.paths,
+        }
 
     def _claimed(self, recoding: Recoding) -> verification.Claimed:
         return verification.Claimed(recoding.maps, recoding.kept, self.release.claims())

@@ -193,9 +193,7 @@ class Job:
             check_columns(source.names, lambda name: source.count([name]).frame[name].to_list(), self.saved)
             schema = self.settings.schema(source.names)
             if not self._reads_rows(source, schema):
-                release = anonymize_source(
-                    source, schema, self.request, self.method, self.models, self.run, self.hierarchies
-                )
+                release = anonymize_source(source, schema, self)
                 yield replace(release, settings=self.settings)
                 return
             table = source.read()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, InternalError, UsageError, setting
-from shoal.hierarchy.base import Rule
-from shoal.methods.base import Method, Run
+from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen
@@ -16,6 +16,9 @@ from shoal.release.release import Release, Request
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
+
+if TYPE_CHECKING:
+    from shoal.release.job import Job
 
 __all__ = ["anonymize_source", "count_table", "needs_rows"]
 
@@ -39,16 +42,9 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
 
 
-def anonymize_source(
-    source: Source,
-    schema: Schema,
-    request: Request,
-    method: Method,
-    models: tuple[PrivacyModel, ...],
-    run: Run,
-    hierarchies: Mapping[str, Rule] | None = None,
-) -> Release:
-    """Search for a full-domain release on the counts of an open source; no row is fetched."""
+def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
+    """Search for the full-domain release of a job on the counts of an open source; no row is fetched."""
+    request, method, models, run = job.request, job.method, job.models, job.run
     if reason := needs_rows(method, models, schema, request):
         raise UsageError(
             f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
@@ -67,7 +63,9 @@ def anonymize_source(
     )
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
     try:
-        release = anonymize_table(table, narrow, replace(request, accept_unique=()), method, models, run, hierarchies)
+        release = anonymize_table(
+            table, narrow, replace(request, accept_unique=()), method, models, run, job.hierarchies
+        )
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
     kinds = {column.name: column.kind for column in release.schema.qi if column.kind is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,10 @@ from shoal.report.words import percent, width_words
 from shoal.schema import Column, Kind
 from shoal.tables.table import Table
 
-__all__ = ["CellForms", "ColumnFacts", "look_at_cells", "why_words"]
+if TYPE_CHECKING:
+    from shoal.release.release import Release
+
+__all__ = ["CellForms", "ColumnFacts", "ReleasedColumn", "look_at_cells", "why_words"]
 
 STAR = "*"
 
@@ -64,36 +68,48 @@ class ColumnFacts:
     level: int | None = None
 
 
-def look_at_cells(
-    column: Column,
-    released: Table,
-    original: Table,
-    ends: Mapping[str, tuple[str, str]],
-    under: Mapping[str, frozenset[str]],
-    missing: Sequence[str],
-) -> CellForms:
-    """Measure the released cells of a column, weighted by their rows.
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A quasi-identifier before and after the release.
 
-    Args:
-        column: The column.
-        released: The released rows.
+    Attributes:
+        column: The quasi-identifier.
         original: The original rows.
+        released: The released rows.
         ends: For numbers and dates, the smallest and the largest value behind each cell.
         under: The values below each label of the hierarchy.
         missing: Markers of missing values.
     """
-    texts = released.factor(column.name).texts.to_list()
-    rows = released.counts(column.name)
+
+    column: Column
+    original: Table
+    released: Table
+    ends: Mapping[str, tuple[str, str]]
+    under: Mapping[str, frozenset[str]]
+    missing: Sequence[str]
+
+    @classmethod
+    def of(cls, release: Release, released: Table, column: Column) -> ReleasedColumn:
+        """Return a column of a release."""
+        ends, under = release.ends.get(column.name, {}), release.labels.get(column.name, {})
+        return cls(column, release.original, released, ends, under, release.schema.missing)
+
+
+def look_at_cells(both: ReleasedColumn) -> CellForms:
+    """Measure the released cells of a column, weighted by their rows."""
+    column, missing = both.column, both.missing
+    texts = both.released.factor(column.name).texts.to_list()
+    rows = both.released.counts(column.name)
     starred = np.array([text == STAR for text in texts], dtype=bool)
     if column.kind is Kind.CATEGORICAL:
-        values = original.factor(column.name).texts.to_list()
+        values = both.original.factor(column.name).texts.to_list()
         domain = frozenset("" if text in missing else text for text in values)
-        reader = CategoryReader(domain, frozenset(missing), under)
+        reader = CategoryReader(domain, frozenset(missing), both.under)
         widths = np.array([1.0 if t in domain or t == STAR or not t else len(reader.members(t)) for t in texts])
         exact = (widths == 1) & ~starred
     else:
         cells = [text for text, star in zip(texts, starred.tolist(), strict=True) if not star and text not in missing]
-        pairs = [_ends(text, ends, under, column) for text in cells]
+        pairs = [_ends(text, both) for text in cells]
         lows, highs = (numbers_of(column, list(side))[0] for side in zip(*pairs, strict=True)) if pairs else ([], [])
         width_of = {t: float(high) - float(low) for t, low, high in zip(cells, lows, highs, strict=True)}
         widths = np.array([width_of.get(text, 0.0) for text in texts])
@@ -107,14 +123,13 @@ def look_at_cells(
     )
 
 
-def _ends(
-    text: str, ends: Mapping[str, tuple[str, str]], under: Mapping[str, frozenset[str]], column: Column
-) -> tuple[str, str]:
+def _ends(text: str, both: ReleasedColumn) -> tuple[str, str]:
     """Return the smallest and the largest value behind a cell; for a label, among the original values below it."""
+    ends, under = both.ends, both.under
     if text not in under or ends.get(text, (text, text)) != (text, text):
         return ends.get(text, (text, text))
     below = sorted(under[text])
-    numbers, misfits = numbers_of(column, below)
+    numbers, misfits = numbers_of(both.column, below)
     readable = [number for i, number in enumerate(numbers) if i not in set(misfits)]
     texts = [value for i, value in enumerate(below) if i not in set(misfits)]
     if not readable:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shoal.report.columns import why_words
+from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
 from shoal.report.figures import Evidence, risk_before
 from shoal.report.groups import SensitiveFacts, size_classes
@@ -57,17 +57,7 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
         {
             "column": column.name,
             "kind": str(column.kind),
-            "rows": [
-                asdict(share)
-                for share in spread_of(
-                    column,
-                    release.original,
-                    evidence.released,
-                    release.ends.get(column.name, {}),
-                    release.labels.get(column.name, {}),
-                    release.schema.missing,
-                )
-            ],
+            "rows": [asdict(share) for share in spread_of(ReleasedColumn.of(release, evidence.released, column))],
         }
         for column in release.schema.qi
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics.measure import starred_rows
-from shoal.report.columns import ColumnFacts, look_at_cells
+from shoal.report.columns import ColumnFacts, ReleasedColumn, look_at_cells
 from shoal.report.groups import SensitiveFacts, look_at_sensitive
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
@@ -153,14 +153,7 @@ def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[Co
             share=weighted[column.name] / total if total else 0.0,
             loss=losses[column.name],
             distinct=len(release.original.factor(column.name).texts),
-            cells=look_at_cells(
-                column,
-                released,
-                release.original,
-                release.ends.get(column.name, {}),
-                release.labels.get(column.name, {}),
-                schema.missing,
-            ),
+            cells=look_at_cells(ReleasedColumn.of(release, released, column)),
             weight=weights.get(column.name, 1.0),
             rules=rules.count(column.name),
             labelled=column.name in release.labels,

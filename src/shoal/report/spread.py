@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics.released_cells import CategoryReader, numbers_of
+from shoal.report.columns import ReleasedColumn
 from shoal.schema import Column, Kind
 from shoal.tables.table import Table
 
@@ -30,31 +31,16 @@ class Share:
     after: float
 
 
-def spread_of(
-    column: Column,
-    original: Table,
-    released: Table,
-    ends: Mapping[str, tuple[str, str]],
-    under: Mapping[str, frozenset[str]],
-    missing: Sequence[str],
-) -> list[Share]:
-    """Return the distribution of a quasi-identifier before and after the release.
-
-    Args:
-        column: The quasi-identifier.
-        original: The original rows.
-        released: The released rows.
-        ends: For numbers and dates, the smallest and the largest value behind each cell.
-        under: The values below each label of the hierarchy.
-        missing: Markers of missing values.
-    """
-    before = _counted(original, column.name)
-    after = _counted(released, column.name)
+def spread_of(both: ReleasedColumn) -> list[Share]:
+    """Return the distribution of a quasi-identifier before and after the release."""
+    column, missing = both.column, both.missing
+    before = _counted(both.original, column.name)
+    after = _counted(both.released, column.name)
     suppressed = sum(before.values()) - sum(after.values())
     if column.kind is Kind.CATEGORICAL:
-        shares = _values(before, after, CategoryReader(_domain(before, missing), frozenset(missing), under))
+        shares = _values(before, after, CategoryReader(_domain(before, missing), frozenset(missing), both.under))
     else:
-        shares = _intervals(column, before, after, ends, under, missing)
+        shares = _intervals(both, before, after)
     hidden = suppressed + after.get(STAR, 0) * (STAR not in before)
     return [*shares, Share(HIDDEN, 0, hidden)] if hidden else shares
 
@@ -90,14 +76,8 @@ def _values(before: Mapping[str, int], after: Mapping[str, int], reader: Categor
     return shares
 
 
-def _intervals(
-    column: Column,
-    before: Mapping[str, int],
-    after: Mapping[str, int],
-    ends: Mapping[str, tuple[str, str]],
-    under: Mapping[str, frozenset[str]],
-    missing: Sequence[str],
-) -> list[Share]:
+def _intervals(both: ReleasedColumn, before: Mapping[str, int], after: Mapping[str, int]) -> list[Share]:
+    column, missing = both.column, both.missing
     texts = [text for text in before if text not in missing]
     if not texts:
         return []
@@ -112,7 +92,7 @@ def _intervals(
     for text, rows in sorted(after.items()):
         if text in missing or text == STAR:
             continue
-        start, end = _range(column, text, ends, under, number)
+        start, end = _range(both, text, number)
         then += rows * _cover(edges, max(start, low), min(end, high))
     shares = [Share(_name(edges, i, integers=integers), float(first[i]), float(then[i])) for i in range(len(first))]
     absent = [sum(rows for text, rows in counted.items() if text in missing) for counted in (before, after)]
@@ -129,13 +109,8 @@ def _year(seconds: float) -> float:
     return day.year + (day.timetuple().tm_yday - 1) / 366
 
 
-def _range(
-    column: Column,
-    text: str,
-    ends: Mapping[str, tuple[str, str]],
-    under: Mapping[str, frozenset[str]],
-    number: Mapping[str, float],
-) -> tuple[float, float]:
+def _range(both: ReleasedColumn, text: str, number: Mapping[str, float]) -> tuple[float, float]:
+    ends, under, column = both.ends, both.under, both.column
     bounds = ends.get(text, (text, text))
     if bounds == (text, text) and text in under and text not in number:
         inside = [number[value] for value in under[text] if value in number]

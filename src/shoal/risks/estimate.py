@@ -29,7 +29,6 @@ __all__ = [
     "Fitting",
     "Risk",
     "estimate",
-    "estimate_risk",
     "read_threshold",
     "risk",
 ]
@@ -276,30 +275,6 @@ def risk(
     reading = Reading.of_cells(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
-    return estimate_risk(
-        released,
-        qi=qi,
-        reading=reading,
-        threshold=threshold,
-        population=population,
-        person=person,
-        weight=weight,
-        hierarchies=hierarchies,
-    )
-
-
-def estimate_risk(
-    released: Any,
-    *,
-    qi: Sequence[str],
-    reading: Reading,
-    threshold: object = DEFAULT_THRESHOLD,
-    population: Any = None,
-    person: str | None = None,
-    weight: str | None = None,
-    hierarchies: Mapping[str, Rule] | None = None,
-) -> Risk:
-    """Estimate the risk of a table; see `risk` for the arguments. `reading` says how cells are read."""
     check_lists(qi=qi)
     table = as_table(released)
     absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]

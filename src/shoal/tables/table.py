@@ -140,15 +140,12 @@ class Table:
         """Return a key for each row; keys compare like the combinations of cells in these columns."""
         import numpy as np
 
-        key, n_keys = np.zeros(self.frame.height, dtype=np.int64), 1
-        for name in names:
-            factor = self.factor(name)
-            if n_keys * len(factor.texts) >= 2**62:  # the next product would overflow
-                _, key = np.unique(key, return_inverse=True)
-                n_keys = self.frame.height
-            key = key * len(factor.texts) + factor.ranks
-            n_keys *= len(factor.texts)
-        return key
+        from shoal.tables.sorting import pack
+
+        if not names:
+            return np.zeros(self.frame.height, dtype=np.int64)
+        factors = [self.factor(name) for name in names]
+        return pack([factor.ranks for factor in factors], [len(factor.texts) for factor in factors])[0]
 
     def counts(self, name: str) -> NDArray[np.int64]:
         """Return the number of rows with each distinct cell of a column, in the order of `factor(name).texts`."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.gate_streamed import BAG, Claimed, bag_of, label_violations
-from shoal.verification.models import ModelChecks
+from shoal.verification.models import Goal, ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.tables import PathName, chunks
 from shoal.verification.verdict import (
@@ -63,11 +62,7 @@ def check_recoded(
     schema: Schema,
     k: int,
     claimed: Claimed,
-    *,
-    suppression_limit: float | Fraction = 0,
-    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
-    models: Iterable[Any] = (),
-    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    **goal: Unpack[Goal],
 ) -> Verdict:
     """Return the verdict on a staging table that was made from a source table in the same database.
 
@@ -78,10 +73,7 @@ def check_recoded(
         schema: The columns of the source.
         k: The size that every group must have.
         claimed: What the maker claims; all of it is checked.
-        suppression_limit: The largest share of source rows that may be missing from the staging table.
-        labels: By column, the values that each label of its hierarchy means.
-        models: What every group must pass besides k, as plain values (see shoal.verification.models).
-        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        goal: What the release must meet besides k; see `Goal`.
 
     Returns:
         The verdict, good or bad.
@@ -90,11 +82,12 @@ def check_recoded(
     violations, counts = _count(connection, staging, schema, check_k(k))
     n_source = connection.execute(_bytes(f"select count(*) from {_table(source)}")).fetchone()[0]
     counts["suppressed_rows"] = n_source - counts["rows"]
-    violations += suppression_violations(counts["suppressed_rows"], n_source, read_limit(suppression_limit))
+    violations += suppression_violations(
+        counts["suppressed_rows"], n_source, read_limit(goal.get("suppression_limit", 0))
+    )
     violations += claim_violations(claimed.counts, counts)
-    violations += label_violations(schema, claimed.maps, labels or {})
-    checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
-    violations += _model_violations(connection, staging, schema, checks)
+    violations += label_violations(schema, claimed.maps, goal.get("labels") or {})
+    violations += _model_violations(connection, staging, schema, ModelChecks.of_goal(goal, schema))
     if not violations:
         expected, values = _recoded(connection, source, names, claimed)
         columns = ", ".join(_cell_text(name, name in claimed.maps) for name in names)

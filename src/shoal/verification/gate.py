@@ -7,15 +7,14 @@ once, no matter how many rows show it. The twin in tests/naive/gate.py reaches t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.models import ModelChecks
+from shoal.verification.models import Goal, ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout
@@ -48,14 +47,11 @@ def gate(
     claims: Mapping[str, int],
     *,
     keep_order: bool = False,
-    suppression_limit: float | Fraction = 0,
-    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     bounds: Iterable[str] = (),
     spreadsheet_safe: bool = False,
-    models: Iterable[Any] = (),
-    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     population: Mapping[str, Sequence[str]] | None = None,
     step: Step = ignore_step,
+    **goal: Unpack[Goal],
 ) -> Verdict:
     """Return the verdict on a file that was just written: its bytes, columns and groups, and every cell.
 
@@ -70,14 +66,11 @@ def gate(
         source_rows: The source row (from 0) of each released row.
         claims: What the maker states: "rows", "groups", "smallest_group", "suppressed_rows". Each is recounted.
         keep_order: Whether the rows are in the order of the source; by default they are sorted by their cells.
-        suppression_limit: The largest share of source rows that may be missing from the file.
-        labels: By column, the values that each label of its hierarchy means.
         bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
-        models: What every group must pass besides k, as plain values (see shoal.verification.models).
-        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         population: The text of the population table by column name.
         step: Called with the number of rows examined so far; it may raise to end the check.
+        goal: What the release must meet besides k; see `Goal`.
 
     Returns:
         The verdict, good or bad.
@@ -86,12 +79,12 @@ def gate(
         UsageError: An argument is not valid.
         FileError: The file cannot be opened.
     """
-    k, limit = check_k(k), read_limit(suppression_limit)
+    k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     source, violations = _source(schema, original)
     n_source = source.n_rows
     witness = np.asarray(source_rows, dtype=np.int64)
     layout = Layout(bounds, spreadsheet_safe)
-    checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
+    checks = ModelChecks.of_goal(goal, schema)
     try:
         written = read_written(path, step)
     except files.UnreadableError as error:
@@ -105,7 +98,7 @@ def gate(
     violations += suppression_violations(n_suppressed, n_source, limit)
     if not written.n_rows:
         violations.append(NO_ROWS)
-    cells = quasi_identifier_cells(schema, labels or {})
+    cells = quasi_identifier_cells(schema, goal.get("labels") or {})
     counts = {"rows": written.n_rows, "suppressed_rows": n_suppressed}
     groups: dict[Group, int] = {}
     is_counting = bool(cells) and {column.name for column in schema.released} <= set(release.names)

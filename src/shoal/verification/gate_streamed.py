@@ -13,13 +13,12 @@ import hashlib
 import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from typing import Any
+from typing import Unpack
 
 from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.models import ModelChecks
+from shoal.verification.models import Goal, ModelChecks
 from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
 from shoal.verification.reading.tables import PathName, chunks, picker
@@ -66,11 +65,8 @@ def gate_recoded(
     source: Rows,
     claimed: Claimed,
     *,
-    suppression_limit: float | Fraction = 0,
-    labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
-    models: Iterable[Any] = (),
-    paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     step: Step = ignore_step,
+    **goal: Unpack[Goal],
 ) -> Verdict:
     """Return the verdict on a full-domain release that was just written.
 
@@ -80,24 +76,18 @@ def gate_recoded(
         k: The size that every group must have.
         source: The rows of the source in chunks, with the released columns in order.
         claimed: What the maker claims: its counts are recounted, its labels checked, its rows compared.
-        suppression_limit: The largest share of source rows that may be missing from the file.
-        labels: By column, the values that each label of its hierarchy means.
-        models: What every group must pass besides k, as plain values (see shoal.verification.models).
-        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         step: Called with the number of rows of the file examined so far; it may raise to end the check.
-
-    Returns:
-        The verdict, good or bad.
+        goal: What the release must meet besides k; see `Goal`.
 
     Raises:
-        UsageError: An argument is not valid.
         FileError: The file cannot be opened.
+        UsageError: An argument is not valid.
     """
-    k, limit = check_k(k), read_limit(suppression_limit)
+    k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
+    labels = goal.get("labels") or {}
     key = secrets.token_bytes(32)
     file = WrittenFile(path)
-    checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
-    recount = Recount(schema, labels or {}, checks)
+    recount = Recount(schema, labels, ModelChecks.of_goal(goal, schema))
     written_bag = 0
     try:
         for number, chunk in enumerate(file.chunks()):
@@ -115,7 +105,7 @@ def gate_recoded(
     violations += recount.group_violations(path, k)
     violations += claim_violations(claimed.counts, recount.counts(n_suppressed))
     violations += recount.row_violations()
-    violations += label_violations(schema, claimed.maps, labels or {})
+    violations += label_violations(schema, claimed.maps, labels)
     if n_kept != recount.rows or expected_bag % BAG != written_bag % BAG:
         text = f"the file does not have exactly the {plural(n_kept, 'row')} that the labels make of the source"
         violations.append(Violation("rows", text))

@@ -12,22 +12,38 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 from shoal.errors import UsageError, setting
-from shoal.schema import Column, Kind, Role
+from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.model_judges import JUDGES, Evidence
 from shoal.verification.population import count_fitting
 from shoal.verification.verdict import FirstRow, Group, Violation, plural
 
-__all__ = ["ModelChecks", "has_judge"]
+__all__ = ["Goal", "ModelChecks", "has_judge"]
 
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 SIZE_MODELS = {"k-anonymity", "personal-k"}  # checked on the sizes of groups, not by a judge
 POPULATION_MODELS = {"k-map", "delta-presence"}
 MOST_SEARCHED = 100  # failing groups among which the first row is searched
+
+
+class Goal(TypedDict, total=False):
+    """What a release must meet besides k: the keywords that all gates share.
+
+    Attributes:
+        suppression_limit: The largest share of source rows that may be missing from the release; 0 by default.
+        labels: By column, the values that each label of its hierarchy means.
+        models: What every group must pass besides k, as plain values.
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+    """
+
+    suppression_limit: float | Fraction
+    labels: Mapping[str, Mapping[str, Iterable[str]]] | None
+    models: Iterable[Any]
+    paths: Mapping[str, Mapping[str, Sequence[str]]] | None
 
 
 class ModelChecks:
@@ -63,6 +79,11 @@ class ModelChecks:
         self._paths = paths
         self._counts: dict[str, dict[Group, Counter[str]]] = {name: {} for name in self.columns}
         self._largest_k: dict[Group, int] = {}
+
+    @classmethod
+    def of_goal(cls, goal: Goal, schema: Schema) -> ModelChecks:
+        """Return the checks of the models of a goal."""
+        return cls(goal.get("models", ()), schema.columns, schema.missing, goal.get("paths") or {})
 
     @property
     def needs_population(self) -> bool:

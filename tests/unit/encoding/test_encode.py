@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from shoal.encoding.dictionary import Distinct
 from shoal.encoding.encode import encode, encode_rows, make_dictionaries
-from shoal.encoding.sorting import pack, sort_keys
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.schema import Kind, Role, Schema
+from shoal.tables.sorting import pack, sort_keys
 from shoal.tables.table import Table, from_frame
 from tests.strategies import Sheet, odd_sheets
 

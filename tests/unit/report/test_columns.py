@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.report import Evidence, Written, gather
-from shoal.report.columns import why_words
+from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.spread import spread_of
 from shoal.schema import Kind
 
@@ -94,9 +94,7 @@ def test_spread_keeps_every_row(name: str) -> None:
     found = evidence(ages(), qi=["age", "town", "born"], k=4)
     release = found.release
     column = next(c for c in release.schema.qi if c.name == name)
-    shares = spread_of(
-        column, release.original, found.released, release.ends.get(name, {}), release.labels.get(name, {}), ("",)
-    )
+    shares = spread_of(ReleasedColumn.of(release, found.released, column))
     assert sum(share.before for share in shares) == 60
     assert sum(share.after for share in shares) == pytest.approx(60)
 
@@ -107,7 +105,7 @@ def test_spread_of_dates_is_by_years() -> None:
     found = evidence(frame, qi=["born"], k=5, dates=["born"])
     release = found.release
     column = replace(release.schema.qi[0], kind=Kind.DATE)
-    shares = spread_of(column, release.original, found.released, {}, {}, ("",))
+    shares = spread_of(ReleasedColumn(column, release.original, found.released, {}, {}, ("",)))
     assert [(share.name, share.before) for share in shares if share.before] == [
         ("1950 to 1954", 5),
         ("1955 to 1959", 5),
@@ -121,6 +119,6 @@ def test_spread_tells_what_is_hidden() -> None:
     frame = pl.DataFrame({"age": [*range(20, 40), 90], "b": ["u"] * 21})
     found = evidence(frame, qi=["age", "b"], k=5, suppression_limit=0.1, method="mondrian")
     release = found.release
-    shares = spread_of(release.schema.qi[0], release.original, found.released, release.ends["age"], {}, ("",))
+    shares = spread_of(ReleasedColumn.of(release, found.released, release.schema.qi[0]))
     assert shares[-1].name == "shown as * or suppressed"
     assert shares[-1].after == found.left_out == 1

@@ -25,7 +25,7 @@ LIMITS = "Limits"
 
 @with_settings("advise")
 def advise(
-    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    data: opt.Data,
     settings: Settings,
     k: shared.Sizes = None,
     methods: shared.Methods = None,
@@ -107,8 +107,7 @@ def advise(
     advice = advise_on(comparison, limits, rule)
     write_outputs(advice, plot, report)
     if as_json:
-        places = {"plot": plot and str(plot), "report": report and str(report)}
-        terminal.print_json(advice.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
+        terminal.print_timed_json(advice.as_dict(), began, plot=plot, report=report)
     else:
         print_advice(advice)
     if advice.chosen is None:

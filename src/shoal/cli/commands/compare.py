@@ -61,7 +61,7 @@ Page = Annotated[
 
 @with_settings("compare")
 def compare(
-    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    data: opt.Data,
     settings: Settings,
     methods: Methods = None,
     k: Sizes = None,
@@ -126,8 +126,7 @@ def compare(
         )
     write_outputs(comparison, output, report)
     if as_json:
-        places = {"output": output and str(output), "report": report and str(report)}
-        terminal.print_json(comparison.as_dict() | {"seconds": round(time.perf_counter() - began, 3)} | places)
+        terminal.print_timed_json(comparison.as_dict(), began, output=output, report=report)
     else:
         print_comparison(comparison)
     refuse_empty(comparison)

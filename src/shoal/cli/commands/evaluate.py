@@ -19,8 +19,8 @@ LEARNING = "Queries and learners"
 
 @with_settings("evaluate")
 def evaluate(
-    original: Annotated[Path, typer.Argument(help=opt.ORIGINAL_HELP)],
-    released: Annotated[Path, typer.Argument(help=opt.RELEASE_HELP)],
+    original: opt.Original,
+    released: opt.Released,
     settings: Settings,
     target: opt.Target = None,
     held_out: Annotated[
@@ -43,11 +43,11 @@ def evaluate(
     began = time.perf_counter()
     qi, reading = opt.require_qi(settings), settings.reading
     opt.use_threads(None)
-    from shoal.evaluate.assessment import STAGES, assess
+    from shoal.evaluate.assessment import STAGES, utility
 
     hierarchies = settings.rules()
     with terminal.progress(STAGES) as (stage, progress):
-        assessment = assess(
+        assessment = utility(
             opt.read_one_of(original, reading, qi, original=True),
             opt.read_one_of(released, reading, qi),
             qi=qi,
@@ -56,13 +56,13 @@ def evaluate(
             queries=queries,
             folds=folds,
             seed=seed,
-            reading=reading,
             hierarchies=hierarchies,
             stage=stage,
             progress=progress,
+            **reading.cells,
         )
     if as_json:
-        terminal.print_json(assessment.as_dict() | {"seconds": round(time.perf_counter() - began, 3)})
+        terminal.print_timed_json(assessment.as_dict(), began)
         return
     from shoal.evaluate.summary import utility_facts
 

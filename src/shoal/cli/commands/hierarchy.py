@@ -84,7 +84,7 @@ def show(
 @app.command()
 @with_settings("propose")
 def propose(
-    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    data: opt.Data,
     settings: Settings,
     column: Annotated[str, typer.Option(metavar="COLUMN", help="The column that needs a hierarchy.")],
     kind: KindName = None,

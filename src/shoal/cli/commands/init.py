@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @with_settings("init")
 def init(
-    data: Annotated[Path, typer.Argument(help=opt.TABLE_HELP)],
+    data: opt.Data,
     settings: Settings,
     saved: Settings,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write the proposal.")] = Path(

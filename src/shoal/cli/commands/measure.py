@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,8 +19,8 @@ from shoal.settings.settings import AUTO, Settings
 
 @with_settings("measure")
 def measure(
-    original: Annotated[Path, typer.Argument(help=opt.ORIGINAL_HELP)],
-    released: Annotated[Path, typer.Argument(help=opt.RELEASE_HELP)],
+    original: opt.Original,
+    released: opt.Released,
     settings: Settings,
     target: opt.Target = None,
     beta: Annotated[
@@ -51,26 +50,24 @@ def measure(
     k = None if settings.k is None else check_k(settings.k)
     qi, reading = opt.require_qi(settings), settings.reading
     opt.use_threads(None)
-    from shoal.release.anonymize import measure_files
+    from shoal.release.anonymize import measure as measure_release
     from shoal.report import summary
 
     weights = {name: float(weight) for name, weight in settings.column_weights().items()}
-    measures = measure_files(
+    measures = measure_release(
         opt.read_one_of(original, reading, qi, original=True),
         opt.read_one_of(released, reading, qi),
         qi=qi,
         k=k,
-        reading=reading,
         weights=weights if settings.weights != AUTO else AUTO,
         hierarchies=settings.rules(),
         climb=_climb(beta, level_weights),
         target=target,
         rules=settings.data_rules(),
+        **reading.cells,
     )
     if as_json:
-        content = summary.measures_json(measures, k)
-        seconds = round(time.perf_counter() - began, 3)
-        terminal.print_json(content | {"seconds": seconds, "output": str(released), "manifest": None})
+        terminal.print_timed_json(summary.measures_json(measures, k), began, output=released, manifest=None)
     else:
         facts = [*summary.measures_facts(measures), *summary.further_facts(measures)]
         terminal.print_table(f"shoal: {released}", facts)

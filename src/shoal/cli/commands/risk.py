@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @with_settings("risk")
 def risk(
-    released: Annotated[Path, typer.Argument(help=opt.RELEASE_HELP)],
+    released: opt.Released,
     settings: Settings,
     saved: Settings,
     threshold: opt.Threshold = "0.2",
@@ -52,7 +52,7 @@ def risk(
     qi, reading = opt.require_qi(settings), settings.reading
     opt.use_threads(None)
     from shoal.report import summary
-    from shoal.risks.estimate import estimate_risk
+    from shoal.risks import risk as risk_of
 
     people: int | Table | None = None
     if population is not None:
@@ -62,15 +62,15 @@ def risk(
         table = opt.read_one_of(path, reading, qi)
         # A release lacks the person column that a shoal.toml names.
         is_absent = settings.person == saved.person and settings.person not in table.names
-        return estimate_risk(
+        return risk_of(
             table,
             qi=qi,
             threshold=threshold,
             population=people,
             person=None if is_absent else settings.person,
             weight=weight,
-            reading=reading,
             hierarchies=settings.rules(),
+            **reading.cells,
         )
 
     estimates = estimate(released)

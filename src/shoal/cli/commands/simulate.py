@@ -111,8 +111,7 @@ def simulate(
         drawn = [(choice.names[n], choice.urn(n)) for n in sorted(choice.names)[-MOST_CURVES:]]
         write_text(plot, chart_success(drawn, k, answer).standalone())
     if as_json:
-        seconds = round(time.perf_counter() - began, 3)
-        terminal.print_json(answer.as_dict() | {"seconds": seconds, "plot": plot and str(plot)})
+        terminal.print_timed_json(answer.as_dict(), began, plot=plot)
     else:
         from shoal.evaluate.summary import feasibility_facts, feasibility_words
 

@@ -15,7 +15,7 @@ from shoal.errors import CancelledError
 from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import Forms, lay_forms
-from shoal.methods.remainder import deal_rows
+from shoal.methods.remainder import deal_pieces
 from shoal.models import PrivacyModel
 
 __all__ = ["BottomUp", "merge_groups", "merge_tuples"]
@@ -54,16 +54,7 @@ class BottomUp:
 def merge_tuples(
     encoded: Encoded, models: tuple[PrivacyModel, ...], forms: Forms, k: int, run: Run, *, splits: bool
 ) -> Partition:
-    """Merge groups of one tuple each until all have k rows, then merge those that fail a model.
-
-    Args:
-        encoded: The table.
-        models: What every group must pass.
-        forms: The prices of the attributes.
-        k: The size that every group must reach.
-        run: The seed, limits and callbacks of the run.
-        splits: Whether to split unions of 2 k rows or more.
-    """
+    """Merge groups of one tuple each with `merge_groups`, then merge those that fail a model."""
     singles = np.arange(len(encoded.tuples), dtype=np.int32)
     labels = merge_groups(encoded, singles, forms, k, run, splits=splits)
     return tight_partition(encoded, merge_failing(encoded, labels, models, run))
@@ -109,4 +100,4 @@ def merge_groups(
     tuples, groups = np.empty(n_pieces, dtype=np.int32), np.empty(n_pieces, dtype=np.int32)
     rows = np.empty(n_pieces, dtype=np.int64)
     merging.pieces(tuples, rows, groups)
-    return deal_rows(tuples, rows, groups)
+    return deal_pieces(tuples, rows, groups)

@@ -14,7 +14,7 @@ from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import is_number, whole_places
-from shoal.methods.remainder import check_suppressed, deal_rows, join_nearest
+from shoal.methods.remainder import check_suppressed, deal_pieces, join_nearest
 from shoal.models import PrivacyModel
 
 __all__ = ["SBCA"]
@@ -66,7 +66,7 @@ class SBCA:
         order, tuples, rows, groups = _gather(encoded, k, run)
         n_groups = int(groups.max()) + 1
         groups[groups < 0] = n_groups - 1 if self.remainder == "last" else -1
-        labels = deal_rows(order[tuples].astype(np.int32), rows, groups)
+        labels = deal_pieces(order[tuples].astype(np.int32), rows, groups)
         if self.remainder == "nearest":
             by_sort_order = np.argsort(order)[encoded.row_tuple[labels < 0]]
             leftover_rows = np.flatnonzero(labels < 0)[np.argsort(by_sort_order, kind="stable")]

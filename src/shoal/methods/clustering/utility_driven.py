@@ -18,7 +18,7 @@ from shoal.methods.base import Run, check_models
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.options import read_flag, read_number
 from shoal.methods.prices import Forms, common_scale, lay_forms, raw_span, whole_places
-from shoal.methods.remainder import deal_rows
+from shoal.methods.remainder import deal_pieces
 from shoal.models import PrivacyModel
 from shoal.rules import CompiledRules, compile_rules
 from shoal.schema import Kind
@@ -132,7 +132,7 @@ def _finish(utility: Utility, q: int) -> tuple[NDArray[np.int32], NDArray[np.boo
     tuples, groups = np.empty(n_pieces, dtype=np.int32), np.empty(n_pieces, dtype=np.int32)
     rows, starred = np.empty(n_pieces, dtype=np.int64), np.zeros((utility.count(), q), dtype=np.uint8)
     utility.pieces(tuples, rows, groups, starred)
-    return deal_rows(tuples, rows, groups), starred.astype(bool)
+    return deal_pieces(tuples, rows, groups), starred.astype(bool)
 
 
 def _spans(encoded: Encoded, resolutions: Mapping[str, float]) -> tuple[Forms, NDArray[np.int64]]:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.sensitive import Sensitive
+from shoal.tables.sorting import pack, sort_keys, starts_of_runs
 
 __all__ = ["NOTHING", "Counted", "FrequencyEngine", "FrequencySet", "LevelMap", "MemoryEngine"]
 
@@ -143,23 +144,12 @@ class FrequencySet:
 def sorted_runs(
     columns: Sequence[NDArray[np.int32]], cards: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the order that sorts the rows of these columns, and the start of each run of equal rows.
-
-    A row becomes one key in mixed radix, first column first. If keys would exceed 64 bits, they are replaced by their
-    ranks, which keep the order.
-    """
-    key = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
-    span = 1
-    for column, card in zip(columns, cards, strict=True):
-        if span * max(card, 1) >= KEY_LIMIT:
-            known, key = np.unique(key, return_inverse=True)
-            span = max(len(known), 1)
-        key = key * max(card, 1) + column
-        span *= max(card, 1)
-    order = np.argsort(key, kind="stable")
-    new = np.ones(len(key), dtype=bool)
-    new[1:] = np.diff(key[order]) != 0
-    return order, np.flatnonzero(new).astype(np.int64)
+    """Return the order that sorts the rows of these columns, and the start of each run of equal rows."""
+    if not columns:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    key, n_keys = pack(columns, cards)
+    order = sort_keys(key, n_keys)
+    return order, np.flatnonzero(starts_of_runs(key[order]))
 
 
 class Counted(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 from shoal.tables.formats.sniff import Format
 from shoal.tables.sources.base import Recoding, Source
 
-__all__ = ["Judge", "Target"]
+__all__ = ["Judge", "StagedFile", "Target"]
 
 
 class Judge(Protocol):
@@ -92,3 +92,26 @@ class Target(AbstractContextManager["Target"], Protocol):
             private: The final paths of files that only their owner may read.
             remark: The manifest as text, for a target that cannot have files beside it.
         """
+
+
+class StagedFile:
+    """The methods of a target that publishes one file, after the gate has read it."""
+
+    _written: Path | None = None  # the file that passed the gate
+
+    def refuse(self, source: Source) -> None:
+        """Do nothing: publishing does not replace an open source, or entering has compared the two."""
+
+    def check_layout(self, *, plain: bool) -> None:
+        """Do nothing: a file stores every layout."""
+
+    def begin(self, source: Source, recoding: Recoding) -> bool:
+        """Return False: the file is written first."""
+        return False
+
+    def write(self, written: Path, names: Sequence[str]) -> None:
+        """Remember the file that passed the gate."""
+        self._written = written
+
+    def check(self, judge: Judge) -> None:
+        """Do nothing: the gate has read the file."""

@@ -14,14 +14,13 @@ from typing import Self
 from shoal.errors import FileError, InputError, UsageError, setting
 from shoal.tables.formats.sniff import Format, output_format
 from shoal.tables.formats.writers import check_extra
-from shoal.tables.sources.base import Recoding, Source
-from shoal.tables.targets.base import Judge
+from shoal.tables.targets.base import StagedFile
 from shoal.tables.targets.text_file import new_file_mode
 
 __all__ = ["FileTarget", "ReportTarget"]
 
 
-class FileTarget:
+class FileTarget(StagedFile):
     """A path that is written once, completely or not at all; see `Target` for the methods.
 
     A private folder beside the path contains what is unfinished. It is locked, so that no second run writes to the same
@@ -51,7 +50,6 @@ class FileTarget:
         self._source = source
         self._committing = committing
         self._lock = -1
-        self._written: Path | None = None
 
     def __enter__(self) -> Self:
         """Check the path, take the lock and make the private folder."""
@@ -82,23 +80,6 @@ class FileTarget:
     def name(self) -> str:
         """The name of the file."""
         return self.path.name
-
-    def refuse(self, source: Source) -> None:
-        """Do nothing: entering the target has compared the two files."""
-
-    def check_layout(self, *, plain: bool) -> None:
-        """Do nothing: a file stores every layout."""
-
-    def begin(self, source: Source, recoding: Recoding) -> bool:
-        """Return False: a file is written first."""
-        return False
-
-    def write(self, written: Path, names: Sequence[str]) -> None:
-        """Remember the file that passed the gate."""
-        self._written = written
-
-    def check(self, judge: Judge) -> None:
-        """Do nothing: the gate has read the file."""
 
     def publish(
         self, beside: Sequence[tuple[Path, Path]] = (), private: Collection[Path] = (), remark: str = ""

@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import BinaryIO, Self, TextIO
 
 from shoal.tables.formats.sniff import Format
-from shoal.tables.sources.base import Recoding, Source
-from shoal.tables.targets.base import Judge
+from shoal.tables.targets.base import StagedFile
 from shoal.tables.targets.private_folder import PrivateFolder
 
 __all__ = ["StreamTarget"]
@@ -20,7 +19,7 @@ __all__ = ["StreamTarget"]
 BLOCK_BYTES = 1 << 20
 
 
-class StreamTarget:
+class StreamTarget(StagedFile):
     """A release made and verified in a private folder, then copied to a stream; see `Target` for the methods."""
 
     path = None
@@ -31,7 +30,6 @@ class StreamTarget:
         """Name the stream; None means standard output."""
         self._stream = stream
         self._private = PrivateFolder()
-        self._written: Path | None = None
 
     def __enter__(self) -> Self:
         """Make the private folder."""
@@ -52,23 +50,6 @@ class StreamTarget:
     def temporary(self, name: str) -> Path:
         """Return the path of an unfinished file in the private folder."""
         return self.folder / name
-
-    def refuse(self, source: Source) -> None:
-        """Do nothing: a stream replaces nothing."""
-
-    def check_layout(self, *, plain: bool) -> None:
-        """Do nothing: a stream accepts every layout."""
-
-    def begin(self, source: Source, recoding: Recoding) -> bool:
-        """Return False: the stream needs a file."""
-        return False
-
-    def write(self, written: Path, names: Sequence[str]) -> None:
-        """Remember the file that passed the gate."""
-        self._written = written
-
-    def check(self, judge: Judge) -> None:
-        """Do nothing: the gate has read the file."""
 
     def publish(
         self, beside: Sequence[tuple[Path, Path]] = (), private: Collection[Path] = (), remark: str = ""

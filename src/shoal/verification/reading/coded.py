@@ -330,12 +330,7 @@ def _read_rows(
     path: PathName, kind: str, sheet: str | None, *, keep_blank: bool, header: bool, step: Step
 ) -> CodedTable:
     """Read a file whose cells are typed, or that is not read as bytes."""
-    if kind in ("arrow", "arrow stream"):
-        raise files.UnreadableError(
-            path,
-            "it is an Arrow (Feather) file, which the verifier does not read. Pass the table as a frame, or write it "
-            "as CSV, Parquet or Excel",
-        )
+    files.refuse_arrow(path, kind)
     if kind == "parquet":
         names, columns = files.parquet_columns(path)
         coded = [_code(_stepped(blocks, step)) for blocks in columns]

@@ -25,6 +25,7 @@ from shoal.errors import FileError, InputError
 from shoal.verification.verdict import Violation
 
 __all__ = [
+    "ARROW",
     "UnreadableError",
     "cell_text",
     "kind_of",
@@ -32,6 +33,7 @@ __all__ = [
     "open_bytes",
     "parquet_columns",
     "parquet_rows",
+    "refuse_arrow",
     "unreadable",
 ]
 
@@ -45,6 +47,7 @@ KINDS = {
     b"ARROW1\0\0": "arrow",
     b"\xff\xff\xff\xff": "arrow stream",
 }
+ARROW = ("arrow", "arrow stream")
 BLOCK_ROWS = 20_000
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
 
@@ -68,6 +71,16 @@ def unreadable(path: PathName, error: Exception) -> FileError:
     """Return the error for a file that cannot be opened or read."""
     reason = getattr(error, "strerror", None) or type(error).__name__
     return FileError(f"{os.fspath(path)}: cannot be read: {reason}.")
+
+
+def refuse_arrow(path: PathName, kind: str) -> None:
+    """Raise an UnreadableError if a file is of an Arrow kind."""
+    if kind in ARROW:
+        raise UnreadableError(
+            path,
+            "it is an Arrow (Feather) file, which the verifier does not read. Pass the table as a frame, or write it "
+            "as CSV, Parquet or Excel",
+        )
 
 
 def kind_of(path: PathName) -> str:

@@ -30,7 +30,7 @@ DELIMITERS = (",", ";", "\t", "|")
 
 def can_read(path: PathName) -> bool:
     """Return whether the verifier has a reader for a file; it has one for everything but Arrow files."""
-    return files.kind_of(path) not in ("arrow", "arrow stream")
+    return files.kind_of(path) not in files.ARROW
 
 
 def chunks(
@@ -50,12 +50,7 @@ def chunks(
         FileError: The file cannot be opened.
     """
     kind = files.kind_of(path)
-    if kind in ("arrow", "arrow stream"):
-        raise files.UnreadableError(
-            path,
-            "it is an Arrow (Feather) file, which the verifier does not read. Pass the table as a frame, or write it "
-            "as CSV, Parquet or Excel",
-        )
+    files.refuse_arrow(path, kind)
     if kind == "parquet":
         yield from files.parquet_rows(path, size)
         return
