@@ -114,7 +114,7 @@ def test_keywords_become_settings() -> None:
 @pytest.mark.parametrize(
     ("keywords", "text"),
     [
-        ({"sensitiv": ["a"]}, "'sensitiv' is not a setting. Did you mean 'sensitive'?"),
+        ({"sensetive_": ["a"]}, "'sensetive_' is not a setting. Did you mean 'sensitive'?"),
         ({"qi": "age"}, "qi='age' is a text. Give a list of column names."),
         ({"qi": 5}, "qi: a int is not a list"),
         ({"grids": ["age"]}, "grids: a list is not a mapping"),

@@ -144,6 +144,7 @@ cdef class Tokenizer:
     cdef readonly int64_t open_quote_line    # a quoted cell that does not end as it should
     cdef readonly int64_t long_line          # a cell longer than most_bytes
     cdef int64_t quote_line
+    cdef Py_ssize_t complete                 # coded rows since the last call of take_rows
     cdef readonly bint ended                 # the last byte is a line feed
 
     def __cinit__(self):
@@ -207,9 +208,7 @@ cdef class Tokenizer:
         cdef list texts, columns = []
         cdef vector[int32_t] codes
         cdef bytes begun
-        if self.width == 0:
-            return []
-        n_complete = self.columns[self.width - 1].codes.size()  # place is below width here: the last cell ends a record
+        n_complete, self.complete = self.complete, 0
         for i in range(self.width):
             texts = distinct_cells(self.columns[i])
             codes = self.columns[i].codes
@@ -354,8 +353,10 @@ cdef class Tokenizer:
             self.ragged += 1
             for i in range(min(self.place, self.width)):
                 self.columns[i].codes.pop_back()
-        elif self.ragged:
-            self.numbers.push_back(self.rows)
+        else:
+            self.complete += 1
+            if self.ragged:
+                self.numbers.push_back(self.rows)
         self.place = 0
 
 
