@@ -74,7 +74,8 @@ def test_k_beyond_the_rows_is_refused(method: Method, sheet: Sheet) -> None:
     """B03."""
     n = sheet.n_rows
     for k in (n + 1, 10**30):
-        text = rf"^k={k} cannot be met: the table has {n} rows\. Use k <= {n}\.$"
+        rows = "1 row" if n == 1 else f"{n} rows"
+        text = rf"^k={k} cannot be met: the table has {rows}\. Use k <= {n}\.$"
         with pytest.raises(InfeasibleError, match=text):
             partition(sheet, k, method)
         with pytest.raises(InfeasibleError, match=text):

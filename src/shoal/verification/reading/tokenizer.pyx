@@ -204,7 +204,7 @@ cdef class Tokenizer:
 
         Cells of a record whose end has not been seen yet are kept for the next call.
         """
-        cdef Py_ssize_t i, n_complete
+        cdef Py_ssize_t i, row, n_complete
         cdef list texts, columns = []
         cdef vector[int32_t] codes
         cdef bytes begun
@@ -212,14 +212,14 @@ cdef class Tokenizer:
         for i in range(self.width):
             texts = distinct_cells(self.columns[i])
             codes = self.columns[i].codes
-            columns.append([texts[code] for code in codes[:n_complete]])
+            columns.append([texts[codes[row]] for row in range(n_complete)])
             del self.columns[i]
             self.columns[i] = new Dictionary()
             if <Py_ssize_t>codes.size() > n_complete:
                 begun = texts[codes[n_complete]]
                 self.columns[i].codes.push_back(self.columns[i].code_of(<const uint8_t*><const char*>begun, len(begun)))
         self.numbers.clear()
-        return [list(row) for row in zip(*columns)]
+        return list(map(list, zip(*columns)))
 
     def row_numbers(self) -> bytearray | None:
         """Return the row number of each coded row as native int64, or None if none is ragged."""
