@@ -82,6 +82,18 @@ def test_rows_taken_on_the_way_are_the_rows_of_the_whole_text() -> None:
             assert [[cell.decode() for cell in row] for row in taken] == full, text
 
 
+def test_many_distinct_cells_are_taken_in_order() -> None:
+    rows = [[str(n), str(n % 700), "x"] for n in range(30_000)]
+    text = "a,b,c\n" + "".join(",".join(row) + "\n" for row in rows)
+    tokenizer, taken = Tokenizer(), []
+    for start in range(0, len(text), 65_537):
+        tokenizer.feed(text[start : start + 65_537].encode())
+        taken += tokenizer.take_rows()
+    tokenizer.finish()
+    taken += tokenizer.take_rows()
+    assert [[cell.decode() for cell in row] for row in taken] == rows
+
+
 @pytest.mark.parametrize(
     ("text", "fault", "line"),
     [
