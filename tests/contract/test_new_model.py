@@ -25,7 +25,7 @@ from shoal.models import MODELS, Basis, Distributions, Groups, KAnonymity, Priva
 from shoal.models.model import ColumnModel, Model
 from shoal.schema import Role, Schema
 from shoal.tables.table import from_frame
-from shoal.verification.model_judges import JUDGES, Evidence
+from shoal.verification.models.judges import JUDGES, Evidence
 from shoal.verification.verdict import Group
 from tests.contract.subjects import every_method
 

@@ -177,7 +177,7 @@ DOCTESTED = [
         "shoal.release.anonymize",
         "shoal.risks.estimate",
         "shoal.methods.registry",
-        "shoal.release.file_layout",
+        "shoal.release.files.layout",
         "shoal.encoding.grid",
     ),
     *(f"shoal.evaluate.{name}" for name in ("comparison.advise", "comparison.compare", "transformer", "assessment")),

@@ -286,7 +286,7 @@ def test_few_suppressed_rows_are_not_counted_in_public() -> None:
     import polars as pl
 
     import shoal as library
-    from shoal.release.publish import manifest_of
+    from shoal.release.files.manifest import manifest_of
 
     made = library.anonymize(pl.DataFrame({"age": [str(20 + i % 9) for i in range(60)]}), qi=["age"], k=5)
     hidden = replace(made, measures=replace(made.measures, suppressed_rows=3))

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TextIO
 
 from shoal.schema import Dialect, Role, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.models import ModelChecks
+from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files, tables
 from shoal.verification.reading.files import UnreadableError, unreadable
 from shoal.verification.reading.tables import PathName, picker
@@ -106,7 +106,7 @@ def gate(
         labels: By column, the values that each label of its hierarchy means.
         bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
-        models: What every group must pass besides k, as plain values (see shoal.verification.models).
+        models: What every group must pass besides k, as plain values (see shoal.verification.models.checks).
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         population: The text of the population table by column name.
 

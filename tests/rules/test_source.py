@@ -29,7 +29,7 @@ FLOORS = (
 METHODS = ("clustering", "mondrian", "shoaling", "full_domain", "research_value")
 VERIFICATION = (
     ("verdict", "cells", "reading"),
-    ("flow", "assignment", "model_judges", "population"),
+    ("matching",),
     ("models",),
     ("recount",),
     ("verifier", "gate", "gate_streamed", "database"),

@@ -14,7 +14,7 @@ from shoal.errors import Note, VerificationError
 from shoal.methods.base import failing_groups
 from shoal.models import PrivacyModel
 from shoal.schema import Schema
-from shoal.verification.models import has_judge
+from shoal.verification.models.checks import has_judge
 
 __all__ = ["check_custom_models", "models_in_words", "specs_to_verify"]
 

@@ -14,8 +14,8 @@ from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.models import PrivacyModel
 from shoal.release.drift import check_columns
+from shoal.release.files.publish import check_report
 from shoal.release.make import anonymize_table, choose_method, make_request, make_run
-from shoal.release.publish import check_report
 from shoal.release.pushdown import anonymize_source, needs_rows
 from shoal.release.release import Release, Request
 from shoal.schema import Schema

@@ -20,9 +20,10 @@ from shoal.errors import Note, UsageError, setting
 from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
-from shoal.release.file_layout import lay_out
+from shoal.release.files.layout import lay_out
+from shoal.release.files.manifest import manifest_path
+from shoal.release.files.publish import write_to
 from shoal.release.gate import Gate, verify_cells
-from shoal.release.publish import manifest_path, write_to
 from shoal.rules import RuleVerdict
 from shoal.schema import Schema
 from shoal.settings.settings import Settings, check_signoff

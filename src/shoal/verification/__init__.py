@@ -9,7 +9,7 @@ codes of its own. Row numbers count the data rows from 1. No text contains a cel
 from shoal.verification.database import check_copy, check_recoded, table_rows
 from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
-from shoal.verification.models import Goal
+from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import CodedTable, read_original
 from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation

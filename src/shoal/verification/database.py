@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.gate_streamed import BAG, Claimed, bag_of, label_violations
-from shoal.verification.models import Goal, ModelChecks
+from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.tables import PathName, chunks
 from shoal.verification.verdict import (

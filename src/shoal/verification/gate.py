@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.models import Goal, ModelChecks
+from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout

@@ -18,7 +18,7 @@ from typing import Unpack
 from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.models import Goal, ModelChecks
+from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
 from shoal.verification.reading.tables import PathName, chunks, picker

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from shoal.schema import Dialect, Schema
 from shoal.verification.cells import Cells
-from shoal.verification.models import ModelChecks
+from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import TEXTUAL, Tally, TextReader
 from shoal.verification.reading.tables import PathName, chunks, picker

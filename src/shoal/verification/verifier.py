@@ -10,9 +10,9 @@ from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
 from shoal.schema import Column, Dialect, Kind, Reading, Role, check_k
-from shoal.verification.assignment import count_unmatched
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.models import ModelChecks
+from shoal.verification.matching.assignment import count_unmatched
+from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading.tables import text_table
 from shoal.verification.verdict import (
     MOST_VIOLATIONS,

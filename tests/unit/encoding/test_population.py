@@ -24,7 +24,7 @@ from shoal.methods.base import failing_groups
 from shoal.models import AverageRisk, DeltaPresence, Groups, KMap
 from shoal.tables.table import from_frame
 from shoal.verification.cells import Cells
-from shoal.verification.population import count_fitting
+from shoal.verification.models.population import count_fitting
 from tests.naive.cover import covers
 from tests.strategies import Sheet, sheets
 

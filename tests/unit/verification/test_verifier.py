@@ -20,8 +20,8 @@ import pytest
 from shoal.errors import FileError, InputError, UsageError, VerificationError
 from shoal.schema import Column, Dialect, Kind, Role, Schema
 from shoal.verification import Verdict, Violation, check, gate, read_original, verify
-from shoal.verification.assignment import count_unmatched
 from shoal.verification.cells import Cells
+from shoal.verification.matching.assignment import count_unmatched
 
 # ---- what a released cell covers
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from shoal.errors import UsageError
-from shoal.verification.assignment import Domain, number_sides, points_inside
 from shoal.verification.cells import Cells
-from shoal.verification.flow import BLOCK, bits_of
+from shoal.verification.matching.assignment import Domain, number_sides, points_inside
+from shoal.verification.matching.flow import BLOCK, bits_of
 from shoal.verification.verdict import Group
 
 __all__ = ["count_fitting"]

@@ -17,8 +17,8 @@ from typing import Any, TypedDict
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.model_judges import JUDGES, Evidence
-from shoal.verification.population import count_fitting
+from shoal.verification.models.judges import JUDGES, Evidence
+from shoal.verification.models.population import count_fitting
 from shoal.verification.verdict import FirstRow, Group, Violation, plural
 
 __all__ = ["Goal", "ModelChecks", "has_judge"]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.flow import BLOCK, Blocks, Flow, bits_of, pack
+from shoal.verification.matching.flow import BLOCK, Blocks, Flow, bits_of, pack
 
 __all__ = ["Domain", "Point", "Side", "count_unmatched", "number_sides", "points_inside"]
 

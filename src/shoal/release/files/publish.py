@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
-from shoal.release.data_dictionary import as_markdown, count_cells, describe_columns
+from shoal.release.files.dictionary import as_markdown, count_cells, describe_columns
+from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
 from shoal.release.gate import Gate
-from shoal.schema import Role
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format, suffix_of
 from shoal.tables.sources.base import Source
@@ -24,7 +23,7 @@ from shoal.tables.watch import Watch
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["check_report", "manifest_path", "write_to"]
+__all__ = ["check_report", "write_to"]
 
 Files = list[tuple[Path, Path]]  # the unfinished and the final path of each file
 
@@ -62,7 +61,7 @@ def _write(
     if release.recoding is not None and target.begin(source, release.recoding):
         watch.check()
         target.check(gate)
-        target.publish(remark=_table_remark(manifest_of(release, target.name, None, signature)))
+        target.publish(remark=table_remark(manifest_of(release, target.name, None, signature)))
         return None
     plain, written = _write_file(release, source, target, watch)
     watch.check()
@@ -73,13 +72,13 @@ def _write(
     content = manifest_of(release, target.name, sha256_of(written), signature)
     watch.check()
     if target.path is None:
-        target.publish(remark=_table_remark(content))
+        target.publish(remark=table_remark(content))
         return None
     pages = _write_report(report, release, verdict, content)
     public = [*_write_dictionary(release, target.path, target, plain), *pages.public]
     content["beside"] = {final.name: sha256_of(unfinished) for unfinished, final in public}
     manifest = target.temporary("manifest.json")
-    _write_text(manifest, _json(content))
+    _write_text(manifest, as_json(content))
     watch.check()
     # The manifest comes last: whoever finds it with the right hashes has the complete release.
     beside = [*public, *pages.private, (manifest, manifest_path(target.path))]
@@ -127,7 +126,8 @@ def _write_report(
     report: ReportTarget | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
 ) -> Pages:
     """Write the report of a release that passed the gate to unfinished files; content: of its manifest."""
-    from shoal.report import Written, as_html, as_json, gather, private_part, public_part
+    from shoal.report import Written, as_html, gather, private_part, public_part
+    from shoal.report import as_json as report_json
 
     if report is None:
         return Pages()
@@ -147,7 +147,7 @@ def _write_report(
         (report.public, public_part(evidence), pages.public),
         (report.private, private_part(evidence), pages.private),
     ):
-        for final, text in zip(finals, (as_html(part), as_json(part)), strict=True):
+        for final, text in zip(finals, (as_html(part), report_json(part)), strict=True):
             unfinished = report.temporary(final.name)
             _write_text(unfinished, text)
             files.append((unfinished, final))
@@ -161,72 +161,11 @@ def _write_dictionary(release: Release, path: Path, target: Target, plain: Path)
     columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
     content = {"file": path.name, "rows": release.measures.rows, "k": k, "columns": columns}
     files = []
-    for suffix, text in ((".json", _json(content)), (".md", as_markdown(path.name, content))):
+    for suffix, text in ((".json", as_json(content)), (".md", as_markdown(path.name, content))):
         unfinished = target.temporary(f"dictionary{suffix}")
         _write_text(unfinished, text)
         files.append((unfinished, dictionary_path(path, suffix)))
     return files
-
-
-def manifest_of(release: Release, name: str, sha256: str | None, signature: str | None) -> dict[str, Any]:
-    """Return what may be published: no count from 1 to k - 1, nothing about the input except its keyed hash.
-
-    Args:
-        release: The release.
-        name: The name of its file or table.
-        sha256: The hash of its file; None if it is not a file.
-        signature: The keyed hash of the input; None if there is no key.
-    """
-    from shoal import __version__
-
-    request, schema, measures = release.request, release.schema, release.measures.as_dict()
-    suppressed = measures.pop("suppressed_rows")
-    if 0 < suppressed < request.k:
-        suppressed = "<k"
-        measures = {name: measures[name] for name in ("rows", "groups", "smallest_group", "c_avg")}
-    content: dict[str, Any] = {
-        "shoal": __version__,
-        "file": name,
-        "sha256": sha256,
-        "k": request.k,
-        "models": list(request.models),
-        "suppression_limit": float(request.suppression_limit),
-        "method": request.method,
-        "options": dict(request.options),
-        "seed": request.seed,
-        "weights": {name: float(weight) for name, weight in request.weights.items()},
-        "rules": [verdict.rule for verdict in release.rules],
-        "cells": request.cells,
-        "snap": request.snap,
-        "accepted_unique_columns": list(request.accept_unique),
-        "counts": "persons" if schema.names(Role.PERSON) else "rows, one taken for one person",
-        "columns": [
-            {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
-            for c in schema.released
-        ],
-        "suppressed_rows": suppressed,
-        "measures": measures,
-    }
-    return content | ({} if signature is None else {"input_hmac_sha256": signature})
-
-
-def _table_remark(content: dict[str, Any]) -> str:
-    """Return the manifest of a release that is a table: without a file, there is no hash of one."""
-    return _json({"table" if name == "file" else name: fact for name, fact in content.items() if name != "sha256"})
-
-
-def dictionary_path(path: Path, suffix: str) -> Path:
-    """Return the path of the data dictionary of a release, as .json or as .md."""
-    return path.with_name(f"{path.name}.dictionary{suffix}")
-
-
-def manifest_path(path: Path) -> Path:
-    """Return the path of the manifest of a release."""
-    return path.with_name(path.name + ".manifest.json")
-
-
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -1,0 +1,1 @@
+"""The files of a release: their layout, the manifest, the data dictionary, and publishing them together."""

@@ -1,0 +1,1 @@
+"""Whether every group of a release passes its privacy models."""
