@@ -12,7 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import FileError, InputError, InternalError, Note, UsageError, file_path, join_problems, setting
+from shoal.errors import (
+    FileError,
+    InputError,
+    InternalError,
+    Note,
+    UsageError,
+    counted,
+    file_path,
+    join_problems,
+    setting,
+)
 from shoal.schema import Dialect
 from shoal.tables.dialect import detect, numbered_names
 from shoal.tables.table import Stamp, Table, check_header, check_names
@@ -320,10 +330,14 @@ def _refuse_malformed(scan: list[int], dialect: Dialect, path: Path) -> None:
             f"{path}, line {scan[csv_scan.LONE_CR]}: a carriage return without a line feed. End lines with LF or CRLF."
         )
     if scan[csv_scan.RAGGED]:
+        cells, rows = (
+            counted(int(scan[csv_scan.RAGGED_FIELDS]), "cell"),
+            counted(int(scan[csv_scan.RAGGED]), "such row"),
+        )
         problems.append(
-            f"{path}, line {scan[csv_scan.RAGGED_LINE]}: {scan[csv_scan.RAGGED_FIELDS]} cells, but the first line "
-            f"has {scan[csv_scan.FIELDS]} ({scan[csv_scan.RAGGED]} such rows). Correct the rows, or name "
-            f"another delimiter than {dialect.delimiter!r} with {setting('delimiter')}."
+            f"{path}, line {scan[csv_scan.RAGGED_LINE]}: {cells}, but the first line has {scan[csv_scan.FIELDS]} "
+            f"({rows}). Correct the rows, or name another delimiter than {dialect.delimiter!r} with "
+            f"{setting('delimiter')}."
         )
     if problems:
         raise InputError(join_problems(problems))

@@ -26,7 +26,7 @@ def refuse(problem: LatticeProblem) -> InfeasibleError:
     )
     wider = _unbounded(problem)
     nearest = find_best(wider, _excess(problem, wider)) if wider.shape != problem.shape else None
-    cures = [f"a suppression limit of {share}"] if judged.kept_rows else []
+    cures = [f"a suppression limit of {share}"] if judged.released_rows else []
     if nearest is not None:
         raised = {
             ladder.name: level
