@@ -69,7 +69,7 @@ def _unbounded(problem: LatticeProblem) -> LatticeProblem:
     attributes = [ladder.attribute for ladder in problem.ladders]
     rungs = ladders(attributes, {ladder.name: ladder.first for ladder in problem.ladders})
     bottom = problem.sets.at((0,) * len(rungs))
-    return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_last={})
+    return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_vectors={})
 
 
 def _excess(problem: LatticeProblem, wider: LatticeProblem) -> ByLevels:
