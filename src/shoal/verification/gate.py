@@ -156,7 +156,7 @@ def _witness_violations(witness: NDArray[np.int64], n_source: int, n_rows: int, 
         text = f"{plural(len(invalid), 'reference')} to a row that does not exist"
         violations.append(Violation("source rows", text, int(invalid[0]) + 1))
     valid = witness[(witness >= 0) & (witness < n_source)]
-    n_distinct = np.count_nonzero(np.bincount(valid, minlength=1)) + len(np.unique(witness[invalid]))
+    n_distinct = int(np.count_nonzero(np.bincount(valid, minlength=1))) + len(np.unique(witness[invalid]))
     if n_repeated := len(witness) - n_distinct:
         violations.append(
             Violation("source rows", f"{plural(n_repeated, 'reference')} to a row that is already in use")
@@ -236,8 +236,9 @@ def _distinct(keys: NDArray[np.int64], span: int) -> NDArray[np.int64]:
     """Return the distinct keys, all below a span, in ascending order."""
     if span <= DENSE_KEYS + len(keys):
         return np.flatnonzero(np.bincount(keys))
-    keys = np.sort(keys)
-    return keys[np.diff(keys, prepend=-1) != 0]
+    ordered = np.sort(keys)
+    begins: NDArray[np.bool_] = np.diff(ordered, prepend=-1) != 0
+    return ordered[begins]
 
 
 def _codes_by_text(column: CodedColumn) -> NDArray[np.int64]:
