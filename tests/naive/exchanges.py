@@ -43,6 +43,7 @@ def nearest(block: Block, groups: Sequence[int], width: int) -> list[list[int]]:
     near: list[list[int]] = []
     for e in every:
         others = [other for other in every if other != e] if costly[groups[e]] else []
+        others = [other for other in others if not block.people or block.people[other] != block.people[e]]
         near.append(sorted(others, key=lambda other: (block.price([e, other]), other))[:width])
     return near
 
@@ -72,6 +73,11 @@ class School:
     def size(self, entries: Sequence[int]) -> int:
         return sum(self.rows[e] for e in entries)
 
+    def passes(self, entries: Sequence[int]) -> bool:
+        if self.block.people:
+            return self.block.passes([self.picks[e] for e in entries])
+        return self.size(entries) >= self.block.k
+
     def cost(self, g: int) -> int:
         return self.size(self.members[g]) * self.price(self.members[g])
 
@@ -81,16 +87,22 @@ class School:
     def cost_with(self, g: int, e: int) -> int:
         return self.size([*self.members[g], e]) * self.price([*self.members[g], e])
 
-    def without(self, e: int, rows: int) -> tuple[int, int]:
-        """Return rows and cost of a group after a number of rows of entry `e` have left."""
+    def without(self, e: int, rows: int) -> tuple[bool, int]:
+        """Return whether a group passes after a number of rows of entry `e` have left, and what it costs then."""
         members = self.members[self.group[e]]
         stays = members if rows < self.rows[e] else [other for other in members if other != e]
         left = self.size(members) - rows
-        return left, left * self.price(stays)
+        return (self.passes(stays) if self.block.people else left >= self.block.k), left * self.price(stays)
 
     def share(self, have: int, lender: int) -> int:
-        """Return how many rows of the lender are needed: at least one, at most all."""
-        return min(max(self.block.k - have, 1), self.rows[lender])
+        """Return how many rows of the lender are needed: at least one, at most all; one if people count."""
+        return min(1 if self.block.people else max(self.block.k - have, 1), self.rows[lender])
+
+    def passes_with(self, entries: Sequence[int], lender: int, lent: int) -> bool:
+        """Return whether entries pass together with some rows of a lender."""
+        if self.block.people:
+            return self.passes([*entries, lender])
+        return self.size(entries) + lent >= self.block.k
 
     # --- entries that come and go ---
 
@@ -137,8 +149,8 @@ class School:
         b = self.group[other]
         bound = self.stream.threshold(temperature)
         limit = self.cost(a) + self.cost(b) + bound
-        left, left_cost = self.without(e, self.rows[e])
-        if left < self.block.k:
+        left_passes, left_cost = self.without(e, self.rows[e])
+        if not left_passes:
             if (low & 255) * DISSOLVE_RATE * len(self.members[a]) < 256:
                 self.give_up(a, bound)
             elif self.price(self.members[b]) > 0 and low >> 8 & 3:
@@ -153,14 +165,13 @@ class School:
 
     def found_group(self, e: int, other: int, limit: float) -> bool:
         """Let `e` start a new group, alone or with rows that the group of the other entry can spare."""
-        k = self.block.k
-        if self.rows[e] >= k:
+        if self.passes([e]):
             self.take_out(e)
             self.put_in(self.new_group(), e)
             return True
         lent = self.share(self.rows[e], other)
-        rest, rest_cost = self.without(other, lent)
-        if self.rows[e] + lent < k or rest < k:
+        rest_passes, rest_cost = self.without(other, lent)
+        if not self.passes_with([e], other, lent) or not rest_passes:
             return False
         cost = (self.rows[e] + lent) * self.price([e, other]) + self.without(e, self.rows[e])[1] + rest_cost
         if cost > limit:
@@ -192,7 +203,7 @@ class School:
 
     def move_and_refill(self, e: int, b: int, limit: int) -> None:
         """Move `e` to group `b`, and replace it by rows that another nearby group can spare."""
-        a, k = self.group[e], self.block.k
+        a = self.group[e]
         if len(self.members[a]) < 2:
             return
         f = self.members[a][self.stream.draw_below(len(self.members[a]))]
@@ -202,8 +213,8 @@ class School:
         filler = near[at]
         stays = [member for member in self.members[a] if member != e]
         lent = self.share(self.size(stays), filler)
-        rest, rest_cost = self.without(filler, lent)
-        if self.size(stays) + lent < k or rest < k:
+        rest_passes, rest_cost = self.without(filler, lent)
+        if not self.passes_with(stays, filler, lent) or not rest_passes:
             return
         cost = self.cost_with(b, e) + (self.size(stays) + lent) * self.price([*stays, filler]) + rest_cost
         if cost > limit + self.cost(self.group[filler]):
@@ -222,7 +233,7 @@ class School:
             partner = self.members[b][(start + i) % size]
             left = [member for member in self.members[a] if member != e] + [partner]
             right = [member for member in self.members[b] if member != partner] + [e]
-            if min(self.size(left), self.size(right)) < self.block.k:
+            if not self.passes(left) or not self.passes(right):
                 continue
             cost = self.size(left) * self.price(left) + self.size(right) * self.price(right)
             if cost < limit or (cost == limit and best < 0):

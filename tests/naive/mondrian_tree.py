@@ -2,7 +2,8 @@
 
 A hierarchy is cut into all children of the group's lowest common node at once, each with k rows. Relaxed, the children
 with fewer rows stay together; where they are fewer than k in all they borrow the first rows of the largest child, if
-it keeps k. With people, every part must have rows of k of them.
+it keeps k. With people, every part must have rows of k of them, and an attribute is also cut at its other places before
+the next attribute is tried.
 """
 
 from __future__ import annotations
@@ -44,9 +45,12 @@ def cut(
         columns = [{i: rows[i][a] for i in group} for a in range(len(attributes))]
         widths = [width(attribute, list(columns[a].values())) for a, attribute in enumerate(attributes)]
         for a in sorted((a for a in range(len(attributes)) if widths[a] > 0), key=lambda a: -widths[a]):
-            parts = allowable(attributes[a], columns[a], k, relaxed)
-            if parts and all(len({who[i] for i in part}) >= k for part in parts):
-                return [leaf for part in parts for leaf in descend(part)]
+            places = [allowable(attributes[a], columns[a], k, relaxed)]
+            if people is not None:
+                places += other_places(attributes[a], columns[a])
+            for parts in places:
+                if parts and all(len({who[i] for i in part}) >= k for part in parts):
+                    return [leaf for part in parts for leaf in descend(part)]
         return [group]
 
     return descend(list(range(len(rows))))
@@ -59,6 +63,14 @@ def width(attribute: Attribute, codes: list[int]) -> Fraction:
     node = attribute.node(codes[0], level)
     below = sum(attribute.node(code, level) == node for code in range(len(attribute.paths)))
     return Fraction(below, len(attribute.paths)) if level else Fraction(0)
+
+
+def other_places(attribute: Attribute, column: dict[int, int]) -> list[list[list[int]]]:
+    """Return the parts of each further cut of an attribute, in the order of trying; a hierarchy has none."""
+    if isinstance(attribute, Tree):
+        return []
+    choices = range(1, mondrian.N_CHOICES)
+    return [list(halves) for choice in choices for halves in mondrian._other(attribute, column, choice)]
 
 
 def allowable(attribute: Attribute, column: dict[int, int], k: int, relaxed: bool) -> list[list[int]]:

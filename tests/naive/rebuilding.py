@@ -32,7 +32,8 @@ def nearest_groups(state: Sequence[Sequence[int]], near: Sequence[Sequence[int]]
 def grow_again(block: Block, state: list[list[int]], chosen: Sequence[int]) -> list[list[int]]:
     """Grow new groups of the members of the chosen groups; they reuse the numbers of these, then take new ones."""
     entries = sorted(e for g in chosen for e in state[g])
-    pool = Block([block.codes[e] for e in entries], [block.rows[e] for e in entries], block.attributes, block.k)
+    people = [block.people[e] for e in entries] if block.people else ()
+    pool = Block([block.codes[e] for e in entries], [block.rows[e] for e in entries], block.attributes, block.k, people)
     grown = [[entries[i] for i in group] for group in agglomerate(pool)]
     before = sum(block.cost(state[g]) for g in chosen)
     if not all(block.passes(group) for group in grown) or sum(block.cost(group) for group in grown) >= before:

@@ -41,12 +41,13 @@ class Sides:
 
 @dataclass(frozen=True)
 class Block:
-    """`rows` of each entry; `k` is the minimum size of a group."""
+    """`rows` of each entry; `k` is the minimum size of a group; `people` is the person of each entry if they count."""
 
     codes: Sequence[Sequence[int]]
     rows: Sequence[int]
     attributes: Sequence[Number | Category | Leaves | Sides]
     k: int
+    people: Sequence[int] = ()
 
     def price(self, entries: Sequence[int]) -> int:
         """Return the price of a row of a group of these entries."""
@@ -71,7 +72,11 @@ class Block:
         return self.size(entries) * self.price(entries)
 
     def passes(self, entries: Sequence[int]) -> bool:
-        return self.size(entries) >= self.k
+        return (len(self.persons(entries)) if self.people else self.size(entries)) >= self.k
+
+    def persons(self, entries: Sequence[int]) -> set[int]:
+        """Return the people of these entries; none if rows count."""
+        return {self.people[e] for e in entries} if self.people else set()
 
     def added(self, entries: Sequence[int], e: int) -> int:
         """Return the cost that the entry adds to a group."""
@@ -91,6 +96,9 @@ def agglomerate(block: Block) -> list[list[int]]:
     clusters = {e: [e] for e in every if not block.passes([e])}
     while len(clusters) > 1:
         pairs = [(i, j) for i in clusters for j in clusters if i < j]
+        pairs = [(i, j) for i, j in pairs if not block.persons(clusters[i]) & block.persons(clusters[j])]
+        if not pairs:
+            break
         i, j = min(pairs, key=lambda pair: (key(block, clusters[pair[0]], clusters[pair[1]]), pair))
         merged = clusters[i] + clusters.pop(j)
         clusters[i] = merged
@@ -101,7 +109,8 @@ def agglomerate(block: Block) -> list[list[int]]:
             clusters |= {e: [e] for e in back}
     for rest in clusters.values():
         if not groups:
-            return [rest]
+            groups.append(list(rest))
+            continue
         for e in rest:
             cheapest = min(range(len(groups)), key=lambda g: (block.added(groups[g], e), g))
             groups[cheapest].append(e)

@@ -1,4 +1,4 @@
-"""Example tables: the built-in patients table, and access to the public Adult census table."""
+"""Example tables: the built-in tables of patients and visits, and access to the public Adult census table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.errors import FileError, InputError, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["adult", "patients", "patients_path"]
+__all__ = ["adult", "patients", "patients_path", "visits", "visits_path"]
 
 ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 # Hashes of the files as the archive serves them. A file in the user's own folder need not match: copies without the
@@ -69,6 +69,30 @@ def patients() -> pl.DataFrame:
     import polars as pl
 
     return pl.read_csv(patients_path(), infer_schema=False)
+
+
+def visits_path() -> Path:
+    """Return the path of the CSV file of the built-in visits table.
+
+    >>> visits_path().name
+    'visits.csv'
+    """
+    return Path(__file__).with_name("visits.csv")
+
+
+def visits() -> pl.DataFrame:
+    """Return the built-in visits table: 12,000 visits of 4,000 invented patients to a hospital.
+
+    A `patient_id` occurs once for each visit. Birth date, sex, nationality and education are the same at all visits of
+    a patient, and so is the zip code unless the patient moved; ward, date, diagnosis and cost differ. Every column is
+    text as in the file; an empty cell is null.
+
+    >>> visits()["patient_id"].n_unique()
+    4000
+    """
+    import polars as pl
+
+    return pl.read_csv(visits_path(), infer_schema=False)
 
 
 def adult(

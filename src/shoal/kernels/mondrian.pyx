@@ -14,6 +14,9 @@ ctypedef pair[int64_t, int64_t] Weighted
 # Sixteenths of the rows at which numbers and dates are cut in turn if the first cut is refused.
 cdef int[15] SIXTEENTHS = [8, 4, 12, 6, 10, 2, 14, 7, 9, 5, 11, 3, 13, 1, 15]
 
+cdef enum:
+    N_PLACES = 15   # further places to cut an attribute at
+
 cdef enum Form:
     CATEGORY = 0
     ORDERED = 1
@@ -188,11 +191,11 @@ cdef class Cuts:
         cdef Py_ssize_t i
         cdef int64_t total, left = 0
         cdef int32_t pivot = -1
-        if self.forms[attribute] == TREE or self.people.shape[0] > 0:
+        if self.forms[attribute] == TREE:
             return False
         total = self.tally(attribute, 0, order, segment, scratch)
         if self.forms[attribute] == ORDERED:
-            if choice > 15:
+            if choice > N_PLACES:
                 return False
             cpp_sort(scratch.present.begin(), scratch.present.end())
             for i in range(<Py_ssize_t>scratch.present.size()):
@@ -203,7 +206,7 @@ cdef class Cuts:
             if left < k or total - left < k:
                 return False
             self.divide(attribute, pivot, 0, order, segment, scratch)
-            return True
+            return self.keeps_people(k, order, segment, scratch)
         if choice > <int32_t>scratch.present.size():
             return False
         sort_by_rows(scratch.present)
@@ -213,7 +216,7 @@ cdef class Cuts:
         for i in range(<Py_ssize_t>scratch.present.size()):
             scratch.part[scratch.present[i].second] = i != choice - 1
         self.sort_parts(attribute, 0, 2, order, segment, scratch)
-        return True
+        return self.keeps_people(k, order, segment, scratch)
 
     cdef void measure_widths(self, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
         """Measure the width of each attribute in a segment; skip attributes with a single value."""
@@ -274,18 +277,32 @@ cdef class Cuts:
 
     cdef cbool cut(self, int32_t attribute, int64_t k, bint relaxed, int32_t[::1] order, Segment segment,
                    Scratch& scratch) noexcept nogil:
-        """Cut a segment along an attribute if that is allowable; the parts end at scratch.ends."""
+        """Cut a segment along an attribute if that is allowable; the parts end at scratch.ends.
+
+        If people are counted, a cut that leaves too few of them is followed by the other places of the attribute.
+        """
         cdef cbool found
+        cdef int32_t choice
         if self.forms[attribute] == ORDERED:
             found = self.cut_ordered(attribute, k, relaxed, order, segment, scratch)
         elif self.forms[attribute] == TREE:
             found = self.cut_tree(attribute, k, relaxed, order, segment, scratch)
         else:
             found = self.cut_values(attribute, k, relaxed, order, segment, scratch)
-        if found and self.people.shape[0] > 0 and not self.has_people(k, order, segment, scratch):
-            cpp_sort(&order[segment.start], &order[segment.start] + (segment.stop - segment.start))  # restore the order
-            return False
-        return found
+        if found and self.keeps_people(k, order, segment, scratch):
+            return True
+        if self.people.shape[0] > 0:
+            for choice in range(1, N_PLACES + 1):
+                if self.cut_alternatively(attribute, choice, k, order, segment, scratch):
+                    return True
+        return False
+
+    cdef cbool keeps_people(self, int64_t k, int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
+        """Say whether a cut leaves k people in every part, if people are counted; undo it if it does not."""
+        if self.people.shape[0] == 0 or self.has_people(k, order, segment, scratch):
+            return True
+        cpp_sort(&order[segment.start], &order[segment.start] + (segment.stop - segment.start))  # restore the order
+        return False
 
     cdef cbool has_people(self, int64_t k, const int32_t[::1] order, Segment segment, Scratch& scratch) noexcept nogil:
         """Say whether every part has rows of at least k people."""

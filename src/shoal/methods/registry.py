@@ -13,11 +13,9 @@ from shoal.models import Basis
 if TYPE_CHECKING:
     from shoal.methods.base import Method
 
-__all__ = ["COUNTS_PEOPLE", "DEFAULT", "HONOURS_ALL", "METHODS", "Info", "info_of", "infos", "named"]
+__all__ = ["DEFAULT", "METHODS", "Info", "info_of", "infos", "named"]
 
 DEFAULT = "shoaling"
-COUNTS_PEOPLE = "mondrian"  # the default if a person may have several rows
-HONOURS_ALL = "mondrian"  # the default if shoaling cannot honour a model
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ METHODS = (
         "grows groups of the nearest rows, then moves and swaps rows while that reduces the loss",
         "shoal's own",
         "shoal.methods.shoaling.search:Shoaling",
-        honours=frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM}),
+        honours=frozenset(Basis),
         takes=frozenset({"rules", "bans", "weights"}),
     ),
     Info(

@@ -136,7 +136,7 @@ class Job:
             data,
             settings,
             request,
-            method or choose_method(settings, all_models),
+            method or choose_method(settings),
             all_models,
             run or make_run(settings, threads=os.cpu_count() or 1),
             settings.rules(),

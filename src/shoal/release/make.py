@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass, replace
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.methods.base import Method, Run, check_rows_left, check_run
-from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
+from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.profile.rare_values import check_rare
@@ -72,14 +72,10 @@ def _share(limit: float | str | None) -> Fraction:
         raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
 
 
-def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
-    """Return the method that the settings name, or a default method that supports people and the models."""
+def choose_method(settings: Settings) -> Method:
+    """Return the method that the settings name, or the default, which honours every model and counts people."""
     options = dict(settings.options) | ({"effort": settings.effort} if settings.effort else {})
-    default = COUNTS_PEOPLE if settings.person else DEFAULT
-    honoured = next(info for info in methods.infos() if info.name == default).honours
-    if not all(model.basis in honoured for model in models):
-        default = HONOURS_ALL
-    return methods.named(settings.method or default, **options)
+    return methods.named(settings.method or DEFAULT, **options)
 
 
 def anonymize_table(

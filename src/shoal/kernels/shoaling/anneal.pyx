@@ -44,14 +44,15 @@ def anneal(
     n = block.n
     with nogil:
         load_groups(block, labels, n_groups, groups)
-        before = total_cost(groups)
+        before = total_cost(block, groups)
         for g in range(n_groups):
             if groups.price[g] > 0:
                 costly_rows += groups.summary[g].rows
         number_entries(block, origin)
-        if n_groups > 1 and before > 0:
+        if n_groups > 1 and costly_rows > 0:
             find_near(block, groups, near, N_NEAR)
-            temperature = heat * sqrt(<double>block.requirement.rows) * (<double>before / <double>costly_rows)
+            temperature = heat * sqrt(<double>block.requirement.rows)
+            temperature *= <double>(before - n_groups * block.charge) / <double>costly_rows
             n_steps = proposals * block.n // N_STAGES
             for stage in range(N_STAGES):
                 if stage * 100 >= N_STAGES * 85:
@@ -59,17 +60,19 @@ def anneal(
                 for step in range(n_steps):
                     propose(block, groups, near, origin, vacant, <int32_t>entries.shape[0], temperature, &seed)
                 temperature *= 0.935
-        after = total_cost(groups)
+        after = total_cost(block, groups)
         if after < before:
             write_entries(block, groups, origin, entries, rows, labels)
     return block.n if after < before else n
 
 
-cdef int64_t total_cost(const Groups& groups) noexcept nogil:
+cdef int64_t total_cost(const Block& block, const Groups& groups) noexcept nogil:
     cdef int64_t cost = 0
     cdef int32_t g
     for g in range(<int32_t>groups.price.size()):
         cost += cost_of(groups, g)
+        if not groups.members[g].empty():
+            cost += block.charge
     return cost
 
 
@@ -132,7 +135,9 @@ cdef bint start_new_group(
     cdef int32_t a = groups.group[e], b = groups.group[other], part = other
     cdef int64_t cost
     cdef Summary lent = rows_to_borrow(block.requirement, block.entries[e], block.entries[other]), rest
-    if pair_passes(block, groups, e, block.entries[e], -1, no_rows()):
+    if block.charge > 0:
+        bound -= <double>block.charge
+    elif pair_passes(block, groups, e, block.entries[e], -1, no_rows()):
         remove_entry(block, groups, e)
         add_entry(block, groups, new_group(block, groups, vacant), e)
         return True
@@ -175,7 +180,7 @@ cdef void dissolve_group(
 ) noexcept nogil:
     """Move the members of a group one by one into neighbouring groups if the bound allows the cost."""
     cdef vector[int32_t] members = groups.members[g]
-    cdef double limit = <double>cost_of(groups, g) + bound
+    cdef double limit = <double>cost_of(groups, g) + <double>block.charge + bound
     cdef int64_t added, least, total = 0
     cdef int32_t j, b, best, e
     cdef size_t i, placed = 0

@@ -20,9 +20,12 @@ cdef extern from *:
     struct Block {
         int32_t n = 0, q = 0;
         Requirement requirement;
+        int64_t charge = 0;             // what a group costs beside its rows, to have fewer groups
         std::vector<int32_t> codes;     // n x q
         std::vector<Summary> entries;   // n
         std::vector<int32_t> classes;   // n: class of the rows of an entry, for the models
+        int32_t n_people = 0;           // 0 if rows are counted
+        std::vector<int32_t> person;    // n: person of the rows of an entry, numbered within the block; empty if rows count
         std::vector<uint8_t> kinds;     // q: SET, RANGE, TREE or RULE
         std::vector<int32_t> unit;      // q: set: price of a value; range or tree: price of the full domain
         std::vector<int32_t> base;      // q + 1: first local code of each attribute, and the end
@@ -36,9 +39,12 @@ cdef extern from *:
         int32_t n
         int32_t q
         Requirement requirement
+        int64_t charge
         vector[int32_t] codes
         vector[Summary] entries
         vector[int32_t] classes
+        int32_t n_people
+        vector[int32_t] person
         vector[uint8_t] kinds
         vector[int32_t] unit
         vector[int32_t] base
@@ -82,6 +88,7 @@ cdef inline int load_block(object work, Block& block) except -1:
     cdef const int32_t[:, ::1] codes = work.codes           # IN  codes of each entry, dearest attribute first
     cdef const int64_t[::1] rows = work.rows                # IN  rows of each entry
     cdef const int32_t[::1] classes = work.classes          # IN  class of each entry; models cannot tell its rows apart
+    cdef const int32_t[::1] people = work.people            # IN  person of each entry; empty if rows are counted
     cdef const int32_t[::1] places = work.prices.places     # IN  range: position of each code; tree: price with the next
     cdef const int64_t[::1] offsets = work.prices.offsets   # IN  start of each attribute in `places`, and the end
     cdef const uint8_t[::1] kinds = work.prices.kinds       # IN  kind of each attribute: SET, RANGE, TREE or RULE
@@ -89,11 +96,13 @@ cdef inline int load_block(object work, Block& block) except -1:
     cdef const int32_t[:, ::1] positions = work.positions   # IN  places of each class in the tally of a group
     cdef const double[:, ::1] terms = work.terms            # IN  terms of the models
     cdef const double[:, ::1] facts = work.facts            # IN  two numbers for each place of the tally
-    cdef int64_t k = work.k                                 # IN  minimum rows of a group
+    cdef int64_t k = work.k                                 # IN  minimum size of a group
+    cdef int64_t charge = work.charge                       # IN  cost of a group beside its rows
     cdef Py_ssize_t i, a, n = rows.shape[0]
     cdef vector[int32_t] column, columns
     cdef Summary summary
     with nogil:
+        block.charge = charge
         load_requirement(k, positions, terms, facts, block.requirement)
         start_block(block, <int32_t>n)
         for i in range(n):
@@ -101,6 +110,10 @@ cdef inline int load_block(object work, Block& block) except -1:
             block.entries.push_back(summary)
             block.classes.push_back(classes[i])
         column.resize(n)
+        if people.shape[0] > 0:
+            for i in range(n):
+                column[i] = people[i]
+            add_people(block, column)
         for a in range(codes.shape[1]):
             for i in range(n):
                 column[i] = codes[i, a]
@@ -114,12 +127,26 @@ cdef inline void start_block(Block& block, int32_t n) noexcept nogil:
     block.q = 0
     block.entries.clear()
     block.classes.clear()
+    block.n_people = 0
+    block.person.clear()
     block.kinds.clear()
     block.unit.clear()
     block.place.clear()
     block.climb_base.clear()
     block.climbs.clear()
     block.base.assign(1, 0)
+
+
+cdef inline void add_people(Block& block, vector[int32_t]& people) noexcept nogil:
+    """Number the persons of the entries locally, in the same order; sizes count people from here on."""
+    cdef vector[int32_t] known = people
+    cdef size_t i
+    cpp_sort(known.begin(), known.end())
+    known.erase(cpp_unique(known.begin(), known.end()), known.end())
+    block.n_people = <int32_t>known.size()
+    block.requirement.by_person = True
+    for i in range(people.size()):
+        block.person.push_back(<int32_t>(lower_bound(known.begin(), known.end(), people[i]) - known.begin()))
 
 
 cdef inline void add_attribute(

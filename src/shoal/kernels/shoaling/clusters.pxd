@@ -24,6 +24,7 @@ cdef extern from *:
         Layout layout;
         std::vector<uint64_t> words;
         std::vector<Summary> summary;
+        std::vector<std::vector<int32_t>> people;   // of each slot, ascending; empty if rows are counted
         std::vector<int64_t> tally;             // slots x places of the tally
         std::vector<int32_t> price, version;
         std::vector<int32_t> alive, spot;       // slots in use; index of a slot in `alive`, or -1
@@ -44,6 +45,7 @@ cdef extern from *:
         Layout layout
         vector[uint64_t] words
         vector[Summary] summary
+        vector[vector[int32_t]] people
         vector[int64_t] tally
         vector[int32_t] price
         vector[int32_t] version
@@ -126,6 +128,7 @@ cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept
     clusters.near.resize(block.n)
     clusters.members.resize(block.n)
     clusters.summary.resize(block.n)
+    clusters.people.resize(block.n)
     clusters.tally.assign(<size_t>block.n * block.requirement.n_tallies, 0)
     for e in range(block.n):
         make_single(block, clusters, e)
@@ -148,6 +151,8 @@ cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) 
             words[w + (c >> 6)] |= <uint64_t>1 << (c & 63)
     clusters.price[e] = 0
     clusters.summary[e] = block.entries[e]
+    if block.n_people > 0:
+        clusters.people[e].assign(1, block.person[e])
     for w in range(block.requirement.n_tallies):
         clusters.tally[<Py_ssize_t>e * block.requirement.n_tallies + w] = 0
     add_to_tally(block.requirement, tally_of(block, clusters, e), block.classes[e], block.entries[e].rows)
@@ -161,7 +166,10 @@ cdef inline int64_t* tally_of(const Block& block, Clusters& clusters, int32_t sl
 
 
 cdef inline bint cluster_passes(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
-    return passes(block.requirement, clusters.summary[slot], tally_of(block, clusters, slot))
+    cdef int64_t size = clusters.summary[slot].rows
+    if block.n_people > 0:
+        size = <int64_t>clusters.people[slot].size()
+    return passes(block.requirement, size, clusters.summary[slot], tally_of(block, clusters, slot))
 
 
 cdef inline void activate(Clusters& clusters, int32_t slot) noexcept nogil:
@@ -193,6 +201,19 @@ cdef inline void keep_near(vector[Candidate]& near, double key, int32_t slot, in
     near[i] = candidate
 
 
+cdef inline bint shares_person(const Clusters& clusters, int32_t slot, int32_t other) noexcept nogil:
+    """Say whether two clusters have rows of one person; never if rows are counted."""
+    cdef size_t i = 0, j = 0, n = clusters.people[slot].size(), m = clusters.people[other].size()
+    while i < n and j < m:
+        if clusters.people[slot][i] == clusters.people[other][j]:
+            return True
+        if clusters.people[slot][i] < clusters.people[other][j]:
+            i += 1
+        else:
+            j += 1
+    return False
+
+
 cdef inline void first_scans(const Block& block, Clusters& clusters) noexcept nogil:
     """Find the nearest neighbours of every single entry: plain loops that compilers vectorise."""
     cdef int32_t i, slot
@@ -208,7 +229,7 @@ cdef inline void pick_singles(Clusters& clusters, int32_t e) noexcept nogil:
     cdef vector[Candidate]* near = &clusters.near[e]
     for i in range(<int32_t>clusters.alive.size()):
         j = clusters.alive[i]
-        if clusters.distance[j] < worst and j != e:
+        if clusters.distance[j] < worst and j != e and not shares_person(clusters, e, j):
             keep_near(near[0], clusters.distance[j], j, clusters.version[j])
             if near.size() == N_CANDIDATES:
                 worst = near.front().key
@@ -235,7 +256,7 @@ cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noex
             continue
         mean = <double>(cost + summary[j].rows * prices[j]) / <double>(rows + summary[j].rows)
         key = price - mean
-        if key < worst or (key == worst and j < near.front().slot):
+        if (key < worst or (key == worst and j < near.front().slot)) and not shares_person(clusters, slot, j):
             keep_near(near[0], key, j, clusters.version[j])
             if near.size() == N_CANDIDATES:
                 worst = near.front().key
@@ -279,12 +300,29 @@ cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, 
     clusters.summary[slot] = plus(clusters.summary[slot], clusters.summary[other])
     for i in range(block.requirement.n_tallies):
         tally_of(block, clusters, slot)[i] += tally_of(block, clusters, other)[i]
+    if block.n_people > 0:
+        unite_people(clusters.people[slot], clusters.people[other])
     clusters.members[slot].insert(
         clusters.members[slot].end(), clusters.members[other].begin(), clusters.members[other].end()
     )
     clusters.version[slot] += 1
     deactivate(clusters, other)
     return slot
+
+
+cdef inline void unite_people(vector[int32_t]& people, const vector[int32_t]& others) noexcept nogil:
+    """Add the people of another cluster; both lists ascend."""
+    cdef vector[int32_t] both
+    cdef size_t i = 0, j = 0
+    while i < people.size() or j < others.size():
+        if j == others.size() or (i < people.size() and people[i] < others[j]):
+            both.push_back(people[i])
+            i += 1
+        else:
+            i += i < people.size() and people[i] == others[j]
+            both.push_back(others[j])
+            j += 1
+    people.swap(both)
 
 
 cdef inline void close_cluster(

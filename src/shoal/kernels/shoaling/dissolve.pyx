@@ -43,7 +43,7 @@ def dissolve(
 cdef bint dissolve_group(const Block& block, Groups& groups, int32_t g) noexcept nogil:
     """Empty the group if its members cost less in other groups."""
     cdef vector[int32_t] members = groups.members[g]
-    cdef int64_t cost = cost_of(groups, g), added = 0, least
+    cdef int64_t cost = cost_of(groups, g) + block.charge, added = 0, least
     cdef int32_t best
     cdef size_t i, placed = 0
     for i in range(members.size()):

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport RULE, Block, copy_columns, measure_entries, rule_price, set_price, span_price
-from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, plus, no_rows, minus, passes
+from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, is_fewer, plus, no_rows, minus, passes
 
 
 cdef extern from *:
@@ -17,6 +17,8 @@ cdef extern from *:
         std::vector<int32_t> high;      // groups x q: the greatest code (not for sets)
         std::vector<int32_t> price;     // of a row
         std::vector<Summary> summary;
+        std::vector<int32_t> people;    // different people of each group, if people are counted
+        std::vector<int32_t> met;       // groups x people: entries of the person in the group
         std::vector<int64_t> tally;     // groups x places of the tally
         std::vector<int64_t> trial;     // scratch tally of a hypothetical group
         std::vector<std::vector<int32_t>> members;
@@ -30,6 +32,8 @@ cdef extern from *:
         vector[int32_t] high
         vector[int32_t] price
         vector[Summary] summary
+        vector[int32_t] people
+        vector[int32_t] met
         vector[int64_t] tally
         vector[int64_t] trial
         vector[vector[int32_t]] members
@@ -158,14 +162,32 @@ cdef inline bint passes_after(
     """Say whether a group passes after rows of entry `out` have left and rows of entry e have joined; -1: none."""
     cdef Summary rows = plus(minus(groups.summary[g], gone), come)
     cdef int32_t n = block.requirement.n_tallies
-    if rows.rows < block.requirement.rows or n == 0:
-        return rows.rows >= block.requirement.rows
+    cdef int64_t size = rows.rows
+    if block.n_people > 0:
+        size = people_after(block, groups, g, out, gone, e)
+    if size < block.requirement.rows or n == 0:
+        return size >= block.requirement.rows
     groups.trial.assign(groups.tally.begin() + <Py_ssize_t>g * n, groups.tally.begin() + <Py_ssize_t>(g + 1) * n)
     if out >= 0:
         add_to_tally(block.requirement, groups.trial.data(), block.classes[out], -gone.rows)
     if e >= 0:
         add_to_tally(block.requirement, groups.trial.data(), block.classes[e], come.rows)
-    return passes(block.requirement, rows, groups.trial.data())
+    return passes(block.requirement, size, rows, groups.trial.data())
+
+
+cdef inline int64_t people_after(
+    const Block& block, const Groups& groups, int32_t g, int32_t out, Summary gone, int32_t e,
+) noexcept nogil:
+    """Count the people of a group after rows of entry `out` have left and rows of entry e have joined; -1: none."""
+    cdef const int32_t* met = groups.met.data() + <Py_ssize_t>g * block.n_people
+    cdef int64_t n = groups.people[g]
+    cdef int32_t leaves = -1
+    if out >= 0 and not is_fewer(gone, block.entries[out]):
+        leaves = block.person[out]
+        n -= met[leaves] == 1
+    if e >= 0:
+        n += met[block.person[e]] - (block.person[e] == leaves) == 0
+    return n
 
 
 cdef inline bint passes_without(const Block& block, Groups& groups, int32_t g, int32_t out) noexcept nogil:
@@ -183,9 +205,12 @@ cdef inline bint pair_passes(
     """Say whether rows of two entries pass as a group; other = -1: rows of one entry only."""
     groups.trial.assign(block.requirement.n_tallies, 0)
     add_to_tally(block.requirement, groups.trial.data(), block.classes[e], rows.rows)
+    cdef int64_t size = plus(rows, more).rows
     if other >= 0:
         add_to_tally(block.requirement, groups.trial.data(), block.classes[other], more.rows)
-    return passes(block.requirement, plus(rows, more), groups.trial.data())
+    if block.n_people > 0:
+        size = 1 + (other >= 0 and block.person[other] != block.person[e])
+    return passes(block.requirement, size, plus(rows, more), groups.trial.data())
 
 
 # --- groups and entries ---
@@ -199,6 +224,8 @@ cdef inline int32_t add_group(const Block& block, Groups& groups) noexcept nogil
     groups.high.resize((g + 1) * block.q, 0)
     groups.price.push_back(0)
     groups.summary.push_back(no_rows())
+    groups.people.push_back(0)
+    groups.met.resize((g + 1) * block.n_people, 0)
     groups.tally.resize((g + 1) * block.requirement.n_tallies, 0)
     groups.members.push_back(none)
     return <int32_t>g
@@ -222,6 +249,10 @@ cdef inline void add_entry(const Block& block, Groups& groups, int32_t g, int32_
             groups.high[g * q + a] = max(groups.high[g * q + a], c)
     groups.summary[g] = plus(groups.summary[g], block.entries[e])
     add_to_tally(block.requirement, groups.tally.data() + <Py_ssize_t>g * block.requirement.n_tallies, block.classes[e], block.entries[e].rows)
+    if block.n_people > 0:
+        count = &groups.met[<Py_ssize_t>g * block.n_people + block.person[e]]
+        groups.people[g] += count[0] == 0
+        count[0] += 1
     groups.group[e] = g
     groups.spot[e] = <int32_t>groups.members[g].size()
     groups.members[g].push_back(e)
@@ -249,6 +280,10 @@ cdef inline void remove_entry(const Block& block, Groups& groups, int32_t e) noe
     add_to_tally(
         block.requirement, groups.tally.data() + <Py_ssize_t>g * block.requirement.n_tallies, block.classes[e], -block.entries[e].rows
     )
+    if block.n_people > 0:
+        count = &groups.met[<Py_ssize_t>g * block.n_people + block.person[e]]
+        count[0] -= 1
+        groups.people[g] -= count[0] == 0
     last = groups.members[g].back()
     groups.members[g][groups.spot[e]] = last
     groups.spot[last] = groups.spot[e]
@@ -267,6 +302,9 @@ cdef inline int32_t split_entry(Block& block, Groups& groups, int32_t e, Summary
     block.entries[e] = minus(block.entries[e], part)
     block.entries.push_back(part)
     block.classes.push_back(block.classes[e])
+    if block.n_people > 0:
+        block.person.push_back(block.person[e])
+        groups.met[<Py_ssize_t>g * block.n_people + block.person[e]] += 1
     groups.group.push_back(g)
     groups.spot.push_back(<int32_t>groups.members[g].size())
     groups.members[g].push_back(new)
@@ -315,7 +353,8 @@ cdef inline void find_near(
 ) noexcept nogil:
     """Write the nearest entries of each entry, nearest first, ties by number; -1 if there are fewer.
 
-    Entries of groups that cost nothing gain nothing by moving and get none.
+    Entries of groups that cost nothing gain nothing by moving and get none. If people are counted, entries of the same
+    person are left out: they add nothing to a group that has the person already.
     """
     cdef vector[int32_t] columns, distance, kept
     cdef int32_t e, j, at, worst, n = block.n
@@ -333,7 +372,7 @@ cdef inline void find_near(
         own = near.data() + <Py_ssize_t>e * width
         worst = 2147483647
         for j in range(n):
-            if distance[j] >= worst:
+            if distance[j] >= worst or (block.n_people > 0 and block.person[j] == block.person[e]):
                 continue
             at = width - 1
             while at > 0 and kept[at - 1] > distance[j]:

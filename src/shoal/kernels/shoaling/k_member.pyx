@@ -127,6 +127,8 @@ cdef void add_part(Block& block, Groups& groups, int32_t g, int32_t e, Summary p
     block.entries[e] = minus(block.entries[e], part)
     block.entries.push_back(part)
     block.classes.push_back(block.classes[e])
+    if block.n_people > 0:
+        block.person.push_back(block.person[e])
     groups.group.push_back(-1)
     groups.spot.push_back(0)
     add_entry(block, groups, g, new)

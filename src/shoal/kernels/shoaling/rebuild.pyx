@@ -6,7 +6,7 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport Block, add_attribute, finish_block, load_block, start_block
+from shoal.kernels.shoaling.block cimport Block, add_attribute, add_people, finish_block, load_block, start_block
 from shoal.kernels.shoaling.groups cimport Groups, cost_of, start_groups, find_near, load_groups, add_group, add_entry, passes_after, remove_entry
 from shoal.kernels.shoaling.clusters cimport grow_groups
 from shoal.kernels.shoaling.requirement cimport no_rows
@@ -53,14 +53,14 @@ cdef void grow_again(const Block& block, Groups& groups, const vector[int32_t]& 
     cdef int32_t i, j, new
     cdef int64_t cost = 0
     for i in range(<int32_t>chosen.size()):
-        cost += cost_of(groups, chosen[i])
+        cost += cost_of(groups, chosen[i]) + block.charge
         entries.insert(entries.end(), groups.members[chosen[i]].begin(), groups.members[chosen[i]].end())
     cpp_sort(entries.begin(), entries.end())
     pool_entries(block, entries, pool)
     start_groups(pool, grown)
     grow_groups(pool, grown)
     for i in range(<int32_t>grown.price.size()):
-        cost -= cost_of(grown, i)
+        cost -= cost_of(grown, i) + block.charge
         if not passes_after(pool, grown, i, -1, no_rows(), -1, no_rows()):
             return
     if cost <= 0:
@@ -107,6 +107,10 @@ cdef void pool_entries(const Block& block, const vector[int32_t]& entries, Block
         pool.entries.push_back(block.entries[entries[i]])
         pool.classes.push_back(block.classes[entries[i]])
     column.resize(n)
+    if block.n_people > 0:
+        for i in range(n):
+            column[i] = block.person[entries[i]]
+        add_people(pool, column)
     for a in range(q):
         for i in range(n):
             column[i] = block.codes[entries[i] * q + a]

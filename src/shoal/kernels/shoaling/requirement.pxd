@@ -1,4 +1,6 @@
-# The requirement that every group must meet: k rows, and the terms of the models.
+# The requirement that every group must meet: k rows or k people, and the terms of the models.
+#
+# The size of a group is its number of rows or, if people are counted, of different people. Terms about shares count rows.
 #
 # For each histogram of a term, a group counts its rows by value of a sensitive column, by node of a hierarchy or by
 # personal k. All counts of a group form one array, the tally. The rows of an entry share one class, and a class has one
@@ -19,8 +21,9 @@ cdef extern from *:
     // A condition on the n counts from `first` on; missing: the one that counts missing values, or -1.
     struct Term { int32_t kind, first, n, missing; double x, y; };
     struct Requirement {
-        int64_t rows;
+        int64_t rows;                       // least size of a group; no group of k people has fewer rows
         int32_t n_columns = 0, n_tallies = 0;
+        bool by_person = false;             // whether sizes count people
         std::vector<int32_t> positions;     // classes x histograms: places in the tally
         std::vector<Term> terms;
         std::vector<double> facts;          // two for each place of the tally
@@ -42,6 +45,7 @@ cdef extern from *:
         int64_t rows
         int32_t n_columns
         int32_t n_tallies
+        bint by_person
         vector[int32_t] positions
         vector[Term] terms
         vector[double] facts
@@ -56,7 +60,7 @@ cdef enum:
     CLOSE = 4       # sum of |share - share in the table| at most x / y; first facts: rows in the table
     ORDERED = 5     # the same for cumulative shares
     SHARES = 6      # the share of each value lies between its two facts
-    PERSONAL_K = 7  # at least as many rows as the greatest first fact of a place that occurs
+    PERSONAL_K = 7  # a size of at least the greatest first fact of a place that occurs
 
 
 cdef inline void load_requirement(
@@ -106,8 +110,11 @@ cdef inline Summary no_rows() noexcept nogil:
 
 
 cdef inline Summary rows_to_borrow(const Requirement& requirement, Summary have, Summary lender) noexcept nogil:
-    """The fewest rows of a lender, at least one, that complete k rows; all of its rows if that is not enough."""
-    cdef int64_t lacking = max(requirement.rows - have.rows, <int64_t>1)
+    """The fewest rows of a lender, at least one, that complete k rows; all of its rows if that is not enough.
+
+    If people are counted, one row: the rows of an entry belong to one person.
+    """
+    cdef int64_t lacking = 1 if requirement.by_person else max(requirement.rows - have.rows, <int64_t>1)
     if lender.rows > lacking:
         lender.rows = lacking
     return lender
@@ -126,18 +133,22 @@ cdef inline void add_to_tally(const Requirement& requirement, int64_t* tally, in
         tally[requirement.positions[a_class * requirement.n_columns + c]] += rows
 
 
-cdef inline bint passes(const Requirement& requirement, Summary summary, const int64_t* tally) noexcept nogil:
-    """Say whether a group with these rows and this tally meets the requirement."""
+cdef inline bint passes(const Requirement& requirement, int64_t size, Summary summary, const int64_t* tally) noexcept nogil:
+    """Say whether a group of this size with these rows and this tally meets the requirement."""
     cdef size_t i
-    if summary.rows < requirement.rows:
+    if size < requirement.rows:
         return False
     for i in range(requirement.terms.size()):
-        if not meets_term(requirement, requirement.terms[i], <double>summary.rows, tally + requirement.terms[i].first):
+        if not meets_term(
+            requirement, requirement.terms[i], <double>size, <double>summary.rows, tally + requirement.terms[i].first
+        ):
             return False
     return True
 
 
-cdef inline bint meets_term(const Requirement& requirement, const Term& term, double rows, const int64_t* counts) noexcept nogil:
+cdef inline bint meets_term(
+    const Requirement& requirement, const Term& term, double size, double rows, const int64_t* counts,
+) noexcept nogil:
     cdef const double* facts = requirement.facts.data() + 2 * term.first
     cdef int32_t i
     cdef double sum = 0
@@ -150,7 +161,7 @@ cdef inline bint meets_term(const Requirement& requirement, const Term& term, do
         return True
     if term.kind == PERSONAL_K:
         for i in range(term.n):
-            if counts[i] > 0 and rows < facts[2 * i]:
+            if counts[i] > 0 and size < facts[2 * i]:
                 return False
         return True
     return is_diverse(term, rows, counts)

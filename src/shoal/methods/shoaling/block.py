@@ -56,6 +56,7 @@ class Block:
         task: What to do.
         codes: One row of codes for each entry.
         classes: For each entry, the class of its rows; models count rows by class.
+        people: For each entry, the person of its rows; empty if sizes count rows.
         rows: The number of rows of each entry.
         groups: The group of each entry, in ascending order; the entries of a block that grows have a group each.
         prices: Of the whole table.
@@ -63,12 +64,14 @@ class Block:
         positions: The places of each class in the tally of a group.
         terms: What models require of the tally.
         facts: What models know of the whole table, two for each place of the tally.
+        charge: What a group costs beside its rows; above 0 if there must be fewer groups.
         budget: For exchanges.
     """
 
     task: Task
     codes: Ints = field(repr=False)
     classes: Ints = field(repr=False)
+    people: Ints = field(repr=False)
     rows: NDArray[np.int64] = field(repr=False)
     groups: Ints = field(repr=False)
     prices: Prices = field(repr=False)
@@ -76,13 +79,14 @@ class Block:
     positions: Ints = field(repr=False)
     terms: NDArray[np.float64] = field(repr=False)
     facts: NDArray[np.float64] = field(repr=False)
+    charge: int = 0
     budget: Budget = NO_BUDGET
 
     @cached_property
     def id(self) -> str:
         """A hash of the content, the same on every machine."""
-        numbers = (str(self.task), self.k, *self.budget)
-        arrays = (self.codes, self.classes, self.rows, self.groups, *self.prices)
+        numbers = (str(self.task), self.k, self.charge, *self.budget)
+        arrays = (self.codes, self.classes, self.people, self.rows, self.groups, *self.prices)
         return _digest(numbers, (*arrays, self.positions, self.terms, self.facts))
 
     def work(self) -> Part:

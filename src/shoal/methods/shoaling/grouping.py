@@ -18,7 +18,7 @@ from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "near_hosts", "repair"]
+__all__ = ["Grouping", "count_people", "near_hosts", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -42,9 +42,15 @@ class Grouping:
 
     @classmethod
     def of_tuples(cls, problem: Problem) -> Grouping:
-        """Make each tuple a group of its own."""
+        """Make each tuple a group of its own, or one of all tuples of k people that have the same codes."""
         every = np.arange(len(problem.codes), dtype=np.int32)
-        return cls(every, problem.counts, every)
+        if not problem.by_person or not problem.requirement.plain:
+            return cls(every, problem.counts, every)
+        # A tuple of codes has a tuple for each of its people.
+        n_people = np.bincount(problem.of_codes)
+        together = n_people[problem.of_codes] >= problem.k
+        labels = np.where(together, problem.of_codes, every + np.int32(len(n_people)))
+        return cls.joined([(every, problem.counts, labels)])
 
     @classmethod
     def from_rows(cls, problem: Problem, labels: Ints) -> Grouping:
@@ -82,6 +88,13 @@ class Grouping:
         """Return the number of rows of each group."""
         return np.add.reduceat(self.rows, self.starts[:-1])
 
+    def people(self, problem: Problem) -> NDArray[np.int64]:
+        """Return the size of each group: its number of rows or, if people are counted, of different people."""
+        if not problem.by_person:
+            return self.sizes()
+        pairs = np.unique(self.groups.astype(np.int64) << 32 | problem.people[self.tuples])
+        return np.bincount(pairs >> 32, minlength=len(self.members)).astype(np.int64)
+
     def prices(self, problem: Problem) -> NDArray[np.int64]:
         """Return the price of a row of each group."""
         from shoal.kernels.shoaling.prices import price_groups
@@ -101,10 +114,15 @@ class Grouping:
         entries = np.repeat(self.starts[groups] - first, members) + np.arange(members.sum())
         return entries, np.repeat(np.arange(len(groups), dtype=np.int32), members)
 
-    def condensed(self) -> Grouping:
+    def condensed(self, problem: Problem) -> Grouping:
         """Return the same groups, but groups that consist of the same single tuple become one, at no cost."""
+        tuples = self.tuples
         single = (self.members == 1)[self.groups]
-        key = np.where(single, self.tuples, self.groups + np.int64(self.tuples.max()) + 1)
+        if problem.by_person:  # models may still tell rows of equal codes apart
+            tuples = problem.of_codes[tuples] * np.int64(len(problem.requirement.positions)) + problem.classes[tuples]
+            low, high = (reduce.reduceat(tuples, self.starts[:-1]) for reduce in (np.minimum, np.maximum))
+            single = (low == high)[self.groups]
+        key = np.where(single, tuples, self.groups + np.int64(tuples.max()) + 1)
         _, groups = np.unique(key, return_inverse=True)
         return Grouping.joined([(self.tuples, self.rows, groups.astype(np.int32))])
 
@@ -129,13 +147,25 @@ class Grouping:
 
 
 def near_hosts(problem: Problem, singles: Grouping, remainder: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return for each tuple whether it is one of the cheapest to join with some tuple of the remainder."""
+    """Return for each group whether it is one of the cheapest to join with some group of the remainder.
+
+    Each group consists of tuples with equal codes.
+    """
     hosts = np.zeros(len(remainder), dtype=bool)
+    tuples, rows = singles.tuples[singles.starts[:-1]], singles.sizes()
     for one in np.flatnonzero(remainder).tolist():
-        added = problem.distances(int(singles.tuples[one]))[singles.tuples] * (singles.rows + singles.rows[one])
+        added = problem.distances(int(tuples[one]))[tuples] * (rows + rows[one])
         added[remainder] = np.iinfo(np.int64).max
         hosts[np.argsort(added, kind="stable")[:N_HOSTS]] = True
     return hosts & ~remainder
+
+
+def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]) -> int:
+    """Return the size of some groups together: their rows or, if people are counted, their different people."""
+    entries, _ = grouping.entries_of(np.flatnonzero(chosen))
+    if not problem.by_person:
+        return int(grouping.rows[entries].sum())
+    return len(np.unique(problem.people[grouping.tuples[entries]]))
 
 
 def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
@@ -152,7 +182,7 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)
-        if merged is None and problem.requirement.plain:
+        if merged is None and problem.requirement.plain and not problem.by_person:
             merged = borrow(problem, grouping, int(failing[0]))
         if merged is None:
             break

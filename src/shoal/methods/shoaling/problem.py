@@ -29,6 +29,8 @@ class Problem:
         prices: For the kernels.
         k: The least group size.
         classes: For each tuple, the class of its rows; models count rows by class.
+        people: For each tuple, the person of its rows; empty if sizes count rows.
+        of_codes: For each tuple, its tuple of codes in the encoded table.
         requirement: What the models require of a group beyond k rows.
         row_tuple: The tuple of each canonical row.
         row_weights: The number of source rows behind each canonical row.
@@ -40,6 +42,8 @@ class Problem:
     prices: Prices
     k: int
     classes: Ints
+    people: Ints
+    of_codes: Ints
     requirement: Requirement
     row_tuple: Ints
     row_weights: NDArray[np.int64] | None
@@ -48,12 +52,17 @@ class Problem:
     @property
     def free(self) -> bool:
         """Whether every group of k rows is allowed."""
-        return self.requirement.size_only and not self.bans.shape[1]
+        return self.requirement.size_only and not self.bans.shape[1] and not self.by_person
 
     @property
     def by_codes(self) -> bool:
         """Whether the tuples of the search are those of the encoded table, because models do not tell rows apart."""
-        return len(self.requirement.positions) == 1
+        return len(self.requirement.positions) == 1 and not self.by_person
+
+    @property
+    def by_person(self) -> bool:
+        """Whether sizes count people; the rows of a tuple then belong to one person."""
+        return len(self.people) > 0
 
     def distances(self, one: int) -> NDArray[np.int64]:
         """Return the price of a row of each tuple together with one tuple."""
@@ -103,7 +112,7 @@ def prepare(
     if pricing is None:
         pricing = price_table(encoded.attributes, histograms(encoded), k, run or Run(), alpha=alpha)
     requirement = find_requirement(encoded, models, distributions)
-    of_codes, classes, counts, row_tuple = _distinct(encoded, requirement)
+    of_codes, classes, people, counts, row_tuple = _distinct(encoded, requirement)
     tuples = encoded.tuples[of_codes]
     return Problem(
         codes=pricing.codes(tuples),
@@ -111,6 +120,8 @@ def prepare(
         prices=pricing.prices,
         k=k,
         classes=classes,
+        people=people,
+        of_codes=of_codes,
         requirement=requirement,
         row_tuple=row_tuple,
         row_weights=encoded.weights,
@@ -126,17 +137,23 @@ def histograms(encoded: Encoded) -> list[NDArray[Any]]:
     ]
 
 
-def _distinct(encoded: Encoded, requirement: Requirement) -> tuple[Ints, Ints, NDArray[np.int64], Ints]:
-    """Return the tuples that the search tells apart: their tuple of codes, their class and rows; and that of each row.
+def _distinct(encoded: Encoded, requirement: Requirement) -> tuple[Ints, Ints, Ints, NDArray[np.int64], Ints]:
+    """Return the tuples that the search tells apart: tuple of codes, class, person, rows; and the tuple of each row.
 
-    If models do not tell rows apart, these are the distinct tuples of codes.
+    If neither models nor people tell rows apart, these are the distinct tuples of codes.
     """
     n_classes = len(requirement.positions)
-    if n_classes == 1:
+    people = np.empty(0, dtype=np.int32)
+    if n_classes == 1 and encoded.people is None:
         every = np.arange(len(encoded.tuples), dtype=np.int32)
-        return every, np.zeros(len(every), dtype=np.int32), encoded.counts, encoded.row_tuple
+        return every, np.zeros(len(every), dtype=np.int32), people, encoded.counts, encoded.row_tuple
     keys = encoded.row_tuple.astype(np.int64) * n_classes + requirement.classes
-    distinct, row_tuple = np.unique(keys, return_inverse=True)
-    counts = np.bincount(row_tuple, weights=encoded.weights, minlength=len(distinct)).astype(np.int64)
-    of_codes, classes = np.divmod(distinct, n_classes)
-    return of_codes.astype(np.int32), classes.astype(np.int32), counts, row_tuple.astype(np.int32)
+    if encoded.people is not None:  # tuples and classes are fewer than rows, and so are people
+        _, keys = np.unique(keys, return_inverse=True)
+        keys = keys << 32 | encoded.people
+    _, first, row_tuple = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.bincount(row_tuple, weights=encoded.weights, minlength=len(first)).astype(np.int64)
+    if encoded.people is not None:
+        people = encoded.people[first]
+    classes = requirement.classes[first].astype(np.int32)
+    return encoded.row_tuple[first], classes, people, counts, row_tuple.astype(np.int32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -44,9 +46,13 @@ def table(number: int, n_rows: int) -> Encoded:
     return encode(from_frame(frame), schema, hierarchies)
 
 
-def problem(number: int, n_rows: int = 40) -> Problem:
+def problem(number: int, n_rows: int = 40, *, with_people: bool = False) -> Problem:
     rules = (Rule("x", inflection=(500_000, 500_001)), Rule("x", inflection=(300_000, 600_000), importance=2))
-    return prepare(table(number, n_rows), number % 8 + 1, run=Run(rules=rules if number % 3 == 0 else ()))
+    encoded, k = table(number, n_rows), number % 8 + 1
+    if with_people:  # with several rows each, some of them equal
+        people = np.random.default_rng(number).integers(0, 3 * n_rows // 4, encoded.n_rows).astype(np.int32)
+        encoded = replace(encoded, people=people)
+    return prepare(encoded, k, run=Run(rules=rules if number % 3 == 0 else ()))
 
 
 def twin(made: Problem) -> naive.Block:
@@ -60,7 +66,7 @@ def twin(made: Problem) -> naive.Block:
             Recoding.RULE: naive.Sides(unit),
         }
         attributes.append(twins[Recoding(made.prices.kinds[a])])
-    return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k)
+    return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k, made.people.tolist())
 
 
 def block_of(made: Problem) -> Block:
@@ -69,6 +75,7 @@ def block_of(made: Problem) -> Block:
         task=Task.GROW,
         codes=made.codes,
         classes=made.classes,
+        people=made.people,
         rows=made.counts,
         groups=np.arange(len(made.codes), dtype=np.int32),
         prices=made.prices,
@@ -99,7 +106,14 @@ def grown(made: Problem) -> tuple[NDArray[np.int32], int]:
 
 
 def poor_groups(made: Problem) -> NDArray[np.int32]:
-    """Groups of tuples that follow on each other, far from good, and each with k rows."""
+    """Groups of tuples that follow on each other, far from good, and each with k rows (or people)."""
     cuts = np.cumsum(made.counts) // (2 * made.k + 2)
+    if made.by_person:
+        cuts, seen, group = cuts.copy(), set[int](), 0
+        for entry, person in enumerate(made.people.tolist()):
+            cuts[entry] = group
+            seen.add(person)
+            if len(seen) >= made.k + 1:
+                seen, group = set(), group + 1
     _, labels = np.unique(np.minimum(cuts, max(cuts[-1] - 1, 0)), return_inverse=True)
     return labels.astype(np.int32)

@@ -62,9 +62,12 @@ def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
 
 @pytest.mark.parametrize("start", ["grown", "poor"])
 @pytest.mark.parametrize(("heat", "spare"), [(0.0, 100), (0.3, 0), (0.3, 3), (0.3, 100)])
+@pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("number", FEW_TABLES)
-def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int, start: str) -> None:
-    made = problem(number, n_rows=24)
+def test_rows_are_exchanged_as_by_the_twin(
+    number: int, heat: float, spare: int, start: str, *, with_people: bool
+) -> None:
+    made = problem(number, n_rows=24, with_people=with_people)
     labels = grown(made)[0] if start == "grown" else poor_groups(made)
     room, n_groups = len(labels) + spare, int(labels.max()) + 1
     entries, rows, groups = with_room(made, labels, room)
@@ -76,26 +79,29 @@ def test_rows_are_exchanged_as_by_the_twin(number: int, heat: float, spare: int,
 
 
 @pytest.mark.parametrize("partners", [1, 3])
+@pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("number", FEW_TABLES)
-def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int) -> None:
-    made = problem(number)
+def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int, *, with_people: bool) -> None:
+    made = problem(number, with_people=with_people)
     labels = poor_groups(made)
     expected = naive_rebuilding.rebuild(twin(made), labels.tolist(), partners)
     n_groups = rebuild(block_of(made), int(labels.max()) + 1, partners, labels)
     assert [np.flatnonzero(labels == g).tolist() for g in range(n_groups)] == [sorted(group) for group in expected]
 
 
+@pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("number", FEW_TABLES)
-def test_groups_grow_as_those_of_the_twin(number: int) -> None:
-    made = problem(number)
+def test_groups_grow_as_those_of_the_twin(number: int, *, with_people: bool) -> None:
+    made = problem(number, with_people=with_people)
     labels, n_groups = grown(made)
     assert sorted(set(labels.tolist())) == list(range(n_groups))
     assert as_sets(labels) == sorted(sorted(group) for group in naive.agglomerate(twin(made)))
 
 
+@pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("number", FEW_TABLES)
-def test_groups_are_given_up_as_those_of_the_twin(number: int) -> None:
-    made = problem(number)
+def test_groups_are_given_up_as_those_of_the_twin(number: int, *, with_people: bool) -> None:
+    made = problem(number, with_people=with_people)
     draw = np.random.default_rng(number)
     n_groups = max(1, len(made.codes) // 5)
     labels = np.sort(draw.integers(0, n_groups, len(made.codes))).astype(np.int32)

@@ -16,7 +16,7 @@ from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Task
 from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import histograms, prepare
-from shoal.methods.shoaling.search import EFFORTS, Search
+from shoal.methods.shoaling.steps import EFFORTS, Search
 from shoal.models import KAnonymity, PrivacyModel
 from tests.unit.methods.shoaling.test_model_terms import table
 
@@ -66,6 +66,8 @@ def test_id_is_made_of_all_that_a_block_contains(task: Task) -> None:
         "task": next(other for other in Task if other is not task),
         "prices": block.prices._replace(units=block.prices.units + 1),
         "k": block.k + 1,
+        "charge": block.charge + 1,
+        "people": np.arange(len(block.rows), dtype=np.int32),
         "budget": block.budget._replace(seed=block.budget.seed + 1),
     }
     for field in fields(Block):

@@ -14,12 +14,13 @@ from shoal import hierarchy
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.partition import cell_losses
-from shoal.errors import InfeasibleError, UsageError
+from shoal.errors import InfeasibleError
 from shoal.methods import Run, named
 from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.grouping import Grouping, repair
 from shoal.methods.shoaling.problem import prepare
-from shoal.methods.shoaling.search import EFFORTS, Search, cut
+from shoal.methods.shoaling.search import cut
+from shoal.methods.shoaling.steps import EFFORTS, Search
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.rules import judge_rules
 from shoal.schema import Role, Schema
@@ -148,11 +149,6 @@ def test_weights_shift_the_loss() -> None:
         made = named("shoaling").partition(encoded, (KAnonymity(5),), run)
         losses.append(float((cell_losses(encoded.attributes[0], made.cells[0])[made.cells[0].index]).mean()))
     assert losses[1] < losses[0] / 2
-
-
-def test_models_of_populations_are_refused() -> None:
-    with pytest.raises(UsageError, match="cannot honour"):
-        named("shoaling").partition(table(1), (KAnonymity(2), shoal.KMap(k=3)), Run())
 
 
 def test_goal_out_of_reach() -> None:

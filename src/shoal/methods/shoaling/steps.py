@@ -1,0 +1,252 @@
+"""The steps of shoaling's search, each in blocks of groups that are near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import CancelledError
+from shoal.methods.base import Run
+from shoal.methods.counter_random import draws, mix
+from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Part, Task
+from shoal.methods.shoaling.grouping import Grouping, count_people, near_hosts
+from shoal.methods.shoaling.problem import Problem
+
+__all__ = ["EFFORTS", "Effort", "Search"]
+
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search. Budgets are numbers of steps, never time, so that every machine finds the same groups."""
+
+    cycles: int
+    proposals: int  # exchanges proposed for each entry and cycle
+    proposals_per_k: int  # and as many more for each row of k
+    least_steps: int  # least number of proposals for a block and cycle
+    heat: float  # first temperature, in mean prices of a row times the root of k
+    exchange: int  # least number of entries of a block in which rows change places
+    exchange_per_k: int  # the same for each row of k
+    with_members: bool  # whether groups also grow by gathering k members
+    halvings: tuple[int, ...]  # for each cover by levels, the halvings of numbers without a hierarchy
+
+
+EFFORTS = {
+    "fast": Effort(
+        cycles=1,
+        proposals=3,
+        proposals_per_k=0,
+        least_steps=1_000,
+        heat=0.0,
+        exchange=512,
+        exchange_per_k=10,
+        with_members=False,
+        halvings=(5,),
+    ),
+    "normal": Effort(
+        cycles=1,
+        proposals=60,
+        proposals_per_k=15,
+        least_steps=20_000,
+        heat=0.15,
+        exchange=2048,
+        exchange_per_k=40,
+        with_members=True,
+        halvings=(3, 5),
+    ),
+    "high": Effort(
+        cycles=12,
+        proposals=200,
+        proposals_per_k=4,
+        least_steps=200_000,
+        heat=0.2,
+        exchange=2048,
+        exchange_per_k=40,
+        with_members=True,
+        halvings=(3, 5),
+    ),
+}
+BLOCK_TUPLES = 1200  # tuples of a block in which groups grow
+PAIRS_BLOCK_TUPLES = 800  # the same for small k
+SMALL_K = 4
+CHUNK_GROUPS = 200  # groups of a block in which groups are given up
+HEATS = (1.0, 0.5, 1.0, 2.0)  # factors of the first temperature, cycle after cycle
+LARGEST_K_TO_REBUILD = 20
+CHARGES = 24  # charges to try
+
+
+@dataclass(frozen=True)
+class Search:
+    """The steps of the search: each cuts groups into blocks and returns groups that do not cost more."""
+
+    problem: Problem
+    effort: Effort
+    run: Run
+    pool: Executor
+    charge: int = 0  # what a group costs beside its rows
+
+    def grow(self, singles: Grouping) -> Grouping:
+        """Merge the tuples that are too small alone; if they are too few for a group, with larger ones near them."""
+        problem = self.problem
+        plain = problem.requirement.plain
+        chosen = singles.people(problem) < problem.k if plain else np.full(len(singles.members), True)
+        if 0 < count_people(problem, singles, chosen) < problem.k:
+            chosen |= near_hosts(problem, singles, chosen)
+        two_ways = self.effort.with_members and plain and not problem.by_person
+        task = Task.GROW_TWO_WAYS if two_ways else Task.GROW
+        limit = PAIRS_BLOCK_TUPLES if problem.k < SMALL_K else BLOCK_TUPLES
+        return self._in_blocks(task, singles, chosen, limit=limit, least=problem.k, step=0)
+
+    def dissolve(self, grouping: Grouping, cycle: int) -> Grouping:
+        """Give up groups whose members cost less elsewhere."""
+        costly = grouping.prices(self.problem) > (-1 if self.charge else 0)
+        return self._in_blocks(Task.DISSOLVE, grouping, costly, limit=CHUNK_GROUPS, by_groups=True, step=3 * cycle + 1)
+
+    def give_up(
+        self, grouping: Grouping, too_many: Callable[[Problem, Grouping], bool] | None
+    ) -> tuple[Search, Grouping]:
+        """Give up groups that others can take in at the least cost, until there are not too many.
+
+        A charge for each group decides which: it doubles until it suffices, and is then narrowed down.
+
+        Returns:
+            The search with this charge, and the groups; they may still be too many.
+        """
+        search, fewer = self, grouping
+        if too_many is None or not too_many(self.problem, grouping):
+            return search, fewer
+        low, high = self.charge, 0
+        first = grouping.cost(self.problem) // len(grouping.members) // 4 + 1
+        for _ in range(CHARGES):
+            charge = (low + high) // 2 if high else 2 * low or first
+            trial = replace(self, charge=charge)
+            groups = trial.dissolve(grouping, 0)
+            if not too_many(self.problem, groups):
+                search, fewer, high = trial, groups, charge
+            elif high:
+                low = charge
+            else:
+                search, fewer, low = trial, groups, charge
+            if high and high - low <= high // 16:
+                break
+        return search, fewer
+
+    def improve(self, grouping: Grouping, cycle: int) -> Grouping:
+        """Rebuild neighbouring groups, then let rows move and swap places; each step cuts new blocks."""
+        problem, k = self.problem, self.problem.k
+        limit = max(self.effort.exchange, self.effort.exchange_per_k * k)
+        if cycle > 0:
+            grouping = self.dissolve(grouping, cycle)
+        if cycle > 0 and k <= LARGEST_K_TO_REBUILD:
+            costly = grouping.prices(problem) > 0
+            grouping = self._in_blocks(Task.REBUILD, grouping, costly, limit=limit, step=3 * cycle + 2)
+        every = np.ones(len(grouping.starts) - 1, dtype=bool)
+        return self._in_blocks(Task.EXCHANGE, grouping, every, limit=limit, step=3 * cycle + 3, cycle=cycle)
+
+    def _in_blocks(
+        self,
+        task: Task,
+        grouping: Grouping,
+        chosen: NDArray[np.bool_],
+        *,
+        limit: int,
+        step: int,
+        least: int = 1,
+        by_groups: bool = False,
+        cycle: int = 0,
+    ) -> Grouping:
+        """Cut the chosen groups into blocks, run a task on each, and join the results.
+
+        Args:
+            task: What to do with each block.
+            grouping: The groups.
+            chosen: For each group, whether it takes part.
+            limit: The largest number of entries of a block, or of groups if `by_groups`.
+            step: The number of the step, which fixes its random numbers.
+            least: The least number of rows of a block.
+            by_groups: Whether the limit counts groups.
+            cycle: The number of the cycle, for exchanges.
+        """
+        blocks = list(self._cut(grouping, chosen, limit, step, least, by_groups))
+
+        def work(numbered: tuple[int, NDArray[np.int64]]) -> Part | None:
+            if self.run.cancelled():
+                return None
+            number, groups = numbered
+            entries, labels = grouping.entries_of(groups)
+            tuples = grouping.tuples[entries]
+            budget = self._budget(len(entries), cycle, mix(step, number)) if task is Task.EXCHANGE else NO_BUDGET
+            block = self.block(task, tuples, grouping.rows[entries], labels, budget)
+            picks, rows, new_labels = block.work()
+            return tuples[picks], rows, new_labels
+
+        parts = []
+        n_steps = 3 * self.effort.cycles + 1
+        for part in self.pool.map(work, enumerate(blocks)):
+            if part is not None:
+                parts.append(part)
+                self.run.progress((step + len(parts) / len(blocks)) / n_steps)
+        if self.run.cancelled():
+            raise CancelledError
+        entries, labels = grouping.entries_of(np.flatnonzero(~chosen))
+        parts.append((grouping.tuples[entries], grouping.rows[entries], labels))
+        return Grouping.joined(parts)
+
+    def _budget(self, n_entries: int, cycle: int, number: int) -> Budget:
+        """Return the budget of exchanges of a block; its seed comes from the run and the place of the block."""
+        effort = self.effort
+        proposals = max(effort.proposals + effort.proposals_per_k * self.problem.k, effort.least_steps // n_entries)
+        return Budget(proposals, effort.heat * HEATS[cycle % len(HEATS)], mix(self.run.seed, cycle, number))
+
+    def block(
+        self, task: Task, tuples: Labels, rows: NDArray[np.int64], groups: Labels, budget: Budget = NO_BUDGET
+    ) -> Block:
+        """Return the block of some entries: all that a kernel needs, and nothing of the rest of the table."""
+        problem = self.problem
+        return Block(
+            task=task,
+            codes=np.ascontiguousarray(problem.codes[tuples]),
+            classes=problem.classes[tuples],
+            people=problem.people[tuples] if problem.by_person else problem.people,
+            rows=rows,
+            groups=groups,
+            prices=problem.prices,
+            k=problem.k,
+            positions=problem.requirement.positions,
+            terms=problem.requirement.terms,
+            facts=problem.requirement.facts,
+            charge=self.charge,
+            budget=budget,
+        )
+
+    def _cut(
+        self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, step: int, least: int, by_groups: bool
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield blocks of groups that are near each other; a random member represents each group."""
+        from shoal.kernels.shoaling.cut_blocks import cut_blocks
+
+        problem, groups = self.problem, np.flatnonzero(chosen)
+        members = grouping.members[groups]
+        picked = draws(mix(self.run.seed, step), groups) % members.astype(np.uint64)
+        tuples = grouping.tuples[grouping.starts[groups] + picked.astype(np.int64)]
+        order = np.arange(len(groups), dtype=np.int32)
+        marks = np.zeros(len(groups), dtype=np.uint8)
+        cut_blocks(
+            np.ascontiguousarray(problem.codes[tuples]),
+            np.ones(len(groups), dtype=np.int64) if by_groups else members,
+            grouping.sizes()[groups],
+            *problem.prices,
+            np.ones(problem.codes.shape[1]),
+            limit,
+            least,
+            order,
+            marks,
+        )
+        begins = np.flatnonzero(marks)
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(groups)], strict=False):
+            yield groups[order[begin:end]]
