@@ -31,7 +31,8 @@ VERIFICATION = (
     ("verdict", "cells", "reading"),
     ("matching",),
     ("models",),
-    ("recount",),
+    ("recount", "manifest", "demand"),
+    ("examination",),
     ("verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
@@ -42,7 +43,14 @@ BESIDE_THE_HOUSE = {"errors", "schema"}
 READERS = {
     "files": {"duckdb", "polars"},
     "coded": {"numpy"},
+    "avoided": {"numpy"},
+    "comparison": {"numpy"},
+    "examination": {"numpy"},
     "gate": {"numpy"},
+    "groups": {"numpy"},
+    "packing": {"numpy"},
+    "population": {"numpy"},
+    "rows": {"numpy"},
     "layout": {"numpy"},
 }
 MOST_ROOMS, MOST_FILES = 20, 13

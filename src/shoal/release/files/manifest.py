@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.release.files.facts import column_facts, verification_facts
 from shoal.schema import Role
 
 if TYPE_CHECKING:
@@ -46,12 +47,10 @@ def manifest_of(release: Release, name: str, sha256: str | None, signature: str 
         "snap": request.snap,
         "accepted_unique_columns": list(request.accept_unique),
         "counts": "persons" if schema.names(Role.PERSON) else "rows, one taken for one person",
-        "columns": [
-            {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
-            for c in schema.released
-        ],
+        "columns": column_facts(release),
         "suppressed_rows": suppressed,
         "measures": measures,
+        **verification_facts(release),
     }
     return content | ({} if signature is None else {"input_hmac_sha256": signature})
 
