@@ -130,6 +130,7 @@ class Reading:
         encoding: The text encoding of a CSV file.
         header: Whether the first line of a CSV file or a sheet contains the column names.
         sheet: The sheet of a workbook.
+        named: The columns that the settings name; a first line that contains all of them is a header.
 
     Raises:
         UsageError: If a column has two kinds, or a mark, a delimiter, an encoding or a date format cannot be used.
@@ -145,6 +146,7 @@ class Reading:
     encoding: str | None = None
     header: bool | None = None
     sheet: str | None = None
+    named: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         kinds = (set(self.numeric), set(self.categorical), set(self.dates))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.grid import check_grid
@@ -345,7 +346,20 @@ class Settings:
             encoding=self.encoding,
             header=self.header,
             sheet=self.sheet,
+            named=self.named,
         )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that a setting names, once."""
+        one_each = (self.person, self.k_column)
+        lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
+        by_column = (self.dates, self.hierarchies, self.grids, self.kinds)
+        weighted = self.weights if isinstance(self.weights, Mapping) else ()
+        specs = (*self.models, *self.constraints)
+        of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
+        names = (*chain(*lists), *self.categorical, *chain(*by_column), *weighted, *one_each, *of_specs)
+        return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
@@ -401,7 +415,7 @@ class Settings:
             return None
         from shoal.tables.formats import as_table
 
-        return as_table(self.population)
+        return as_table(self.population, self.generalised)
 
     def rules(self) -> dict[str, Rule]:
         """Return the hierarchies by column; paths are read."""

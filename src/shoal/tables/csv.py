@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,8 @@ from shoal.errors import (
     setting,
 )
 from shoal.schema import Dialect, check_encoding
-from shoal.tables.dialect import detect, numbered_names
+from shoal.tables.dialect import detect
+from shoal.tables.header import numbered_names
 from shoal.tables.table import Stamp, Table, check_header, check_names
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -43,11 +45,13 @@ __all__ = [
     "read_text",
     "refuse_byte_order_mark",
     "take_names",
+    "take_sample",
     "wrong_byte",
 ]
 
 BLOCK_BYTES = 1 << 25
 SAMPLE_BYTES = 1_000_000
+MOST_BYTES = 1 << 28  # a longer record means that a quote was never closed
 UTF_8 = ("utf-8", "utf8", "utf-8-sig")
 # Text may begin with these bytes, which polars mistakes for zlib compression.
 PACKED = (b"x\x01", b"x\xda")
@@ -59,6 +63,7 @@ def read_csv(
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    named: Sequence[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Read a CSV file, every cell as text.
@@ -68,16 +73,17 @@ def read_csv(
         delimiter: The delimiter, detected by default.
         encoding: The encoding, by default UTF-8.
         header: Whether the first line names the columns, detected by default.
+        named: Columns that the file has; a first line that contains all of them is a header.
         watch: Hears of progress and may cancel.
 
     Raises:
         InputError: The bytes do not follow RFC 4180: a ragged row, an open quote or a byte that is not text. The
-            message names the line; nothing is guessed.
+            message names the line; nothing is guessed. Or it cannot be told whether the first line is a header.
         FileError: The file cannot be read.
     """
     path = Path(path)
     raw, stamp = read_bytes(path, watch)
-    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
+    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch)
 
 
 def parse_csv(
@@ -88,13 +94,14 @@ def parse_csv(
     delimiter: str | None,
     encoding: str | None,
     header: bool | None,
+    named: Sequence[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Make a table of the bytes of a CSV file; path and stamp describe the file that they came from."""
     text, used_encoding = _decode(raw, encoding, path, watch)
     del raw
-    is_complete = len(text) <= SAMPLE_BYTES
-    dialect = detect(text[:SAMPLE_BYTES], is_complete, delimiter=delimiter, header=header, place=str(path))
+    sample, is_complete = take_sample(text), len(text) <= SAMPLE_BYTES
+    dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
     dialect = replace(dialect, encoding=used_encoding)
     frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
@@ -103,6 +110,14 @@ def parse_csv(
         notes.append(note)
     notes += check_names(frame.columns, str(path))
     return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
+
+
+def take_sample(text: bytes) -> bytes:
+    """Return the beginning of a text: at least its first two lines, if they are not too long."""
+    end = SAMPLE_BYTES
+    if (second := text.find(b"\n", text.find(b"\n") + 1, MOST_BYTES)) >= end:
+        end = second + 1
+    return text[:end]
 
 
 def check_file(path: Path) -> Stamp:

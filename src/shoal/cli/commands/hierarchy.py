@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,11 +111,12 @@ def propose(
     opt.use_threads(None)
     from shoal import hierarchy as hierarchies
 
-    table = opt.read_file(data, settings.reading)
+    reading = settings.reading
+    table = opt.read_file(data, replace(reading, named=(*reading.named, column)))
     proposed = hierarchies.propose_for(
         table,
         column,
-        kind=kind or settings.reading.kinds.get(column) or settings.kinds.get(column),
+        kind=kind or reading.kinds.get(column) or settings.kinds.get(column),
         by=by,
         others=None if others is None else split_names(others),
         missing=settings.missing,
