@@ -82,6 +82,11 @@ class Rule:
         """The form of the rule."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
+    @property
+    def public_text(self) -> str:
+        """Description of the rule without the values it names, which the release may not show."""
+        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
+
     def describe(self) -> str:
         """Describe the rule, including the values it names."""
         return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form} {getattr(self, self.form)!r}"
@@ -212,8 +217,6 @@ class RuleVerdict:
         broken_groups: Groups that break the rule.
         broken_rows: Rows of those groups.
         ban: Whether no group may break the rule.
-        column: Column of the rule.
-        form: Form of the rule, such as "apart".
     """
 
     rule: str
@@ -221,18 +224,11 @@ class RuleVerdict:
     broken_groups: int
     broken_rows: int
     ban: bool = False
-    column: str = ""
-    form: str = ""
 
     @property
     def kept(self) -> bool:
         """Whether no group breaks the rule."""
         return not self.broken_groups
-
-    @property
-    def public_rule(self) -> str:
-        """Description of the rule without the values it names."""
-        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
 
 
 def judge_rules(
@@ -270,8 +266,6 @@ def judge_rules(
                 broken_groups=int(broken.sum()),
                 broken_rows=int(rows[broken].sum()),
                 ban=rule.ban,
-                column=rule.column,
-                form=rule.form,
             )
         )
     return tuple(verdicts)
