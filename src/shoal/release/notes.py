@@ -15,6 +15,7 @@ from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alikes
 from shoal.profile.singling_out import find_dependencies
 from shoal.release.release import Request
+from shoal.report.warnings import about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
@@ -103,15 +104,7 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
 
 def about_release(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
-    notes = []
-    if request.k < 3:
-        notes.append(Note("", f"k={request.k} protects little", "5 is a common choice"))
-    if request.keep_order:
-        text = "rows keep their order, which identifies people to anyone who knows it"
-        notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
-    if not schema.names(Role.PERSON):
-        cure = f"if a person has several rows, name the column that identifies people with {setting('person')}"
-        notes.append(Note("", "each row counts as one person", cure))
+    notes = about_settings(request, schema, request.k)
     single = 0 if request.snap else _single_ends(released, encoded)
     if single:
         text = "{ranges:range ends|ranges end} at a value that only one row has"

@@ -15,6 +15,7 @@ from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
 from shoal.verification.manifest import Manifest
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import CodedTable, read_original
+from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation
 from shoal.verification.verifier import check, find_manifest, verify
@@ -35,6 +36,7 @@ __all__ = [
     "find_manifest",
     "gate",
     "gate_recoded",
+    "hidden_content",
     "read_original",
     "source_rows",
     "table_rows",

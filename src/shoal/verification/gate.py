@@ -152,7 +152,9 @@ def _witness_violations(witness: NDArray[np.int64], n_source: int, n_rows: int, 
     if len(invalid):
         text = f"{plural(len(invalid), 'reference')} to a row that does not exist"
         violations.append(Violation("source rows", text, int(invalid[0]) + 1))
-    if n_repeated := len(witness) - len(np.unique(witness)):
+    valid = witness[(witness >= 0) & (witness < n_source)]
+    n_distinct = int(np.count_nonzero(np.bincount(valid, minlength=1))) + len(np.unique(witness[invalid]))
+    if n_repeated := len(witness) - n_distinct:
         violations.append(
             Violation("source rows", f"{plural(n_repeated, 'reference')} to a row that is already in use")
         )

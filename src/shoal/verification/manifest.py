@@ -61,6 +61,7 @@ class Manifest:
         keep_order: Whether the rows keep the order of the original.
         spreadsheet_safe: Whether formulas are escaped.
         beside: The hashes of further files, by name.
+        format: The version of its form.
         content: The whole manifest.
     """
 
@@ -82,6 +83,7 @@ class Manifest:
     keep_order: bool = False
     spreadsheet_safe: bool = False
     beside: Mapping[str, str] = field(default_factory=dict)
+    format: int = 1
     content: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def names(self, role: Role) -> tuple[str, ...]:
@@ -124,7 +126,7 @@ class Manifest:
 
         Args:
             counts: What was counted: "rows", "groups" and "smallest_group".
-            n_starred: The rows that are suppressed in every quasi-identifier.
+            n_starred: The rows that show "*" in every quasi-identifier.
             n_source: The number of rows of the original; None if it is not known.
         """
         violations = [
@@ -132,39 +134,38 @@ class Manifest:
             for name, stated in self.counts.items()
             if counts.get(name) != stated
         ]
-        violations += self._limit_violations(n_starred)
+        violations += self._limit_violations(counts["rows"])
         if n_source is None or self.suppressed is None:
             return violations
         n_absent = n_source - counts["rows"]
-        if isinstance(self.suppressed, int):  # rows that are suppressed in every cell may be counted too
+        if isinstance(self.suppressed, int):  # version 0.1 counted rows that are suppressed in every cell too
             is_true = self.suppressed in (n_absent, n_absent + n_starred)
         else:
-            is_true = n_absent <= self._most_suppressed(n_source)
+            most = {FEW: self.k - 1, ANY: n_source}.get(self.suppressed)
+            is_true = n_absent <= (int(self.suppressed[2:]) if most is None else most)
         if not is_true:
             text = f"{self.suppressed} stated, {n_absent} counted in comparison with the original"
             violations.append(Violation("manifest, 'suppressed_rows'", text))
         return violations
 
-    def _limit_violations(self, n_starred: int) -> list[Violation]:
-        """Return a violation if more rows are stated as suppressed than the limit allows."""
-        total = self._most_suppressed(0) + self.counts["rows"]
-        n_absent = total - self.counts["rows"]
-        if isinstance(self.suppressed, int):
-            n_absent = max(0, n_absent - n_starred)
-        elif self.suppressed == FEW:
-            n_absent = 1
-        if n_absent <= self.suppression_limit * total + Fraction(total, 10**9):
+    def _limit_violations(self, n_rows: int) -> list[Violation]:
+        """Return a violation if the rows that may have been suppressed do not follow from the limit."""
+        if self.format < 2 or self.suppressed is None:
             return []
-        text = f"{self.suppressed} stated, which is more than the limit of the manifest allows"
+        limit = self.suppression_limit
+        most = 0 if limit == 1 else int(n_rows * limit / (1 - limit))
+        # The limit is a rounded fraction, so the last row may be missing.
+        expected = (
+            ["0"]
+            if not limit
+            else [ANY]
+            if limit == 1
+            else [f"<={n}" if n >= self.k else FEW for n in (most, most + 1)]
+        )
+        if str(self.suppressed) in expected:
+            return []
+        text = f"{self.suppressed} stated, which does not follow from the limit that the manifest states"
         return [Violation("manifest, 'suppressed_rows'", text)]
-
-    def _most_suppressed(self, n_source: int) -> int:
-        """Return the greatest number of suppressed rows that the manifest states."""
-        if isinstance(self.suppressed, int):
-            return self.suppressed
-        if self.suppressed == FEW:
-            return self.k - 1
-        return n_source if self.suppressed in (None, ANY) else int(str(self.suppressed)[2:])
 
     def _contradictions(self) -> list[Violation]:
         violations = []
@@ -280,6 +281,7 @@ class _Reader:
             keep_order=self._flag("keep_order"),
             spreadsheet_safe=self._flag("spreadsheet_safe"),
             beside=self._beside(),
+            format=self._count("format", {"format": 1} | dict(self._content), least=1),
             content=self._content,
         )
 

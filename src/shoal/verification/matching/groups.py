@@ -14,6 +14,8 @@ from shoal.verification.verdict import Group, Violation, plural
 
 __all__ = ["Groups", "Pairs", "order_violations"]
 
+DENSE_KEYS = 2**20  # counting this many keys is quicker than sorting rows
+
 
 class Groups:
     """The groups of a release, in the order of their first rows.
@@ -111,15 +113,25 @@ class Pairs:
         """
         released, (original, _) = self._release.column(name).at(self._rows), self.source_column(name)
         card = max(len(released.texts), 1)
-        pairs, pair_of_row = np.unique(original.codes.astype(np.int64) * card + released.codes, return_inverse=True)
+        pair_of_row = original.codes.astype(np.int64) * card + released.codes
 
         def is_true(before: str, after: str) -> bool:
             return before == after or (cells is not None and cells.covers(before, after))
 
-        is_false = np.array([not is_true(original.texts[p // card], released.texts[p % card]) for p in pairs.tolist()])
-        if not is_false.any():
+        pairs = _distinct(pair_of_row, len(original.texts) * card).tolist()
+        false_pairs = [pair for pair in pairs if not is_true(original.texts[pair // card], released.texts[pair % card])]
+        if not false_pairs:
             return []
-        rows = self._numbers[is_false[pair_of_row]]
+        rows = self._numbers[np.isin(pair_of_row, false_pairs)]
         fault = "differ from their source" if cells is None else "do not cover their source"
         text = f"the cells of {plural(len(rows), 'row')} {fault}"
         return [Violation(f"column {name!r}", text, int(rows[0]))]
+
+
+def _distinct(keys: NDArray[np.int64], span: int) -> NDArray[np.int64]:
+    """Return the distinct keys, all below a span, in ascending order."""
+    if span <= DENSE_KEYS + len(keys):
+        return np.flatnonzero(np.bincount(keys))
+    ordered = np.sort(keys)
+    begins: NDArray[np.bool_] = np.diff(ordered, prepend=-1) != 0
+    return ordered[begins]
