@@ -168,6 +168,10 @@ class _Examination:
         else:
             layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
         release = layout.table(self._written)
+        for name in () if manifest is None else manifest.bounds:
+            if name in self._written.names:
+                text = "it is not written as two columns of bounds, as the manifest states"
+                self._violations.append(Violation(f"column {name!r}", text))
         if layout.risky:
             text = f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"
             self._violations.append(Violation("file", text))
