@@ -244,8 +244,7 @@ def factorize(series: pl.Series) -> Factor:
     import polars as pl
 
     texts = series.unique().sort()
-    ranks = pl.Series(np.arange(len(texts), dtype=np.int32))
-    return Factor(series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts)
+    return Factor(series.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int32), texts)
 
 
 def check_header(names: Iterable[str], place: str) -> None:
