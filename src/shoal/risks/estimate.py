@@ -131,12 +131,9 @@ def read_threshold(value: object) -> Fraction:
     Fraction(1, 11)
     """
     text = str(value).strip()
-    try:
-        size = text.removeprefix(CELL_SIZE)
-        threshold = Fraction(text) if size == text else Fraction(1, int(size))
-    except (ValueError, ZeroDivisionError):
-        threshold = Fraction(0)
-    if not 0 < threshold <= 1:
+    size = text.removeprefix(CELL_SIZE)
+    threshold = values.exact_fraction(text if size == text else f"1/{size}")
+    if threshold is None or not 0 < threshold <= 1:
         raise UsageError(
             f"threshold {value!r} is not a probability above 0 and at most 1. Use 0.2, 1/11, or the size of "
             f"the smallest group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."

@@ -13,6 +13,7 @@ from shoal.errors import UsageError, setting
 from shoal.schema import Reading, Role, Schema
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
@@ -374,10 +375,7 @@ class Settings:
         if isinstance(self.weights, str):
             raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
         for name, weight in self.weights.items():
-            try:
-                weights[name] = Fraction(str(weight)).limit_denominator(10**6)
-            except (ValueError, ZeroDivisionError):
-                weights[name] = Fraction(-1)
+            weights[name] = (exact_fraction(weight) or Fraction(0)).limit_denominator(10**6)
             if weights[name] <= 0:
                 raise UsageError(f"weight of {name!r} is {weight!r}. Use a number above 0.")
         return weights

@@ -17,13 +17,12 @@ from shoal.errors import (
     InputError,
     InternalError,
     Note,
-    UsageError,
     counted,
     file_path,
     join_problems,
     setting,
 )
-from shoal.schema import Dialect
+from shoal.schema import Dialect, check_encoding
 from shoal.tables.dialect import detect, numbered_names
 from shoal.tables.table import Stamp, Table, check_header, check_names
 from shoal.tables.watch import UNWATCHED, Watch
@@ -44,7 +43,6 @@ __all__ = [
     "read_text",
     "refuse_byte_order_mark",
     "take_names",
-    "unknown_encoding",
     "wrong_byte",
 ]
 
@@ -151,13 +149,6 @@ def refuse_byte_order_mark(raw: bytes, path: Path) -> None:
             raise InputError(f"{path}: the file begins like {name}. Use {setting('encoding', name)}.")
 
 
-def unknown_encoding(encoding: str | None) -> UsageError:
-    """Return the error for an encoding that Python does not know."""
-    return UsageError(
-        f"{setting('encoding', encoding)} is not known. Common encodings: utf-8, cp1252, latin-1, utf-16."
-    )
-
-
 def wrong_byte(path: Path, position: int, encoding: str | None, reason: str) -> InputError:
     """Return the error for a byte that is not text in an encoding."""
     cure = f"Name the encoding; {setting('encoding', 'cp1252')} is common" if is_utf_8(encoding) else "Try another"
@@ -171,11 +162,10 @@ def is_utf_8(encoding: str | None) -> bool:
 
 def read_text(path: Path, encoding: str) -> str:
     """Return the text of a small file, without byte order mark."""
+    check_encoding(encoding)
     raw, _ = read_bytes(path)
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
-    except LookupError:
-        raise unknown_encoding(encoding) from None
     except UnicodeDecodeError as error:
         raise wrong_byte(path, error.start, encoding, error.reason) from None
 
@@ -190,10 +180,9 @@ def _decode(raw: bytes, encoding: str | None, path: Path, watch: Watch) -> tuple
             _check_utf_8(raw, encoding, path, watch)
         return raw, "utf-8"
     assert encoding is not None
+    check_encoding(encoding)
     try:
         return raw.decode(encoding).removeprefix("\ufeff").encode(), encoding
-    except LookupError:
-        raise unknown_encoding(encoding) from None
     except UnicodeDecodeError as error:
         raise wrong_byte(path, error.start, encoding, error.reason) from None
 

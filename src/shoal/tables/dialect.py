@@ -6,8 +6,8 @@ import csv
 import io
 import re
 
-from shoal.errors import InputError, UsageError, setting
-from shoal.schema import Dialect
+from shoal.errors import InputError, setting
+from shoal.schema import Dialect, check_delimiter
 
 __all__ = ["detect", "has_header", "numbered_names"]
 
@@ -38,8 +38,8 @@ def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: b
         UsageError: If the delimiter is not one ASCII character.
         InputError: If the file is empty, or the delimiter does not split its lines and another one does.
     """
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise UsageError(f"delimiter {delimiter!r} is not one ASCII character. Use , ; | or a tab.")
+    if delimiter is not None:
+        check_delimiter(delimiter)
     text = sample.decode("utf-8", errors="ignore")
     if not text.strip("\r\n"):
         raise InputError(f"{place}: no data rows: the file is empty.")

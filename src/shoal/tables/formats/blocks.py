@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from shoal.errors import FileError, InputError, Note, UsageError, counted, file_path, setting
-from shoal.schema import Dialect
+from shoal.schema import Dialect, check_encoding
 from shoal.tables.csv import (
     SAMPLE_BYTES,
     check_file,
@@ -20,7 +20,6 @@ from shoal.tables.csv import (
     parse_records,
     refuse_byte_order_mark,
     take_names,
-    unknown_encoding,
     wrong_byte,
 )
 from shoal.tables.dialect import detect
@@ -143,10 +142,9 @@ class _Decoder:
     def __init__(self, encoding: str | None, path: Path) -> None:
         self._encoding = encoding
         self._path = path
-        try:
-            self._decoder = codecs.getincrementaldecoder("utf-8" if is_utf_8(encoding) else str(encoding))()
-        except LookupError:
-            raise unknown_encoding(encoding) from None
+        if encoding is not None:
+            check_encoding(encoding)
+        self._decoder = codecs.getincrementaldecoder("utf-8" if is_utf_8(encoding) else str(encoding))()
 
     def __call__(self, raw: bytes, before: int) -> bytes:
         try:

@@ -28,7 +28,7 @@ from shoal.tables.watch import UNWATCHED, Watch
 __all__ = ["read_excel", "visible_sheets"]
 
 ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')
+LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\[\]]*\]')
 DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 SPAN_FORMATS = frozenset({46})
 SAMPLE_ROWS = 200
