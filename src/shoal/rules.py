@@ -96,7 +96,11 @@ EXAMPLES = {"apart": '["White", "Black"]', "inflection": "[64, 65]", "range": "[
 
 
 def _is_amount(number: Any) -> bool:
-    return isinstance(number, int | float | Fraction) and 0 <= number < float("inf")
+    """Return whether a number is 0 or more, and small enough for exact arithmetic."""
+    if not isinstance(number, int | float | Fraction):
+        return False
+    amount = values.exact_fraction(number)
+    return amount is not None and amount >= 0
 
 
 def rule_from(content: Mapping[str, Any]) -> Rule:

@@ -28,6 +28,7 @@ from shoal.schema import Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
 from shoal.tables.table import Table
+from shoal.tables.values import exact_fraction
 from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["anonymize_table", "choose_method", "make_request", "make_run"]
@@ -67,10 +68,10 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
 
 
 def _share(limit: float | str | None) -> Fraction:
-    try:
-        return Fraction(str(limit or 0))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
+    share = exact_fraction(limit or 0)
+    if share is None:
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
+    return share
 
 
 def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:

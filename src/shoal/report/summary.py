@@ -309,7 +309,7 @@ def _risk_texts(risk: Risk) -> list[tuple[str, str]]:
     texts = [
         (unit, f"{risk.rows:,} in groups; {risk.suppressed_rows:,} rows suppressed"),
         ("groups", f"{risk.groups:,}; the smallest has {risk.smallest_group:,}, the mean {risk.average_group:.1f}"),
-        ("alone", f"{risk.uniques:,} {unit} are alone in their group"),
+        ("alone", counted(risk.uniques, f"{unit[:-1]} is alone in its group", f"{unit} are alone in their group")),
         (
             "threshold",
             f"{limit} requires groups of {risk.least_group}: {'met' if risk.met else 'not met: some are smaller'}",
