@@ -40,6 +40,7 @@ COMMANDS = {
     "evaluate": "Test what a release is still good for: range queries, statistics and, with a target, learners and "
     "trees.",
     "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
+    "keygen": "Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.",
     "methods": "List the methods, each with one line and its paper.",
     "hierarchy": "Show, propose and convert hierarchies.",
 }

@@ -208,7 +208,7 @@ def test_engines_give_the_same_release_to_python(data: Path, tmp_path: Path) -> 
     assert duck.measures == memory.measures
     assert duck.frame.equals(memory.frame)
     for release, name in ((memory, "memory"), (duck, "duckdb")):
-        release.write(tmp_path / f"{name}.csv", report=tmp_path / f"{name}.html", key=b"secret")
+        release.write(tmp_path / f"{name}.csv", report=tmp_path / f"{name}.html", key=b"a secret of 24 bytes...")
     assert (tmp_path / "duckdb.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
     assert "<tr>" in duck._repr_html_()
     with pytest.raises(UsageError, match="to_numeric needs the rows"):

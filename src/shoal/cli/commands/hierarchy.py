@@ -203,7 +203,7 @@ def _file_name(name: str) -> str:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be created: {error.strerror}.") from None
 
