@@ -440,7 +440,7 @@ def test_release_under_rules_is_made_again_from_the_private_report(
 def test_key_signs_the_input_in_the_report(shoal: Shoal, tmp_path: Path) -> None:
     """D04, R09."""
     people(tmp_path)
-    (tmp_path / "key").write_bytes(b"secret")
+    (tmp_path / "key").write_bytes(b"a secret of 24 bytes...")
     public, _ = reported(shoal, tmp_path, *ASKED, "--key-file", tmp_path / "key")
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert public["repeat"]["input_hmac_sha256"] == manifest["input_hmac_sha256"]

@@ -31,7 +31,8 @@ VERIFICATION = (
     ("verdict", "cells", "reading"),
     ("matching",),
     ("models",),
-    ("recount", "manifest", "demand"),
+    ("recount",),
+    ("demands",),
     ("examination",),
     ("verifier", "gate", "gate_streamed", "database"),
 )
@@ -55,6 +56,7 @@ READERS = {
     "population": {"numpy"},
     "rows": {"numpy"},
     "layout": {"numpy"},
+    "signature": {"cryptography"},
 }
 MOST_ROOMS, MOST_FILES = 20, 13
 

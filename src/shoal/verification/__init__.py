@@ -8,11 +8,11 @@ data rows from 1. No text contains a cell of a table.
 """
 
 from shoal.verification.database import check_copy, check_recoded, table_rows
-from shoal.verification.demand import Demand
+from shoal.verification.demands.demand import Demand
+from shoal.verification.demands.manifest import Manifest
 from shoal.verification.examination import examine
 from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
-from shoal.verification.manifest import Manifest
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import CodedTable, read_original
 from shoal.verification.reading.hidden import hidden_content

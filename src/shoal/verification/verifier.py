@@ -11,9 +11,9 @@ from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
 from shoal.schema import Dialect, Kind, Reading, Role, check_k
-from shoal.verification.demand import Demand
+from shoal.verification.demands.demand import Demand
+from shoal.verification.demands.manifest import Manifest, manifest_beside, read_manifest
 from shoal.verification.examination import examine
-from shoal.verification.manifest import Manifest, manifest_beside, read_manifest
 from shoal.verification.verdict import Verdict, read_limit
 
 __all__ = ["check", "find_manifest", "verify"]
@@ -53,6 +53,7 @@ def check(
     spreadsheet_safe: bool = False,
     keep_order: bool = False,
     manifest: PathName | bool | None = None,
+    public_key: PathName | None = None,
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
     stated = find_manifest(released, manifest)
@@ -100,6 +101,7 @@ def check(
         manifest=stated,
         dialect=dialect,
         original_dialect=original_dialect,
+        public_key=public_key,
     )
 
 
@@ -182,6 +184,7 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         keep_order: Whether the rows are in the order of the original.
         manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
             it.
+        public_key: The PEM file of a public Ed25519 key. Its owner must have signed the manifest.
 
     Returns:
         The verdict, which is good. Its `unchecked` lists what could not be checked.

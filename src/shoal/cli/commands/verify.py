@@ -31,6 +31,14 @@ def verify(
         bool,
         typer.Option("--keep-order", help="The rows are in the order of the original.", rich_help_panel=Panel.OUTPUT),
     ] = False,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Public Ed25519 key (PEM) of whoever must have signed the manifest.",
+            rich_help_panel=Panel.FILES,
+        ),
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.
@@ -58,7 +66,11 @@ def verify(
     from shoal.report.summary import verdict_words
 
     verdict = verification.examine(
-        released, demand, original=None if original is None else asked.readable(original), manifest=stated
+        released,
+        demand,
+        original=None if original is None else asked.readable(original),
+        manifest=stated,
+        public_key=public_key,
     )
     if as_json:
         facts = {"notes": verdict.notes, "unchecked": verdict.unchecked, "manifest": stated and stated.place}
@@ -71,5 +83,5 @@ def verify(
         words = verdict_words(
             verdict, verdict.k, verdict.models, against_original=original is not None, people=verdict.counts_people
         )
-        typer.echo(f"{released}: {words}")
+        terminal.say(f"{released}: {words}")
         terminal.say_notes([*verdict.notes, *verdict.unchecked])
