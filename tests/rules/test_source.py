@@ -32,7 +32,7 @@ VERIFICATION = (
     ("matching",),
     ("models",),
     ("recount",),
-    ("verifier", "gate", "gate_streamed", "database"),
+    ("signature", "verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
 FOR_TYPES_ALONE = {("report", "release")}
@@ -47,6 +47,7 @@ READERS = {
     "coded": {"numpy"},
     "gate": {"numpy"},
     "layout": {"numpy"},
+    "signature": {"cryptography"},
 }
 MOST_ROOMS, MOST_FILES = 20, 13
 

@@ -10,6 +10,7 @@ _.__signature__
 convert
 demo
 init
+keygen
 
 # Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, tomlkit,
 # zipfile.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
@@ -14,6 +15,7 @@ from shoal.verification.cells import Cells, normalise
 from shoal.verification.matching.assignment import count_unmatched
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading.tables import text_table
+from shoal.verification.signature import signed_file_violations
 from shoal.verification.verdict import (
     MOST_VIOLATIONS,
     NO_ROWS,
@@ -55,6 +57,7 @@ def check(
     k_column: str | None = None,
     population: object = None,
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    public_key: str | os.PathLike[str] | None = None,
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
     k = check_k(k)
@@ -71,6 +74,8 @@ def check(
     groups = Counter(group_of_row)
     n_rows = groups.total()
     violations = [] if n_rows else [NO_ROWS]
+    if public_key is not None:
+        violations += signed_file_violations(released, public_key)
 
     def first_row(group: Group) -> int:
         return group_of_row.index(group) + 1
@@ -141,6 +146,7 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
             original row whose personal k its group reaches.
         population: The table (or path) of the population, for models that count it.
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        public_key: The PEM file of a public Ed25519 key. Its owner must have signed the manifest beside the file.
 
     Returns:
         The verdict, which is good.

@@ -66,6 +66,14 @@ def anonymize(
             rich_help_panel=Panel.OUTPUT,
         ),
     ] = None,
+    sign_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Private Ed25519 key (PEM) that signs the manifest; shoal keygen makes one.",
+            rich_help_panel=Panel.OUTPUT,
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -108,6 +116,7 @@ def anonymize(
             bound=bound,
             report=None if dry_run else report,
             key_file=key_file,
+            sign_key=sign_key,
             force=force,
         )
         try:
@@ -115,7 +124,7 @@ def anonymize(
         except BrokenPipeError:  # the reader is gone, which is not an error; discard what is left in the buffer
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit from None
-    terminal.say_notes(outcome.release.notes)
+    terminal.say_notes((*job.notes, *outcome.release.notes))
     if not streams:
         seconds = time.perf_counter() - began
         terminal.print_release(

@@ -22,6 +22,12 @@ def verify(
         Path | None,
         typer.Option(metavar="FILE", help="The original; checks that each released row is true to a row of it."),
     ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Public Ed25519 key (PEM) of whoever must have signed the manifest beside the file."
+        ),
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.
@@ -53,6 +59,7 @@ def verify(
         k_column=settings.k_column,
         population=settings.population,
         paths={name: rule.rows for name, rule in rules.items() if name not in qi},
+        public_key=public_key,
     )
     if as_json:
         terminal.print_json(verdict.as_dict())
@@ -63,4 +70,4 @@ def verify(
 
         descriptions = [model.describe() for model in models]
         words = verdict_words(verdict, k, descriptions, against_original=original is not None)
-        typer.echo(f"{released}: {words}")
+        terminal.say(f"{released}: {words}")

@@ -33,18 +33,20 @@ def check_text_target(path: Path, *, suffix: str, what: str, source: Path | None
         raise FileError(f"{path}: exists already. Name another, or pass {setting('force', True)} to replace it.")
 
 
-def write_text(path: Path, text: str, *, mode: int = 0o666) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a text file completely or not at all; a file that exists is replaced.
+
+    Only its owner can read it (mode 0600): hierarchies, proposals and comparisons contain values or figures of the
+    original. What may be published is published by a `Target`.
 
     Args:
         path: The file to write.
         text: Its content. Line feeds are written as they are.
-        mode: Its permissions, which the umask of the process restricts.
     """
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
         try:
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(descriptor, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
                 file.flush()
