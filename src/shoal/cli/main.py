@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from shoal.cli import terminal
 from shoal.cli.urls import hide
 from shoal.errors import InternalError, ShoalError, UsageError, place_of
 from shoal.tables.sources.url import is_url
@@ -43,8 +44,25 @@ COMMANDS = {
     "methods": "List the methods, each with one line and its paper.",
     "hierarchy": "Show, propose and convert hierarchies.",
 }
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands; what they say about wrong arguments is safe to print."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the options before the command."""
+        with terminal.escaped_usage():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse the options of the command and run it."""
+        with terminal.escaped_usage():
+            return super().invoke(ctx)
+
+
 ABOUT: dict[str, Any] = {
     "name": "shoal",
+    "cls": Commands,
     "help": "Give every row of a table at least k-1 look-alikes, keep its information, and prove both on the file.\n\n"
     "First try: [bold]shoal demo[/bold]. Then: [bold]shoal anonymize data.csv -o out.csv -k 5 --qi age,sex,zip "
     "--sensitive disease --others drop[/bold].\n\n"
@@ -87,7 +105,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from shoal import __version__
 
-        typer.echo(f"shoal {__version__}")
+        terminal.say(f"shoal {__version__}")
         raise typer.Exit
 
 
@@ -97,7 +115,7 @@ def main(
 ) -> None:
     """Define the options before a command."""
     if debug:
-        typer.echo("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
+        terminal.say("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -108,7 +126,10 @@ def run(arguments: list[str] | None = None) -> None:
             caller, whose signal handlers are restored.
     """
     before = {} if arguments is None else {number: signal.getsignal(number) for number in SIGNALS}
+    if arguments is None:
+        terminal.show_any_text()
     arguments = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    terminal.remember_names(arguments)
     signal.signal(signal.SIGTERM, _terminated)
     gc.set_threshold(GARBAGE_THRESHOLD)
     try:
@@ -116,19 +137,19 @@ def run(arguments: list[str] | None = None) -> None:
         # No option before a command has a value, so the first word without a dash is the command.
         _command(next((word for word in arguments if not word.startswith("-")), ""))(arguments)
     except ShoalError as error:
-        typer.echo(f"shoal: {error.for_command_line()}", err=True)
+        terminal.say(f"shoal: {error.for_command_line()}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        typer.echo("shoal: interrupted; nothing was written.", err=True)
+        terminal.say("shoal: interrupted; nothing was written.", err=True)
         sys.exit(130)
     except MemoryError:
-        typer.echo("shoal: not enough memory for this table. Use fewer columns or a larger machine.", err=True)
+        terminal.say("shoal: not enough memory for this table. Use fewer columns or a larger machine.", err=True)
         sys.exit(6)
     except Exception as error:
         if "--debug" in arguments:
             raise
         place = place_of(error)
-        typer.echo(
+        terminal.say(
             f"shoal: {type(error).__name__} in {place}. This is a bug in shoal; nothing was written. "
             "Please report it with this line; --debug before the command shows more.",
             err=True,

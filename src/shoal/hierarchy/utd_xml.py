@@ -15,7 +15,7 @@ from shoal.errors import InputError, Note, file_path, join_problems
 from shoal.hierarchy.base import TOP, Hierarchy, HierarchyRule, LabelRule, Misfit
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.range_label import Span, parse_span
-from shoal.tables.csv import read_bytes
+from shoal.tables.csv import read_small
 from shoal.tables.targets.text_file import write_text
 from shoal.tables.values import NUMBER
 
@@ -139,7 +139,7 @@ def read_utd_xml(path: str | os.PathLike[str]) -> dict[str, HierarchyRule]:
         FileError: The file cannot be read.
     """
     path = Path(path)
-    document = _parse(read_bytes(path)[0], path)
+    document = _parse(read_small(path), path)
     rules: dict[str, HierarchyRule] = {}
     problems: list[str] = []
     attributes = [att for qid in document.named("qid") for att in qid.named("att")]

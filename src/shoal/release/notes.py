@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
-from shoal.errors import Note, setting
+from shoal.errors import InputError, Note, setting
 from shoal.models import PrivacyModel
 from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alikes
@@ -19,7 +19,7 @@ from shoal.report.warnings import about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_release", "about_search", "about_table", "about_unchanged"]
+__all__ = ["about_release", "about_search", "about_table", "about_unchanged", "about_unread"]
 
 SAMPLE_ROWS = 20_000
 NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column probably identifies people
@@ -40,6 +40,11 @@ def about_unchanged(models: Sequence[PrivacyModel]) -> Note:
     """Note that the table meets the request without any change."""
     requirements = " and ".join(model.describe() for model in models)
     return Note("", f"the table already meets {requirements}; nothing was changed")
+
+
+def about_unread(error: InputError) -> Note:
+    """Note that cells were compared as text only, because they cannot be read as the values of their columns."""
+    return Note("", f"the cells were only compared as text, because they cannot be read as values: {error.text}")
 
 
 def _look_alikes(table: Table, schema: Schema) -> Iterator[Note]:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-__all__ = ["Cells", "Cover", "Span", "normalise"]
+__all__ = ["MOST_DIGITS", "Cells", "Cover", "Span", "normalise"]
 
 SUPPRESSED = "*"
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # in linear time
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
 MOST_KEPT_COVERS = 200_000
+MOST_DIGITS = 1_000  # letters of a number or a date, and zeros that are written out
+MOST_PARTS = 10  # of a range at the separator of its ends, which dates may contain too
 
 
 def normalise(text: str) -> str:
@@ -136,7 +138,7 @@ class Cells:
             return {scale: Span(value, value, False)}
         if text[:1] != "[" or text[-1:] not in ("]", ")"):
             return {}
-        parts = text[1:-1].split(", ")
+        parts = text[1:-1].split(", ", MOST_PARTS)
         for cut in range(1, len(parts)):  # a date may contain the separator: Jan 5, 2020
             (scale, low), (other, high) = (self.place(", ".join(part)) for part in (parts[:cut], parts[cut:]))
             if scale == other != "text":
@@ -145,6 +147,8 @@ class Cells:
 
 
 def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | None:
+    if len(text) > MOST_DIGITS:
+        return None
     if thousands:
         mark = "[ \u00a0\u202f]" if thousands.isspace() else re.escape(thousands)
         if re.fullmatch(rf"[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?", text):
@@ -163,6 +167,8 @@ def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | Non
 
 
 def _date(text: str, form: str) -> datetime.date | None:
+    if len(text) > MOST_DIGITS:
+        return None
     try:
         if form == "%Y-%m-%d":
             return datetime.date.fromisoformat(text)

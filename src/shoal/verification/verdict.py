@@ -17,6 +17,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "claim_violations",
+    "exact",
     "judge",
     "plural",
     "read_limit",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 MOST_VIOLATIONS = 10
+MOST_NUMBER, MOST_EXPONENT = 1_000, 400  # letters and exponent of a threshold; a float needs at most 324
 
 Group = tuple[str, ...]  # the released quasi-identifier cells of a group
 FirstRow = Callable[[Group], int]  # returns the first row of a group, from 1
@@ -139,11 +141,27 @@ def claim_violations(claims: Mapping[str, int], counts: Mapping[str, int]) -> li
     ]
 
 
+def exact(value: object) -> Fraction:
+    """Return a number as a fraction.
+
+    Raises:
+        ValueError: It is not a number, or has so many digits or zeros that to compute with it would take too long.
+    """
+    text = str(value)
+    _, _, exponent = text.lower().partition("e")
+    if len(text) > MOST_NUMBER or (exponent and abs(int(exponent)) > MOST_EXPONENT):
+        raise ValueError("a number that is too long")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError as error:
+        raise ValueError("a division by zero") from error
+
+
 def read_limit(limit: float | Fraction) -> Fraction:
     """Return a suppression limit as a fraction; raise a UsageError if it is not in [0, 1]."""
     try:
-        fraction = Fraction(str(limit))
-    except (ValueError, ZeroDivisionError):
+        fraction = exact(limit)
+    except ValueError:
         fraction = Fraction(-1)
     if not 0 <= fraction <= 1:
         raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")

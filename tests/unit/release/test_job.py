@@ -147,7 +147,7 @@ def test_blocks_of_a_file_are_read_as_one(tmp_path: Path, monkeypatch: pytest.Mo
     assert table.frame.rows() == [("x\ny", "1"), ('"q"\n\n', "2"), ("é", "3")]
     assert any("3 blank lines" in note for note in table.notes)
     path.write_text("a,b\n1,2\n1\n1,2\n3\n4\n")
-    with pytest.raises(InputError, match=r"line 3: 1 cells, but the first line has 2 \(3 such rows\)"):
+    with pytest.raises(InputError, match=r"line 3: 1 cell, but the first line has 2 \(3 such rows\)"):
         shoal.read_table(path, header=True)
     path.write_text('a,b\n1,2\n1,"2\n1,2\n')
     with pytest.raises(InputError, match="line 3: a quote opens here"):

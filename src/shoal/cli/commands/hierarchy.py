@@ -132,7 +132,7 @@ def propose(
     terminal.say_notes((*table.notes, *proposed.notes))
     _print_tree(column, proposed, show_all=False)
     if output is not None:
-        typer.echo(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
+        terminal.say(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
 
 @app.command()
@@ -222,22 +222,18 @@ def _check_output(output: Path, force: bool, *sources: Path) -> None:
 
 
 def _print_tree(name: str, hierarchy: Hierarchy, show_all: bool) -> None:
-    from rich.console import Console
-    from rich.text import Text
     from rich.tree import Tree
 
     from shoal.report.summary import hierarchy_words
 
-    typer.echo(hierarchy_words(name, hierarchy))
-    tree = Tree(Text(f"* ({len(hierarchy.rows):,})"))
+    terminal.say(hierarchy_words(name, hierarchy))
+    tree = Tree(terminal.label(f"* ({len(hierarchy.rows):,})"))
     _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if show_all else SHOWN_CHILDREN)
-    Console().print(tree)
+    terminal.draw(tree)
 
 
 def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most: int | None) -> None:
     """Add the values below a label; a label that equals the one above it, or its value, appears once."""
-    from rich.text import Text
-
     below: dict[str, list[str]] = {}
     for value in values:
         below.setdefault(hierarchy.label(value, level), []).append(value)
@@ -246,9 +242,9 @@ def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most:
         return
     for i, (label, members) in enumerate(below.items()):
         if i == most:
-            tree.add(Text(f"... and {len(below) - i:,} more (--all shows them)"))
+            tree.add(terminal.label(f"... and {len(below) - i:,} more (--all shows them)"))
             break
         is_single = level == 0 or members == [label]
-        branch = tree.add(Text(label if is_single else f"{label} ({len(members):,})"))
+        branch = tree.add(terminal.label(label if is_single else f"{label} ({len(members):,})"))
         if not is_single:
             _grow(branch, hierarchy, members, level - 1, most)

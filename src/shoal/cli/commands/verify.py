@@ -70,4 +70,4 @@ def verify(
 
         descriptions = [model.describe() for model in models]
         words = verdict_words(verdict, k, descriptions, against_original=original is not None)
-        typer.echo(f"{released}: {words}")
+        terminal.say(f"{released}: {words}")

@@ -22,10 +22,13 @@ PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 def spreadsheet_safe(text: str) -> str:
     """Escape a cell that a spreadsheet would run as a formula: put a quote before it.
 
-    >>> spreadsheet_safe("-5"), spreadsheet_safe("-5+cmd"), spreadsheet_safe("=1+1")
-    ('-5', "'-5+cmd", "'=1+1")
+    A cell that looks escaped already gets one more quote, so that different cells stay different.
+
+    >>> spreadsheet_safe("-5"), spreadsheet_safe("-5+cmd"), spreadsheet_safe("=1+1"), spreadsheet_safe("'=1+1")
+    ('-5', "'-5+cmd", "'=1+1", "''=1+1")
     """
-    return "'" + text if text[:1] and text[0] in RISKY and not PLAIN_NUMBER.fullmatch(text) else text
+    sign = text.lstrip("'")[:1]
+    return "'" + text if sign and sign in RISKY and not PLAIN_NUMBER.fullmatch(text) else text
 
 
 def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, keep_order: bool) -> Released:

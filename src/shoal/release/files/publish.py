@@ -192,7 +192,8 @@ def _write_dictionary(release: Release, path: Path, target: Target, plain: Path)
 
 def _write_text(path: Path, text: str) -> None:
     with writers.create(path) as file:
-        file.write(text.encode())
+        # The name of a file may contain bytes that are not UTF-8; JSON reads their escapes as the same name.
+        file.write(text.encode(errors="backslashreplace"))
 
 
 def sha256_of(path: Path) -> str:

@@ -19,10 +19,11 @@ from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.models.judges import JUDGES, Evidence
 from shoal.verification.models.population import count_fitting
-from shoal.verification.verdict import FirstRow, Group, Violation, plural
+from shoal.verification.verdict import FirstRow, Group, Violation, exact, plural
 
 __all__ = ["Goal", "ModelChecks", "has_judge"]
 
+LONGEST_K = 18  # digits
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 SIZE_MODELS = {"k-anonymity", "personal-k"}  # checked on the sizes of groups, not by a judge
@@ -109,7 +110,7 @@ class ModelChecks:
         """Record the personal k of rows, each with its group; a missing one asks for nothing."""
         for group, text in requests:
             if text is not None and normalise(text) not in self._missing:
-                self._largest_k[group] = max(self._largest_k.get(group, 0), int(normalise(text)))
+                self._largest_k[group] = max(self._largest_k.get(group, 0), _personal_k(normalise(text)))
 
     def violations(
         self,
@@ -215,6 +216,14 @@ def _title(spec: Mapping[str, Any]) -> str:
     return " ".join([str(spec["name"]), *([repr(spec["column"])] if "column" in spec else []), *options])
 
 
+def _personal_k(text: str) -> int:
+    """Return the k that a row asks for; one of more digits than any table has rows is that of no group."""
+    return int(text) if len(text) < LONGEST_K else 10**LONGEST_K
+
+
 def _number_text(value: Any) -> str:
-    number = Fraction(str(value))
+    try:
+        number = exact(value)
+    except ValueError:
+        return "?"
     return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"

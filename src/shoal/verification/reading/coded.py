@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect
 from shoal.verification.reading import files, workbook
+from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
 from shoal.verification.verdict import MOST_VIOLATIONS, Violation
 
@@ -42,7 +43,6 @@ Step = Callable[[int], None]
 Block = TypeVar("Block")
 
 TEXTUAL = ("csv", "gzip")  # text in which releases are written
-MOST_BYTES = 1 << 30  # of one cell
 BLOCK_BYTES = 1 << 20
 BLOCK_ROWS = 50_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -206,7 +206,11 @@ class TextReader:
     def __init__(self, path: PathName, dialect: Dialect) -> None:
         self._path, self._dialect = path, dialect
         self._tokenizer = Tokenizer(
-            ord(dialect.delimiter), header=dialect.header, initial_space=dialect.initial_space, most_bytes=MOST_BYTES
+            ord(dialect.delimiter),
+            header=dialect.header,
+            initial_space=dialect.initial_space,
+            most_bytes=MOST_BYTES,
+            most_cells=MOST_COLUMNS,
         )
         self._has_mark = False
 
@@ -287,6 +291,8 @@ class TextReader:
             raise files.UnreadableError(self._path, f"line {line}: a quoted cell is not closed correctly")
         if line := tokenizer.long_line:
             raise files.UnreadableError(self._path, f"line {line}: a cell has more than {MOST_BYTES:,} bytes")
+        if line := tokenizer.wide_line:
+            raise files.UnreadableError(self._path, f"line {line}: the row has more than {MOST_COLUMNS:,} cells")
         yield
 
     def _names(self) -> list[str]:

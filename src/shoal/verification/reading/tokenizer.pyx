@@ -53,7 +53,7 @@ cdef cppclass Dictionary:
         cdef int32_t code
         if this.starts.size() == 0:
             this.starts.push_back(0)
-            this.slots.assign(1024, -1)
+            this.slots.assign(16, -1)  # a file may have very many columns
         mask = this.slots.size() - 1
         slot = key & mask
         while True:
@@ -123,6 +123,7 @@ cdef class Tokenizer:
         header: Whether the first record holds names, which are not coded.
         initial_space: Whether blanks at the beginning of a cell belong to the delimiter.
         most_bytes: The longest cell that is accepted.
+        most_cells: The most cells of a record that are accepted.
     """
 
     cdef vector[Dictionary*] columns
@@ -132,7 +133,7 @@ cdef class Tokenizer:
     cdef State state
     cdef uint8_t delimiter
     cdef bint header, initial_space
-    cdef Py_ssize_t most_bytes, place
+    cdef Py_ssize_t most_bytes, most_cells, place
     cdef readonly Py_ssize_t width           # cells of the first record
     cdef readonly int64_t rows               # records but the header, ragged ones too
     cdef readonly int64_t line               # of the next byte
@@ -143,6 +144,7 @@ cdef class Tokenizer:
     cdef readonly int64_t bare_quote_line    # a quote in a cell that is not quoted
     cdef readonly int64_t open_quote_line    # a quoted cell that does not end as it should
     cdef readonly int64_t long_line          # a cell longer than most_bytes
+    cdef readonly int64_t wide_line          # a record of more than most_cells
     cdef int64_t quote_line
     cdef Py_ssize_t complete                 # coded rows since the last call of take_rows
     cdef readonly bint ended                 # the last byte is a line feed
@@ -151,9 +153,16 @@ cdef class Tokenizer:
         self.line, self.state, self.ended = 1, RECORD_START, False
 
     def __init__(
-        self, delimiter: int = 44, *, header: bool = True, initial_space: bool = False, most_bytes: int = 1 << 30
+        self,
+        delimiter: int = 44,
+        *,
+        header: bool = True,
+        initial_space: bool = False,
+        most_bytes: int = 1 << 28,
+        most_cells: int = 1 << 30,
     ) -> None:
-        self.delimiter, self.header, self.initial_space, self.most_bytes = delimiter, header, initial_space, most_bytes
+        self.delimiter, self.header, self.initial_space = delimiter, header, initial_space
+        self.most_bytes, self.most_cells = most_bytes, most_cells
 
     def __dealloc__(self):
         cdef size_t i
@@ -162,8 +171,8 @@ cdef class Tokenizer:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the bytes cannot be split any further: a quoted cell does not end, or a cell is too long."""
-        return self.open_quote_line > 0 or self.long_line > 0
+        """Whether the bytes cannot be split any further: a quoted cell does not end, or a cell or record is too long."""
+        return self.open_quote_line > 0 or self.long_line > 0 or self.wide_line > 0
 
     @property
     def names(self) -> list[bytes]:
@@ -298,6 +307,9 @@ cdef class Tokenizer:
             # Here a cell has ended, and the byte says what with.
             if text[at] == self.delimiter:
                 self.state = CELL_START
+                if self.place >= self.most_cells:
+                    self.wide_line = self.line
+                    return
             else:
                 self._end_record()
                 self._end_line(text[at])

@@ -28,6 +28,7 @@ from shoal.verification.reading.limits import (
 
 __all__ = ["excel_rows", "has_choice"]
 
+MOST_FORMAT = 1_000  # letters of a number format; Excel allows 255
 STRING_KINDS = ("str", "inlineStr", "e")
 PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})?")
 
@@ -308,6 +309,8 @@ def _format(number: int, codes: dict[int, str]) -> str:
     if number not in codes:
         dates = 14 <= number <= 22 or 27 <= number <= 36 or number in (45, 47) or 50 <= number <= 58
         return "s" if number == 46 else "d" if dates else "n"
+    if len(codes[number]) > MOST_FORMAT:
+        raise ValueError("a number format is too long")
     code = codes[number].lower().replace("general", "")
     code = re.sub(r'"[^"]*"|\\.|_.|\*.', "", code).split(";")[0]
     brackets = re.findall(r"\[([^\]]*)\]", code)
