@@ -31,8 +31,9 @@ VERIFICATION = (
     ("verdict", "cells", "reading"),
     ("matching",),
     ("models",),
-    ("recount",),
-    ("signature", "verifier", "gate", "gate_streamed", "database"),
+    ("recount", "manifest", "demand"),
+    ("examination",),
+    ("verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
 FOR_TYPES_ALONE = {("report", "release")}
@@ -45,7 +46,14 @@ READERS = {
     "arrow": {"numpy"},
     "pages": {"numpy"},
     "coded": {"numpy"},
+    "avoided": {"numpy"},
+    "comparison": {"numpy"},
+    "examination": {"numpy"},
     "gate": {"numpy"},
+    "groups": {"numpy"},
+    "packing": {"numpy"},
+    "population": {"numpy"},
+    "rows": {"numpy"},
     "layout": {"numpy"},
     "signature": {"cryptography"},
 }

@@ -267,7 +267,9 @@ def rule_row(verdict: RuleVerdict) -> dict[str, Any]:
     }
 
 
-def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool) -> Note:
+def verdict_words(
+    verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool, people: bool = False
+) -> Note:
     """Describe a release that passed verification.
 
     Args:
@@ -275,8 +277,11 @@ def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, again
         k: The k that was required.
         models: Descriptions of the other models that every group passes.
         against_original: Whether the rows were checked against the original.
+        people: Whether k was counted in people.
     """
     parts = [_group_words(verdict, k)]
+    if people:
+        parts.append(f", each of which can belong to {k} people or more")
     if models:
         parts.append(f"; every group passes {', '.join(models)}")
     if against_original:

@@ -92,7 +92,7 @@ class Settings:
         Form.NUMBER,
         "Largest share of rows that may be suppressed, such as 0.02; 0 by default.",
         panel=Panel.MODELS,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
     )
     qi: tuple[str, ...] = entry(
         Form.NAMES,
@@ -113,14 +113,14 @@ class Settings:
         Form.NAMES,
         "Columns that are neither known to others nor harmful; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
     )
     drop: tuple[str, ...] = entry(
         Form.NAMES,
         "Columns that identify people, such as names; never released.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
         key="identifier",
     )
@@ -128,7 +128,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"risk"},
+        commands=SEARCH | COUNT,
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -136,12 +136,12 @@ class Settings:
         Form.TEXT,
         "What to do with columns that have no role; an error by default.",
         panel=Panel.ROLES,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("drop", "insensitive"),
         in_python='What to do with columns that have no role: "drop" or "insensitive"; an error by default.',
     )
     all_qi: bool | None = entry(
-        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure"}
+        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure", "verify"}
     )
     accept_unique: tuple[str, ...] = entry(
         Form.NAMES,
@@ -296,12 +296,15 @@ class Settings:
         Form.TEXT,
         "Write a range as text, or as two columns of bounds, NAME_min and NAME_max.",
         panel=Panel.OUTPUT,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("text", "bounds"),
         in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max.',
     )
     spreadsheet_safe: bool | None = entry(
-        Form.FLAG, "Escape cells that a spreadsheet would run as formulas.", panel=Panel.OUTPUT, commands=ANONYMIZE
+        Form.FLAG,
+        "Escape cells that a spreadsheet would run as formulas.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify"},
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.release.files.facts import verification_facts
 from shoal.report.public import public_rules, public_specs
 from shoal.schema import Kind, Role
 
@@ -56,6 +57,7 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
         "columns": _columns(release),
         "suppressed_rows": figures.suppressed,
         "measures": figures.measures(),
+        **verification_facts(release),
     }
     return content | ({} if input_hash is None else {"input_hmac_sha256": input_hash})
 
