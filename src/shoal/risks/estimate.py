@@ -274,7 +274,8 @@ def risk(
     )
     check_lists(qi=qi)
     table = as_table(released)
-    absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
+    named = (*qi, *(name for name in (person, weight) if name is not None))
+    absent = [name for name in named if name not in table.names]
     if absent or not qi:
         problem = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
         raise UsageError(f"{problem} Its columns: {', '.join(map(repr, table.names[:30]))}.")
