@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from shoal.errors import Note, counted, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
+from shoal.metrics.singled import Singled
 from shoal.models.thresholds import round_up
 from shoal.profile.survey import Profile
-from shoal.report.words import hide_small
+from shoal.report.words import ends_json, ends_words, hide_small
 from shoal.risks.estimate import Exposure, Risk
 from shoal.risks.uniques import Uniques
 from shoal.rules import RuleVerdict
@@ -87,6 +88,10 @@ class ReleaseLike(Protocol):
         """Information loss and group sizes."""
 
     @property
+    def singled(self) -> Singled:
+        """What the cells show of single rows, and the cost of ends that were moved."""
+
+    @property
     def levels(self) -> Mapping[str, int] | None:
         """The level of each quasi-identifier of a full-domain release."""
 
@@ -143,6 +148,8 @@ def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [fact("asked", f"{'; '.join(request.models)} over {qi}"), fact("method", request.method)]
     facts += measures_facts(release.measures)
+    if release.singled.moved_ends or release.singled.rows_at_rare_ends:
+        facts.append(("range ends", ends_words(release.singled, request, release.measures.ncp)))
     if request.weights:
         facts.append(fact("weights", ", ".join(f"{name} {float(w):.4g}" for name, w in request.weights.items())))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
@@ -167,7 +174,10 @@ def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[s
     request = release.request
     content = measures_json(release.measures, request.k)
     content |= {"method": request.method, "seconds": round(seconds, 3)}
-    content |= {"levels": release.levels and dict(release.levels)}
+    content |= {
+        "levels": release.levels and dict(release.levels),
+        "ends": ends_json(release.singled, request, release.measures.ncp),
+    }
     if release.rules:
         content["rules"] = [rule_json(verdict) for verdict in release.rules]
     if release.search:

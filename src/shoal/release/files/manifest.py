@@ -43,7 +43,7 @@ def manifest_of(release: Release, name: str, sha256: str | None, signature: str 
         "weights": {name: float(weight) for name, weight in request.weights.items()},
         "rules": [verdict.rule for verdict in release.rules],
         "cells": request.cells,
-        "snap": request.snap,
+        "ends": request.ends,
         "accepted_unique_columns": list(request.accept_unique),
         "counts": "persons" if schema.names(Role.PERSON) else "rows, one taken for one person",
         "columns": [
