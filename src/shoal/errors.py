@@ -59,13 +59,13 @@ MOST_PROBLEMS = 10
 # Parts of a text that depend on its reader. The delimiters are private-use characters, which no message contains
 # otherwise. A setting: how Python spells it, then how the command line does.
 START, BETWEEN, END = "\ue000", "\ue001", "\ue002"
-MENTION = re.compile(f"{START}([^{BETWEEN}]*){BETWEEN}([^{END}]*){END}")
+MENTION = re.compile(f"{START}([^{START}{BETWEEN}]*){BETWEEN}([^{START}{BETWEEN}{END}]*){END}")
 # A row number, which means nothing where rows are only counted and must not be published.
 ROW_START, ROW_END = "\ue003", "\ue004"
-ROW = re.compile(f"{ROW_START}[^{ROW_END}]*{ROW_END}")
+ROW = re.compile(f"{ROW_START}[^{ROW_START}{ROW_END}]*{ROW_END}")
 # A path; only its last part may be published.
 PATH_START, PATH_END = "\ue005", "\ue006"
-PATH = re.compile(f"{PATH_START}([^{PATH_END}]*){PATH_END}")
+PATH = re.compile(f"{PATH_START}([^{PATH_START}{PATH_END}]*){PATH_END}")
 # A count in the text of a note: its name, and the words that it governs.
 COUNT = re.compile(r"\{(\w+)(?::([^{}|]+)(?:\|([^{}|]+))?)?\}")
 PLAIN = dict.fromkeys(map(ord, (ROW_START, ROW_END, PATH_START, PATH_END)))

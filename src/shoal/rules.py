@@ -82,6 +82,11 @@ class Rule:
         """The form of the rule."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
+    @property
+    def public_text(self) -> str:
+        """Description of the rule without the values it names, which the release may not show."""
+        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
+
     def describe(self) -> str:
         """Describe the rule, including the values it names."""
         return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form} {getattr(self, self.form)!r}"
@@ -91,7 +96,11 @@ EXAMPLES = {"apart": '["White", "Black"]', "inflection": "[64, 65]", "range": "[
 
 
 def _is_amount(number: Any) -> bool:
-    return isinstance(number, int | float | Fraction) and 0 <= number < float("inf")
+    """Return whether a number is 0 or more, and small enough for exact arithmetic."""
+    if not isinstance(number, int | float | Fraction):
+        return False
+    amount = values.exact_fraction(number)
+    return amount is not None and amount >= 0
 
 
 def rule_from(content: Mapping[str, Any]) -> Rule:
@@ -217,8 +226,6 @@ class RuleVerdict:
         broken_groups: Groups that break the rule.
         broken_rows: Rows of those groups.
         ban: Whether no group may break the rule.
-        column: Column of the rule.
-        form: Form of the rule, such as "apart".
     """
 
     rule: str
@@ -226,18 +233,11 @@ class RuleVerdict:
     broken_groups: int
     broken_rows: int
     ban: bool = False
-    column: str = ""
-    form: str = ""
 
     @property
     def kept(self) -> bool:
         """Whether no group breaks the rule."""
         return not self.broken_groups
-
-    @property
-    def public_rule(self) -> str:
-        """Description of the rule without the values it names."""
-        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
 
 
 def judge_rules(
@@ -275,8 +275,6 @@ def judge_rules(
                 broken_groups=int(broken.sum()),
                 broken_rows=int(rows[broken].sum()),
                 ban=rule.ban,
-                column=rule.column,
-                form=rule.form,
             )
         )
     return tuple(verdicts)

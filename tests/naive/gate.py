@@ -25,6 +25,7 @@ from shoal.verification.cells import Cells
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files, tables
 from shoal.verification.reading.files import UnreadableError, unreadable
+from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.tables import PathName, picker
 from shoal.verification.verdict import (
     MOST_VIOLATIONS,
@@ -219,7 +220,7 @@ class WrittenFile:
         violations = self._facts.violations(recount.carriage_returns if self._is_text else 0)
         if self._kind != files.SUFFIXES.get(os.path.splitext(self.path)[1], "csv"):
             violations.append(Violation("file", "its content does not match its name"))
-        violations += files.leftovers(self.path, self._kind)
+        violations += hidden_content(self.path, strict=True)
         if self._is_text and recount.has_quotes and has_bare_quote(self.path):
             violations.append(Violation("file", "there is a double quote in a cell that is not quoted"))
         return violations + recount.header_violations

@@ -38,9 +38,12 @@ VERIFICATION = (
 FOR_TYPES_ALONE = {("report", "release")}
 MAY_IMPORT_VERIFICATION = {"release", "cli"}
 BESIDE_THE_HOUSE = {"errors", "schema"}
-# What the verifier uses beside the standard library: DuckDB for Parquet, polars for Zstandard, arrays of codes.
+# What the verifier uses beside the standard library: DuckDB for Parquet, zstandard, arrays of codes.
 READERS = {
-    "files": {"duckdb", "polars"},
+    "files": {"duckdb"},
+    "zstd": {"zstandard"},
+    "arrow": {"numpy"},
+    "pages": {"numpy"},
     "coded": {"numpy"},
     "gate": {"numpy"},
     "layout": {"numpy"},

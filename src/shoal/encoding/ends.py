@@ -158,7 +158,7 @@ class Widening:
     def to_grid(self, codes: NDArray[np.int32], *, upper: bool) -> Moved:
         """Move values to the grid of the column, or to its default."""
         scale, step = self.scale, self.scale.steps(self.column.grid or self.default)[0]
-        ends = scale.above(scale.most, step) if upper else scale.below(scale.least, step)
+        ends = scale.above(scale.units, step) if upper else scale.below(scale.units, step)
         return self._written(codes, ends, upper=upper)
 
     def to_shared(self, codes: NDArray[np.int32], holders: Holders, k: int, *, upper: bool) -> Moved:
@@ -173,7 +173,7 @@ class Widening:
             if not len(pending):
                 break
             # One unit further out, so that a value on the grid moves too.
-            ends = scale.above(scale.most + scale.unit, step) if upper else scale.below(scale.least - scale.unit, step)
+            ends = scale.above(scale.units + scale.unit, step) if upper else scale.below(scale.units - scale.unit, step)
             begins = np.append(True, ends[1:] != ends[:-1])
             n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
             fits = (n_holders[pending] >= k) | (step == steps[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.schema import Column, Kind
-from shoal.tables.values import Marks
+from shoal.tables.values import Marks, exact_fraction
 
 __all__ = ["DATE_GRIDS", "DateScale", "NumberScale", "Scale", "check_grid", "default_grid"]
 
@@ -22,7 +22,6 @@ FIXED = {"minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}  # the yea
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 DATE_GRIDS = (*FIXED, *MONTHS)
 STEPS_ACROSS = 20  # a default grid has at least this many steps over the column's range
-MOST_DIGITS = 400  # decimals, and powers of ten, beyond which no float64 differs from 0 or infinity
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 FIRST_DAY = np.datetime64("0001-01-01", "D")
 LAST_SECOND = (datetime.max - datetime.min) // timedelta(seconds=1)
@@ -33,9 +32,8 @@ Units = NDArray[Any]  # int64, or Python's integers where these are too small
 
 def check_grid(name: str, grid: str) -> None:
     """Refuse a grid that is neither a positive number nor a calendar period."""
-    plain = Marks().plain(grid)
-    step = Decimal(0) if plain is None else Decimal(plain)
-    if grid not in DATE_GRIDS and not (step > 0 and step.adjusted() <= MOST_DIGITS and _decimals(grid) <= MOST_DIGITS):
+    step = exact_fraction(Marks().plain(grid))
+    if grid not in DATE_GRIDS and (step is None or step <= 0):
         raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {', '.join(DATE_GRIDS)}.")
 
 
@@ -60,12 +58,8 @@ class Scale(Protocol):
     """The known values of a number or date in order, as integers, and the grids over them."""
 
     @property
-    def least(self) -> Units:
-        """Each value, rounded down to an integer."""
-
-    @property
-    def most(self) -> Units:
-        """Each value, rounded up to an integer."""
+    def units(self) -> Units:
+        """Each value as an integer; the fraction of a second is dropped."""
 
     @property
     def unit(self) -> int:
@@ -89,8 +83,7 @@ class NumberScale:
     """Numbers as integers: multiples of a power of ten. A step is 1, 2 or 5 times a power of ten, or the grid's."""
 
     column: Column
-    least: Units
-    most: Units
+    units: Units
     digits: int
     unit: int = 1
 
@@ -108,22 +101,15 @@ class NumberScale:
             raise UsageError(f"grid {column.grid!r} of the numbers in column {column.name!r}: use a positive number.")
         marks = Marks(column.decimal, column.thousands)
         exact = [Decimal(marks.plain(text) or "0") for text in texts]
-        digits = max((-int(number.as_tuple().exponent) for number in exact), default=0)
-        digits = min(max(digits, _decimals(grid), 0), MOST_DIGITS)
+        digits = max(0, _decimals(Decimal(grid)), *map(_decimals, exact))
         if digits <= 15 and np.abs(values).max(initial=0.0) * 10**digits < 2**50:  # a product is off by less than 1/2
-            units = np.rint(values * 10**digits).astype(np.int64)
-            return cls(column, units, units, digits)
-        scaled = [number.scaleb(digits, EXACT) for number in exact]
-        least, most = (
-            np.array([int(number.to_integral_value(rounding, EXACT)) for number in scaled], dtype=object)
-            for rounding in (ROUND_FLOOR, ROUND_CEILING)
-        )
-        return cls(column, least, most, digits)
+            return cls(column, np.rint(values * 10**digits).astype(np.int64), digits)
+        return cls(column, np.array([int(number.scaleb(digits, EXACT)) for number in exact], dtype=object), digits)
 
     def steps(self, grid: str = "") -> list[int]:
         """Return steps up to one that is at least as wide as the range of the values."""
         first = int(Decimal(grid).scaleb(self.digits, EXACT)) if grid else 1
-        span = int(self.most[-1]) - int(self.least[0])
+        span = int(self.units[-1]) - int(self.units[0])
         steps, power = [first], first
         while steps[-1] < span:
             factor = steps[-1] // power
@@ -153,8 +139,7 @@ class DateScale:
     """Dates as seconds since the year 1. A step is a calendar period, which begins and ends with a released date."""
 
     column: Column
-    least: Units
-    most: Units
+    units: Units
     unit: int
 
     @classmethod
@@ -166,7 +151,7 @@ class DateScale:
             )
         seconds = np.floor(values).astype(np.int64)
         unit = next((unit for unit in (86400, 3600, 60) if not (values % unit).any()), 1)
-        return cls(column, seconds, seconds, unit)
+        return cls(column, seconds, unit)
 
     def steps(self, grid: str = "") -> tuple[str, ...]:
         """Return the periods, from the grid on."""
@@ -196,8 +181,8 @@ class DateScale:
         return moment.strftime(self.column.date_format)
 
 
-def _decimals(grid: str) -> int:
-    return -int(Decimal(grid).as_tuple().exponent)
+def _decimals(number: Decimal) -> int:
+    return -int(number.as_tuple().exponent)
 
 
 def _months(seconds: Units) -> Units:

@@ -17,6 +17,7 @@ from shoal.hierarchy.base import Rule, for_columns
 from shoal.methods.base import Method, Run, check_rows_left, check_run
 from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
 from shoal.metrics.association import about_redundancy, derive_weights
+from shoal.metrics.released_loss import label_losses
 from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.profile.rare_values import check_rare
@@ -30,6 +31,7 @@ from shoal.schema import Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
 from shoal.tables.table import Table
+from shoal.tables.values import exact_fraction
 from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["anonymize_table", "choose_method", "make_request", "make_run"]
@@ -69,10 +71,10 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
 
 
 def _share(limit: float | str | None) -> Fraction:
-    try:
-        return Fraction(str(limit or 0))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
+    share = exact_fraction(limit or 0)
+    if share is None:
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
+    return share
 
 
 def choose_method(settings: Settings, models: Iterable[PrivacyModel] = ()) -> Method:
@@ -111,7 +113,7 @@ def anonymize_table(
     """
     models = (KAnonymity(request.k), *models)
     request = replace(request, ends=choose_ends(request.ends, method, models))
-    k = max(model.minimum_size for model in models)
+    k = common_k = max(model.minimum_size for model in models)
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     run.stage("encoding")
@@ -147,6 +149,7 @@ def anonymize_table(
     request = replace(
         request,
         k=k,
+        common_k=common_k,
         method=method.name,
         options=options,
         seed=run.seed,
@@ -210,6 +213,7 @@ def make_release(
             *about_search(partition.facts),
         ),
         labels={name: tree.values_under() for name, tree in trees.items()},
+        label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
         singled=singled,
         # The bound holds for releases of all rows, with equal weights.

@@ -14,6 +14,7 @@ from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alikes
 from shoal.profile.singling_out import find_dependencies
 from shoal.release.release import Request
+from shoal.report.warnings import about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
@@ -102,15 +103,7 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
 
 def about_release(released: Released, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
-    notes = []
-    if request.k < 3:
-        notes.append(Note("", f"k={request.k} protects little", "5 is a common choice"))
-    if request.keep_order:
-        text = "rows keep their order, which identifies people to anyone who knows it"
-        notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
-    if not schema.names(Role.PERSON):
-        cure = f"if a person has several rows, name the column that identifies people with {setting('person')}"
-        notes.append(Note("", "each row counts as one person", cure))
+    notes = about_settings(request, schema, request.k)
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":
         notes.append(_diversity(released, schema))
     return notes

@@ -26,6 +26,7 @@ from shoal.release.files.layout import lay_out
 from shoal.release.files.manifest import manifest_path
 from shoal.release.files.publish import write_to
 from shoal.release.gate import Gate, verify_cells
+from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import Schema
 from shoal.settings.settings import Settings, check_signoff
@@ -48,6 +49,7 @@ class Request:
 
     Attributes:
         k: The smallest allowed group.
+        common_k: The part of it that does not depend on the personal k of rows, which is not published.
         models: The privacy models in words.
         specs: The same models as plain values, for the gate.
         suppression_limit: The largest share of rows that may be suppressed.
@@ -65,6 +67,7 @@ class Request:
     """
 
     k: int
+    common_k: int = 1
     models: tuple[str, ...] = ()
     specs: tuple[Mapping[str, Any], ...] = ()
     suppression_limit: Fraction = Fraction(0)
@@ -116,6 +119,7 @@ class Release:
         notes: What the user should know before handing out the release.
         recoding: For a table that was counted where it is, the released text of each cell; None for a table in memory.
         labels: By column, the values below each label of its hierarchy.
+        label_losses: By column, the loss of each label of its hierarchy, for the figures that may be published.
         ends: By column of numbers or dates, the smallest and the largest value of each released cell.
         singled: What the cells show of single rows, and the cost of ends that were moved; never published.
         paths: By sensitive column with a hierarchy, the labels of each value.
@@ -137,6 +141,7 @@ class Release:
     notes: tuple[Note, ...] = ()
     recoding: Recoding | None = field(default=None, repr=False)
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
+    label_losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
     singled: Singled = field(default_factory=Singled, repr=False)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
@@ -156,6 +161,11 @@ class Release:
         if self.encoded is None:
             return None
         return lower_bound(self.encoded, self.request.k, thorough=bool(self.request.bound))
+
+    @cached_property
+    def public_figures(self) -> PublicFigures:
+        """The figures that may be published."""
+        return public_figures(self)
 
     @cached_property
     def frame(self) -> Any:

@@ -115,13 +115,13 @@ def width_words(width: float, *, dates: bool) -> str:
     return f"{number} {name}{'' if number == '1' else 's'}"
 
 
-def ends_sentence(request: Request) -> str:
-    """Say in public which ends of ranges were moved."""
+def ends_sentence(choice: str | None, k: int) -> str:
+    """Say which ends of ranges were moved."""
     sentences = {
-        SAFE: f"An end of a range that fewer than {request.k} have was moved outwards to a round value.",
+        SAFE: f"An end of a range that fewer than {k} rows or people have was moved outwards to a round value.",
         ROUND: "Ends of ranges were moved outwards to round values.",
     }
-    return sentences.get(request.ends or "", "Ends of ranges are values of the table.")
+    return sentences.get(choice or "", "Ends of ranges are values of the table.")
 
 
 def ends_words(singled: Singled, request: Request, ncp: float) -> Note:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
@@ -14,6 +15,7 @@ from shoal.errors import UsageError, setting
 from shoal.schema import Reading, Role, Schema
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
@@ -368,7 +370,20 @@ class Settings:
             encoding=self.encoding,
             header=self.header,
             sheet=self.sheet,
+            named=self.named,
         )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that a setting names, once."""
+        one_each = (self.person, self.k_column)
+        lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
+        by_column = (self.dates, self.hierarchies, self.grids, self.kinds)
+        weighted = self.weights if isinstance(self.weights, Mapping) else ()
+        specs = (*self.models, *self.constraints)
+        of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
+        names = (*chain(*lists), *self.categorical, *chain(*by_column), *weighted, *one_each, *of_specs)
+        return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
@@ -398,10 +413,7 @@ class Settings:
         if isinstance(self.weights, str):
             raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
         for name, weight in self.weights.items():
-            try:
-                weights[name] = Fraction(str(weight)).limit_denominator(10**6)
-            except (ValueError, ZeroDivisionError):
-                weights[name] = Fraction(-1)
+            weights[name] = (exact_fraction(weight) or Fraction(0)).limit_denominator(10**6)
             if weights[name] <= 0:
                 raise UsageError(f"weight of {name!r} is {weight!r}. Use a number above 0.")
         return weights
@@ -427,7 +439,7 @@ class Settings:
             return None
         from shoal.tables.formats import as_table
 
-        return as_table(self.population)
+        return as_table(self.population, self.generalised)
 
     def rules(self) -> dict[str, Rule]:
         """Return the hierarchies by column; paths are read."""

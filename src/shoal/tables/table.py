@@ -244,8 +244,7 @@ def factorize(series: pl.Series) -> Factor:
     import polars as pl
 
     texts = series.unique().sort()
-    ranks = pl.Series(np.arange(len(texts), dtype=np.int32))
-    return Factor(series.replace_strict(texts, ranks, return_dtype=pl.Int32).to_numpy(), texts)
+    return Factor(series.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int32), texts)
 
 
 def check_header(names: Iterable[str], place: str) -> None:
@@ -257,10 +256,10 @@ def check_header(names: Iterable[str], place: str) -> None:
     if "" in positions:
         where = ", ".join(map(str, positions.pop("")))
         problems.append(f"{place}: the column at position {where} has no name. Name every column in the first line.")
-    for name, places in positions.items():
+    for places in positions.values():
         if len(places) > 1:
             where = ", ".join(map(str, places))
-            problems.append(f"{place}: columns {where} have the same name, {name!r}. Give each column its own name.")
+            problems.append(f"{place}: columns {where} have the same name. Give each column its own name.")
     if problems:
         raise InputError(join_problems(problems))
 

@@ -11,6 +11,7 @@ from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import CodedTable, read_original
+from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation
 from shoal.verification.verifier import check, verify
@@ -27,6 +28,7 @@ __all__ = [
     "check_recoded",
     "gate",
     "gate_recoded",
+    "hidden_content",
     "read_original",
     "source_rows",
     "table_rows",

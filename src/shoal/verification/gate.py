@@ -36,6 +36,7 @@ from shoal.verification.verdict import (
 __all__ = ["gate"]
 
 KEY_LIMIT = 2**62  # smaller keys are exact in 64 bits
+DENSE_KEYS = 2**20  # counting this many keys is quicker than sorting rows
 
 
 def gate(
@@ -154,7 +155,9 @@ def _witness_violations(witness: NDArray[np.int64], n_source: int, n_rows: int, 
     if len(invalid):
         text = f"{plural(len(invalid), 'reference')} to a row that does not exist"
         violations.append(Violation("source rows", text, int(invalid[0]) + 1))
-    if n_repeated := len(witness) - len(np.unique(witness)):
+    valid = witness[(witness >= 0) & (witness < n_source)]
+    n_distinct = int(np.count_nonzero(np.bincount(valid, minlength=1))) + len(np.unique(witness[invalid]))
+    if n_repeated := len(witness) - n_distinct:
         violations.append(
             Violation("source rows", f"{plural(n_repeated, 'reference')} to a row that is already in use")
         )
@@ -229,6 +232,15 @@ class _Groups:
             yield self._groups[pair // card], column.texts[pair % card], times
 
 
+def _distinct(keys: NDArray[np.int64], span: int) -> NDArray[np.int64]:
+    """Return the distinct keys, all below a span, in ascending order."""
+    if span <= DENSE_KEYS + len(keys):
+        return np.flatnonzero(np.bincount(keys))
+    ordered = np.sort(keys)
+    begins: NDArray[np.bool_] = np.diff(ordered, prepend=-1) != 0
+    return ordered[begins]
+
+
 def _codes_by_text(column: CodedColumn) -> NDArray[np.int64]:
     """Return codes that are equal exactly where the texts are; a laid-out column may have a text twice."""
     code_of: dict[str, int] = {}
@@ -270,15 +282,16 @@ class _Pairs:
         """
         released, (original, _) = self._release.column(name).at(self._rows), self.source_column(name)
         card = max(len(released.texts), 1)
-        pairs, pair_of_row = np.unique(original.codes.astype(np.int64) * card + released.codes, return_inverse=True)
+        pair_of_row = original.codes.astype(np.int64) * card + released.codes
 
         def is_true(before: str, after: str) -> bool:
             return before == after or (cells is not None and cells.covers(before, after))
 
-        is_false = np.array([not is_true(original.texts[p // card], released.texts[p % card]) for p in pairs.tolist()])
-        if not is_false.any():
+        pairs = _distinct(pair_of_row, len(original.texts) * card).tolist()
+        false_pairs = [pair for pair in pairs if not is_true(original.texts[pair // card], released.texts[pair % card])]
+        if not false_pairs:
             return []
-        rows = self._numbers[is_false[pair_of_row]]
+        rows = self._numbers[np.isin(pair_of_row, false_pairs)]
         fault = "differ from their source" if cells is None else "do not cover their source"
         text = f"the cells of {plural(len(rows), 'row')} {fault}"
         return [Violation(f"column {name!r}", text, int(rows[0]))]

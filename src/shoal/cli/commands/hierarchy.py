@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,7 +61,7 @@ With = Annotated[
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(help="A hierarchy: ARX CSV, or a UTD job file (.xml).")],
-    whole: Annotated[
+    show_all: Annotated[
         bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)
     ] = False,
     trust: Trust = False,
@@ -70,15 +71,15 @@ def show(
 
     Example: shoal hierarchy show zip.csv
     """
-    found = _load(file, trust)
+    loaded = _load(file, trust)
     if as_json:
         from shoal.report.summary import hierarchy_json
 
-        terminal.print_json({"file": str(file), "hierarchies": {name: hierarchy_json(h) for name, h in found.items()}})
+        terminal.print_json({"file": str(file), "hierarchies": {name: hierarchy_json(h) for name, h in loaded.items()}})
         return
-    for name, hierarchy in found.items():
+    for name, hierarchy in loaded.items():
         terminal.say_notes(hierarchy.notes)
-        _print_tree(name, hierarchy, whole)
+        _print_tree(name, hierarchy, show_all)
 
 
 @app.command()
@@ -110,11 +111,12 @@ def propose(
     opt.use_threads(None)
     from shoal import hierarchy as hierarchies
 
-    table = opt.read_file(data, settings.reading)
+    reading = settings.reading
+    table = opt.read_file(data, replace(reading, named=(*reading.named, column)))
     proposed = hierarchies.propose_for(
         table,
         column,
-        kind=kind or settings.reading.kinds.get(column) or settings.kinds.get(column),
+        kind=kind or reading.kinds.get(column) or settings.kinds.get(column),
         by=by,
         others=None if others is None else split_names(others),
         missing=settings.missing,
@@ -128,7 +130,7 @@ def propose(
         terminal.print_json({"column": column, "output": output and str(output), **hierarchy_json(proposed)})
         return
     terminal.say_notes((*table.notes, *proposed.notes))
-    _print_tree(column, proposed, whole=False)
+    _print_tree(column, proposed, show_all=False)
     if output is not None:
         typer.echo(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
@@ -152,28 +154,28 @@ def convert(
     """
     from shoal import hierarchy as hierarchies
 
-    found: dict[str, Hierarchy] = {}
+    loaded: dict[str, Hierarchy] = {}
     for file in files:
         for name, hierarchy in _load(file, trust).items():
-            if name in found:
+            if name in loaded:
                 raise UsageError(
                     f"{file}: an earlier file has a hierarchy for {name!r} too. Pass one for each attribute."
                 )
-            found[name] = hierarchy
+            loaded[name] = hierarchy
             terminal.say_notes(() if as_json else hierarchy.notes)
     suffix = output.suffix.lower()
-    if suffix == ".csv" and len(found) > 1:
-        raise UsageError(f"{output}: {len(found)} hierarchies do not fit into one CSV file. Name a folder.")
-    places = {name: output if suffix in (".csv", ".xml") else output / _file_name(name) for name in found}
+    if suffix == ".csv" and len(loaded) > 1:
+        raise UsageError(f"{output}: {len(loaded)} hierarchies do not fit into one CSV file. Name a folder.")
+    places = {name: output if suffix in (".csv", ".xml") else output / _file_name(name) for name in loaded}
     if suffix not in (".csv", ".xml"):
         _make_folder(output)
     for place in dict.fromkeys(places.values()):
         _check_output(place, force, *files)
     if suffix == ".xml":
-        hierarchies.write_utd_xml(found, output)
+        hierarchies.write_utd_xml(loaded, output)
     else:
         for name, place in places.items():
-            hierarchies.write_arx_csv(found[name], place)
+            hierarchies.write_arx_csv(loaded[name], place)
     if as_json:
         terminal.print_json({"written": {name: str(place) for name, place in places.items()}})
     else:
@@ -186,11 +188,11 @@ def _load(file: Path, trust: bool) -> dict[str, Hierarchy]:
 
     if file.suffix.lower() != ".xml":
         return {file.stem: hierarchies.read_arx_csv(file, trust=trust)}
-    found = {}
+    loaded = {}
     for name, rule in hierarchies.read_utd_xml(file).items():
         listed = rule.whole_numbers() if isinstance(rule, hierarchies.IntervalTree) else None
-        found[name] = rule if isinstance(rule, hierarchies.Hierarchy) else rule.over(listed or [], column=name)
-    return found
+        loaded[name] = rule if isinstance(rule, hierarchies.Hierarchy) else rule.over(listed or [], column=name)
+    return loaded
 
 
 def _file_name(name: str) -> str:
@@ -219,7 +221,7 @@ def _check_output(output: Path, force: bool, *sources: Path) -> None:
         raise FileError(f"{output}: exists already. Name another output, or use --force to replace it.")
 
 
-def _print_tree(name: str, hierarchy: Hierarchy, whole: bool) -> None:
+def _print_tree(name: str, hierarchy: Hierarchy, show_all: bool) -> None:
     from rich.console import Console
     from rich.text import Text
     from rich.tree import Tree
@@ -228,7 +230,7 @@ def _print_tree(name: str, hierarchy: Hierarchy, whole: bool) -> None:
 
     typer.echo(hierarchy_words(name, hierarchy))
     tree = Tree(Text(f"* ({len(hierarchy.rows):,})"))
-    _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if whole else SHOWN_CHILDREN)
+    _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if show_all else SHOWN_CHILDREN)
     Console().print(tree)
 
 

@@ -90,6 +90,7 @@ def simulate(
     if plot is not None:
         check_text_target(plot, suffix=".svg", what="the chart is an SVG file", source=data, force=force)
     if data is not None:
+        opt.require_qi(settings)
         table = opt.read_file(data, settings.reading)
         terminal.say_notes(table.notes)
         rows = rows or table.n_rows

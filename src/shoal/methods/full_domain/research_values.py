@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
-from shoal.errors import UsageError
+from shoal.errors import UsageError, counted
 from shoal.methods.full_domain.base import FullDomain, LatticeProblem
 from shoal.methods.full_domain.levels import Ladder
 from shoal.methods.full_domain.objectives import row_counts
@@ -90,8 +90,8 @@ def _given(ladder: Ladder, values: Sequence[float]) -> list[Fraction]:
         numbers.append(Fraction(0))
     if len(numbers) != ladder.height + 1:
         raise UsageError(
-            f"research values of {ladder.name!r}: found {len(values)} values for {ladder.height + 1} levels. Pass one "
-            "for each, from the value up; that of the root may be left out."
+            f"research values of {ladder.name!r}: found {counted(len(values), 'value')} for "
+            f"{ladder.height + 1} levels. Pass one for each, from the value up; that of the root may be left out."
         )
     return numbers[ladder.first : ladder.first + ladder.n_levels]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
-from shoal.release.files.dictionary import as_markdown, count_cells, describe_columns
+from shoal.release.files.dictionary import as_markdown, dictionary_of
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
 from shoal.release.gate import Gate
 from shoal.tables.formats import writers
@@ -156,10 +156,7 @@ def _write_report(
 
 def _write_dictionary(release: Release, path: Path, target: Target, plain: Path) -> Files:
     """Write the data dictionary as JSON and as a page to unfinished files."""
-    k = release.request.k
-    cells = count_cells(release, plain)
-    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
-    content = {"file": path.name, "rows": release.measures.rows, "k": k, "columns": columns}
+    content = dictionary_of(release, path.name, plain)
     files = []
     for suffix, text in ((".json", as_json(content)), (".md", as_markdown(path.name, content))):
         unfinished = target.temporary(f"dictionary{suffix}")

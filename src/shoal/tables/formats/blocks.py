@@ -5,14 +5,15 @@ from __future__ import annotations
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from shoal.errors import FileError, InputError, Note, UsageError, counted, file_path, setting
-from shoal.schema import Dialect
+from shoal.schema import Dialect, check_encoding
 from shoal.tables.csv import (
+    MOST_BYTES,
     SAMPLE_BYTES,
     check_file,
     end_of_records,
@@ -20,7 +21,7 @@ from shoal.tables.csv import (
     parse_records,
     refuse_byte_order_mark,
     take_names,
-    unknown_encoding,
+    take_sample,
     wrong_byte,
 )
 from shoal.tables.dialect import detect
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Blocks", "open_blocks"]
 
 BLOCK_BYTES = 1 << 25
-MOST_BYTES = 1 << 28  # a longer record means that a quote was never closed
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ class Blocks:
     dialect: Dialect | None
 
 
-def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, header: bool | None) -> Blocks:
+def open_blocks(
+    path: Path, *, delimiter: str | None, encoding: str | None, header: bool | None, named: Sequence[str] = ()
+) -> Blocks:
     """Open a CSV, gzip or Parquet file; see `read_table` for the arguments.
 
     Raises:
@@ -80,7 +82,8 @@ def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, head
     pieces = _pieces(path, form, encoding)
     first, is_last = next(pieces, (b"", True))
     is_complete = is_last and len(first) <= SAMPLE_BYTES
-    dialect = detect(first[:SAMPLE_BYTES], is_complete, delimiter=delimiter, header=header, place=str(path))
+    sample = take_sample(first)
+    dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
     dialect = replace(dialect, encoding="utf-8" if is_utf_8(encoding) else str(encoding))
     frame, _ = parse_records(first, dialect, path)
     names = take_names(frame, dialect, path)
@@ -143,10 +146,9 @@ class _Decoder:
     def __init__(self, encoding: str | None, path: Path) -> None:
         self._encoding = encoding
         self._path = path
-        try:
-            self._decoder = codecs.getincrementaldecoder("utf-8" if is_utf_8(encoding) else str(encoding))()
-        except LookupError:
-            raise unknown_encoding(encoding) from None
+        if encoding is not None:
+            check_encoding(encoding)
+        self._decoder = codecs.getincrementaldecoder("utf-8" if is_utf_8(encoding) else str(encoding))()
 
     def __call__(self, raw: bytes, before: int) -> bytes:
         try:

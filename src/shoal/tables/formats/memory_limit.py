@@ -59,7 +59,7 @@ def parse_size(text: str, mention: str = "") -> int:
     Raises:
         UsageError: If the text is not a size.
     """
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) *([kmgt]?)i?b?", text.strip().lower())
     if match is None:
         raise UsageError(f"{mention or f'{VARIABLE}={text!r}'} is not a size. Write it as 500MB or 4GB.")
     return int(float(match[1]) * UNITS[match[2]])

@@ -13,7 +13,6 @@ from typing import Self
 
 from shoal.errors import FileError, InputError, UsageError, setting
 from shoal.tables.formats.sniff import Format, output_format
-from shoal.tables.formats.writers import check_extra
 from shoal.tables.targets.base import StagedFile
 from shoal.tables.targets.text_file import new_file_mode
 
@@ -104,8 +103,6 @@ class FileTarget(StagedFile):
     def _check(self) -> None:
         self._check_path(self.path)
         self.format = output_format(self.path)
-        if self.format is Format.EXCEL:
-            check_extra()
 
     def _check_path(self, path: Path) -> None:
         """Refuse a path that must not be written."""
