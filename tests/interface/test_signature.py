@@ -61,6 +61,8 @@ def test_signed_release_passes_however_its_manifest_is_laid_out(shoal: Shoal, fo
     assert verified(shoal)[0] == 0
     changed(lambda content: content.update({key: content.pop(key) for key in sorted(content, reverse=True)}))
     assert verified(shoal)[0] == 0
+    ended = shoal("verify", "out.csv", "--public-key", "lab.pub.pem")
+    assert (ended.code, "signed with the key of lab.pub.pem" in ended.out) == (0, True), "the manifest says the rest"
 
 
 DAMAGES: dict[str, Callable[[], object]] = {
@@ -90,6 +92,23 @@ def test_damaged_manifest_or_file_fails(shoal: Shoal, folder: Path, damage: str)
     code, text = verified(shoal)
     assert code == 5, text
     assert "signature" in text or "hash" in text or "manifest" in text
+
+
+@pytest.mark.parametrize("content", ["", "[]", "[" * 100_000, '{"signature": "x"'])
+def test_manifest_that_cannot_be_read_is_bad_input(shoal: Shoal, folder: Path, content: str) -> None:
+    Path(MANIFEST).write_text(content)
+    assert verified(shoal)[0] == 3
+    assert "manifest" in verified(shoal)[1]
+
+
+def test_without_manifest_nothing_is_signed(shoal: Shoal, folder: Path) -> None:
+    """Whatever else is asked: the answer is no, not a question for k."""
+    Path(MANIFEST).unlink()
+    assert verified(shoal)[0] == 5
+    ended = shoal("verify", "out.csv", "--public-key", "lab.pub.pem")
+    assert (ended.code, "there is no manifest beside the file" in ended.err) == (5, True)
+    with pytest.raises(VerificationError, match="there is no manifest beside the file"):
+        library.verify("out.csv", public_key="lab.pub.pem")
 
 
 def test_key_and_release_belong_together(shoal: Shoal, folder: Path) -> None:

@@ -31,8 +31,7 @@ VERIFICATION = (
     ("verdict", "cells", "reading"),
     ("matching",),
     ("models",),
-    ("recount",),
-    ("demands",),
+    ("recount", "manifest", "demand"),
     ("examination",),
     ("verifier", "gate", "gate_streamed", "database"),
 )

@@ -8,14 +8,15 @@ data rows from 1. No text contains a cell of a table.
 """
 
 from shoal.verification.database import check_copy, check_recoded, table_rows
-from shoal.verification.demands.demand import Demand
-from shoal.verification.demands.manifest import Manifest
+from shoal.verification.demand import Demand
 from shoal.verification.examination import examine
 from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
+from shoal.verification.manifest import Manifest
 from shoal.verification.models.checks import Goal
 from shoal.verification.reading.coded import CodedTable, read_original
 from shoal.verification.reading.hidden import hidden_content
+from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation
 from shoal.verification.verifier import check, find_manifest, verify
@@ -38,6 +39,7 @@ __all__ = [
     "gate_recoded",
     "hidden_content",
     "read_original",
+    "signature_violations",
     "source_rows",
     "table_rows",
     "verify",

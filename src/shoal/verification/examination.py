@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shoal.errors import Note, UsageError, setting
 from shoal.schema import Column, Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
-from shoal.verification.demands.demand import (
+from shoal.verification.demand import (
     HELD_BACK,
     Demand,
     expected_schema,
@@ -26,8 +26,7 @@ from shoal.verification.demands.demand import (
     require_columns,
     unchecked_notes,
 )
-from shoal.verification.demands.manifest import Manifest
-from shoal.verification.demands.signature import signature_violations
+from shoal.verification.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks, guess_kind
@@ -36,6 +35,7 @@ from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.layout import Layout
+from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import coded_table
 from shoal.verification.recount import name_violations, shape_violations
 from shoal.verification.verdict import (
@@ -83,8 +83,6 @@ def examine(
     k = max(demand.k or 1, manifest.k if manifest else 1)
     violations: list[Violation] = []
     if public_key is not None:
-        if not isinstance(released, str | os.PathLike):
-            raise UsageError(f"{setting('public_key')} checks the signature of a file. Pass the path of the release.")
         violations += signature_violations(None if manifest is None else manifest.content, public_key)
     if manifest is None:
         violations += hidden_content(released) if isinstance(released, str | os.PathLike) else []

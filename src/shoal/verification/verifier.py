@@ -11,10 +11,11 @@ from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
 from shoal.schema import Dialect, Kind, Reading, Role, check_k
-from shoal.verification.demands.demand import Demand
-from shoal.verification.demands.manifest import Manifest, manifest_beside, read_manifest
+from shoal.verification.demand import Demand
 from shoal.verification.examination import examine
-from shoal.verification.verdict import Verdict, read_limit
+from shoal.verification.manifest import Manifest, manifest_beside, read_manifest
+from shoal.verification.reading.signature import signature_violations
+from shoal.verification.verdict import Verdict, judge, read_limit
 
 __all__ = ["check", "find_manifest", "verify"]
 
@@ -56,7 +57,11 @@ def check(
     public_key: PathName | None = None,
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
+    if public_key is not None and not isinstance(released, str | os.PathLike):
+        raise UsageError(f"{setting('public_key')} checks the signature of a file. Pass the path of the release.")
     stated = find_manifest(released, manifest)
+    if public_key is not None and stated is None:
+        return judge(k or 0, 0, {}, signature_violations(None, public_key))
     if stated is None and k is None:
         raise UsageError(f"k is not given and there is no manifest. Pass the smallest group size: {setting('k', 5)}.")
     _check_names(qi, sensitive, drop, required=stated is None)

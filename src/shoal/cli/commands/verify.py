@@ -25,20 +25,16 @@ def verify(
         Path | None,
         typer.Option(metavar="FILE", help="The original; checks that each released row is true to a row of it."),
     ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Public Ed25519 key (PEM) of whoever must have signed the manifest."),
+    ] = None,
     manifest: asked.ManifestFile = None,
     no_manifest: asked.NoManifest = False,
     keep_order: Annotated[
         bool,
         typer.Option("--keep-order", help="The rows are in the order of the original.", rich_help_panel=Panel.OUTPUT),
     ] = False,
-    public_key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Public Ed25519 key (PEM) of whoever must have signed the manifest.",
-            rich_help_panel=Panel.FILES,
-        ),
-    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.
@@ -50,10 +46,16 @@ def verify(
     With --original, the command also checks that each released row covers an original row of its own, with all other
     columns unchanged. --delimiter, --encoding, --header and --sheet apply to the files that they fit.
 
+    --public-key checks who signed the manifest; a missing or wrong signature is a no.
+
     Example: shoal verify out.csv
     Example: shoal verify out.csv -k 10 --qi age,sex,zip --original data.csv
     """
+    from shoal import verification
+
     stated = asked.find_manifest(released, manifest, no_manifest)
+    if stated is None and public_key is not None:
+        raise VerificationError(f"{released}: no. {join_problems(verification.signature_violations(None, public_key))}")
     if stated is None:
         if settings.k is None and settings.k_column is None:
             raise UsageError(
@@ -62,7 +64,6 @@ def verify(
             )
         opt.require_qi(settings)
     demand = asked.demand_of(settings, saved, stated, has_original=original is not None, keep_order=keep_order)
-    from shoal import verification
     from shoal.report.summary import verdict_words
 
     verdict = verification.examine(
@@ -84,4 +85,6 @@ def verify(
             verdict, verdict.k, verdict.models, against_original=original is not None, people=verdict.counts_people
         )
         terminal.say(f"{released}: {words}")
+        if public_key is not None:
+            terminal.say(f"signed with the key of {public_key}: {stated and stated.content['signing_key']['sha256']}")
         terminal.say_notes([*verdict.notes, *verdict.unchecked])

@@ -271,7 +271,10 @@ class _SheetReader:
     def _cell(self, value: str) -> str:
         """Return the text of a cell."""
         if self._kind == "s":
-            return self._strings[max(0, int(value))] if value else ""
+            number = int(value or 0)
+            if number < 0:
+                raise IndexError
+            return self._strings[number] if value else ""
         if self._kind in STRING_KINDS:
             return _plain(value)
         if self._kind == "b":
@@ -281,8 +284,8 @@ class _SheetReader:
         if not value.strip():
             return ""
         form = self._formats[self._style] if self._style < len(self._formats) else "n"
-        number = float(value)
-        return _day_text(number, form, self._is_1904) if form != "n" else _shortest(number)
+        amount = float(value)
+        return _day_text(amount, form, self._is_1904) if form != "n" else _shortest(amount)
 
 
 @lru_cache(maxsize=20_000)

@@ -1,1 +1,0 @@
-"""What a release must meet: a demand, its manifest, and the signature of the manifest."""
