@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect
 from shoal.verification.reading import files, workbook
-from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS
+from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS, check_expansion
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
 from shoal.verification.verdict import MOST_VIOLATIONS, Violation
 
@@ -46,6 +46,7 @@ Block = TypeVar("Block")
 TEXTUAL = ("csv", "gzip")  # text in which releases are written
 BLOCK_BYTES = 1 << 20
 BLOCK_ROWS = 50_000
+CODE_BYTES = 4
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -220,6 +221,7 @@ class TextReader:
             most_cells=MOST_COLUMNS,
         )
         self._has_mark = False
+        self._is_compressed = files.kind_of(path) != "csv"
 
     def read(self, step: Step = ignore_step) -> TextReader:
         """Read the whole file; step is called with the number of rows so far."""
@@ -292,6 +294,8 @@ class TextReader:
             tokenizer.feed(block[len(BYTE_ORDER_MARK) :] if number == 0 and self._has_mark else block)
             if tokenizer.is_refused:
                 break
+            if self._is_compressed:  # a run of equal rows takes few bytes in the file, but memory for each
+                check_expansion(self._path, tokenizer.rows * tokenizer.width * CODE_BYTES)
             yield
         tokenizer.finish()
         if line := tokenizer.open_quote_line:

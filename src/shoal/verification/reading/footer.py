@@ -9,7 +9,7 @@ from typing import BinaryIO
 from shoal.verification.reading.limits import MOST_COLUMNS, PathName, UnreadableError, check_expansion
 from shoal.verification.reading.thrift import Struct, read_struct
 
-__all__ = ["MOST_FOOTER", "check_parquet", "first_page", "read_footer", "read_header"]
+__all__ = ["MOST_FOOTER", "check_parquet", "first_page", "read_footer", "read_header", "seek"]
 
 MAGIC = b"PAR1"
 MOST_FOOTER = 1 << 28
@@ -40,10 +40,17 @@ def read_footer(file: BinaryIO) -> tuple[Struct, int, bool]:
     return footer, start, end != length
 
 
+def seek(file: BinaryIO, at: int) -> None:
+    """Go to a position that a file states."""
+    if at < 0:
+        raise ValueError("a negative position")
+    file.seek(at)
+
+
 def read_header(file: BinaryIO, at: int) -> tuple[Struct, int]:
     """Return the header of the page at a position, and its length."""
     for size in (HEAD_BYTES, MOST_HEAD):
-        file.seek(at)
+        seek(file, at)
         try:
             return read_struct(file.read(size))
         except IndexError:
@@ -70,7 +77,8 @@ def check_parquet(path: PathName) -> None:
             if len(footer[2]) > MOST_COLUMNS + 1:
                 raise UnreadableError(path, f"it has more than {MOST_COLUMNS:,} columns")
             n_columns = max(1, len(footer[2]) - 1)
-            check_expansion(path, max(0, footer[3]) * n_columns * CODE_BYTES)
+            n_rows = max(footer[3], sum(group[3] for group in footer[4]), 0)
+            check_expansion(path, n_rows * n_columns * CODE_BYTES)
             expanded = 0
             for chunk in (chunk for group in footer[4] for chunk in group[1]):
                 expanded += _chunk_size(file, path, chunk[3], expanded)

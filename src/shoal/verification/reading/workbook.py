@@ -271,7 +271,10 @@ class _SheetReader:
     def _cell(self, value: str) -> str:
         """Return the text of a cell."""
         if self._kind == "s":
-            return self._strings[max(0, int(value))] if value else ""
+            number = int(value or 0)
+            if number < 0:
+                raise IndexError
+            return self._strings[number] if value else ""
         if self._kind in STRING_KINDS:
             return _plain(value)
         if self._kind == "b":

@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from shoal.verification.reading.footer import MOST_FOOTER, first_page, read_footer, read_header
+from shoal.verification.reading.footer import MOST_FOOTER, first_page, read_footer, read_header, seek
 from shoal.verification.reading.hidden.arrow_schema import has_metadata
 from shoal.verification.reading.hidden.flatbuffer import Flatbuffer
 from shoal.verification.reading.hidden.pages import (
@@ -97,7 +97,7 @@ def parquet_faults(path: PathName, *, strict: bool) -> list[str]:
             _inspect(file, path, faults)
     except UnaccountedError:
         faults.add(True, ENCODED)
-    except (ValueError, IndexError, KeyError, TypeError, struct.error):
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, struct.error):
         faults.add(True, DAMAGED)
     return list(faults.texts)
 
@@ -187,7 +187,7 @@ def _chunk(
         content = header.get({DATA: 5, DICTIONARY: 7, DATA_V2: 8}[header[1]], {})
         statistics += [content[n] for n in (5, 8) if isinstance(content.get(n), dict)]
         check_expansion(path, header[2])
-        file.seek(at + size)
+        seek(file, at + size)
         raw = file.read(header[3])
         if len(raw) != header[3] or header[2] < 0:
             raise IndexError
@@ -211,7 +211,7 @@ def _chunk(
 
 def _copy_of_facts(file: BinaryIO, at: int, facts: Struct, spans: list[tuple[int, int]]) -> None:
     """Account for a second copy of what the footer says about a chunk, which may follow its pages."""
-    file.seek(at)
+    seek(file, at)
     try:
         copy, size = read_struct(file.read(COPY_BYTES))
     except (ValueError, IndexError):
@@ -243,7 +243,7 @@ def _column_index(
 
 
 def _index(file: BinaryIO, at: int, length: int, spans: list[tuple[int, int]]) -> Struct:
-    file.seek(at)
+    seek(file, at)
     index, size = read_struct(file.read(min(length, MOST_FOOTER)))
     if size != length:
         raise ValueError("bytes after an index")
