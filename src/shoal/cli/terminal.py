@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shoal.cli.supervisor import say_if_interrupted
 from shoal.errors import Note, for_command_line
 
 if TYPE_CHECKING:
@@ -64,11 +65,12 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
     Yields:
         A function to call with the number of finished runs, the number of all runs and the label of the last one.
     """
-    done, total = 0, 0
+    remark = ""
 
     def note(finished: int, of: int, label: str) -> None:
-        nonlocal done, total
-        done, total = finished, of
+        nonlocal remark
+        remark = f"{finished} of {of} runs are done; the same command continues from there."
+        say_if_interrupted(remark)
 
     try:
         if not sys.stderr.isatty():
@@ -87,7 +89,7 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
 
             yield show
     except KeyboardInterrupt:
-        typer.echo(f"shoal: {done} of {total} runs are done; the same command continues from there.", err=True)
+        typer.echo(f"shoal: {remark}", err=True)
         raise
 
 
@@ -99,7 +101,8 @@ def say_notes(notes: Iterable[str]) -> None:
 
 def print_json(content: dict[str, Any] | list[Any]) -> None:
     """Print one JSON value on stdout; notes in it spell settings as options."""
-    typer.echo(json.dumps(_spelled(content), ensure_ascii=False))
+    is_utf8 = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    typer.echo(json.dumps(_spelled(content), ensure_ascii=not is_utf8))
 
 
 def print_timed_json(content: dict[str, Any], began: float, **files: Path | None) -> None:

@@ -21,7 +21,7 @@ from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.release.files.layout import lay_out
-from shoal.release.files.manifest import manifest_path
+from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
 from shoal.release.gate import Gate, verify_cells
 from shoal.rules import RuleVerdict
@@ -31,7 +31,7 @@ from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
@@ -253,9 +253,11 @@ class Release:
                 path, force=force, key=key, report=report, progress=progress, cancelled=cancelled
             )
         with ExitStack() as stack:
-            target = stack.enter_context(FileTarget(path, force=force, source=self.source.path))
-            beside = None if report is None else ReportTarget(report, force=force, source=self.source.path)
-            pages = beside and stack.enter_context(beside)
+            inputs = self.settings.input_files(self.source.path)
+            target = stack.enter_context(FileTarget(path, paths_beside(Path(path)), inputs=inputs, force=force))
+            pages = None
+            if report is not None:
+                pages = stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
             self.write_to(target, key=key, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 

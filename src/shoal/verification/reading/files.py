@@ -201,7 +201,9 @@ def _open_parquet(path: PathName) -> Iterator[_Parquet]:
     try:
         with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
             yield _Parquet(connection, os.fspath(path))
-    except duckdb.Error:
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "allocate" in str(error).lower():
+            raise MemoryError("DuckDB has not enough memory to read the file") from None
         raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 
 
