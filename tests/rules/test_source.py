@@ -31,19 +31,31 @@ VERIFICATION = (
     ("verdict", "cells", "reading"),
     ("matching",),
     ("models",),
-    ("recount",),
+    ("recount", "manifest", "demand"),
+    ("examination",),
     ("verifier", "gate", "gate_streamed", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
 FOR_TYPES_ALONE = {("report", "release")}
 MAY_IMPORT_VERIFICATION = {"release", "cli"}
 BESIDE_THE_HOUSE = {"errors", "schema"}
-# What the verifier uses beside the standard library: DuckDB for Parquet, polars for Zstandard, arrays of codes.
+# What the verifier uses beside the standard library: DuckDB for Parquet, zstandard, arrays of codes.
 READERS = {
-    "files": {"duckdb", "polars"},
+    "files": {"duckdb"},
+    "zstd": {"zstandard"},
+    "arrow": {"numpy"},
+    "pages": {"numpy"},
     "coded": {"numpy"},
+    "avoided": {"numpy"},
+    "comparison": {"numpy"},
+    "examination": {"numpy"},
     "gate": {"numpy"},
+    "groups": {"numpy"},
+    "packing": {"numpy"},
+    "population": {"numpy"},
+    "rows": {"numpy"},
     "layout": {"numpy"},
+    "signature": {"cryptography"},
 }
 MOST_ROOMS, MOST_FILES = 20, 13
 NO_ROOMS = ("__init__.py", "__main__.py", "py.typed", "__pycache__")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -11,6 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from shoal.cli import terminal
 from shoal.cli.streams import tolerant_streams
 from shoal.cli.supervisor import MEMORY_CURE, UNTOUCHED, WRITTEN, is_about_memory, memory_limit
 from shoal.cli.urls import hide
@@ -19,6 +21,10 @@ from shoal.tables.sources.url import is_url
 from shoal.tables.targets import witness
 
 __all__ = ["COMMANDS", "make_app", "run"]
+
+# Loading the libraries makes many objects that live until the end; by default, Python would search them for garbage
+# dozens of times, which takes a tenth of a short run.
+GARBAGE_THRESHOLD = 100_000
 
 # The summary of each command for --help, so that it need not load the commands; a test compares them.
 COMMANDS = {
@@ -35,11 +41,29 @@ COMMANDS = {
     "evaluate": "Test what a release is still good for: range queries, statistics and, with a target, learners and "
     "trees.",
     "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
+    "keygen": "Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.",
     "methods": "List the methods, each with one line and its paper.",
     "hierarchy": "Show, propose and convert hierarchies.",
 }
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands; what they say about wrong arguments is safe to print."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the options before the command."""
+        with terminal.escaped_usage():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse the options of the command and run it."""
+        with terminal.escaped_usage():
+            return super().invoke(ctx)
+
+
 ABOUT: dict[str, Any] = {
     "name": "shoal",
+    "cls": Commands,
     "help": "Give every row of a table at least k-1 look-alikes, keep its information, and prove both on the file.\n\n"
     "First try: [bold]shoal demo[/bold]. Then: [bold]shoal anonymize data.csv -o out.csv -k 5 --qi age,sex,zip "
     "--sensitive disease --others drop[/bold].\n\n"
@@ -82,7 +106,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from shoal import __version__
 
-        typer.echo(f"shoal {__version__}")
+        terminal.say(f"shoal {__version__}")
         raise typer.Exit
 
 
@@ -92,7 +116,7 @@ def main(
 ) -> None:
     """Define the options before a command."""
     if debug:
-        typer.echo("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
+        terminal.say("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
@@ -102,6 +126,10 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         arguments: The words of the command line; those of the process by default.
     """
     words = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    if arguments is None:
+        terminal.show_any_text()
+    terminal.remember_names(words)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     observer = witness.current()
     observer.is_published = False
     with tolerant_streams() as output:
@@ -113,7 +141,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
             code, outcome = (0, WRITTEN) if observer.is_published else (6, UNTOUCHED)
             message = f"standard output: the result cannot be printed: {output.lost.strerror}; {outcome}."
         if message:
-            typer.echo(f"shoal: {message}", err=True)
+            terminal.say(f"shoal: {message}", err=True)
     sys.exit(code)
 
 

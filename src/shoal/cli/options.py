@@ -86,7 +86,12 @@ def read_file(path: Path, reading: Reading) -> Table:
     from shoal.tables.formats import read_table
 
     return read_table(
-        path, delimiter=reading.delimiter, encoding=reading.encoding, header=reading.header, sheet=reading.sheet
+        path,
+        delimiter=reading.delimiter,
+        encoding=reading.encoding,
+        header=reading.header,
+        named=reading.named,
+        sheet=reading.sheet,
     )
 
 
@@ -110,14 +115,14 @@ def read_one_of(path: Path, reading: Reading, columns: Sequence[str], *, origina
 
     if reading.sheet is not None and path.is_file() and sniff(path) is Format.EXCEL:
         try:
-            return read_table(path, sheet=reading.sheet, header=reading.header)
+            return read_table(path, sheet=reading.sheet, header=reading.header, named=columns)
         except UsageError:
             if original or len(visible_sheets(path)) > 1:
                 raise
-    reading = replace(reading, sheet=None)
+    reading = replace(reading, sheet=None, named=tuple(columns))
     is_described = (reading.delimiter, reading.encoding, reading.header) != (None, None, None)
     try:
-        table = read_table(path)
+        table = read_table(path, named=columns)
     except InputError:
         if not is_described:
             raise

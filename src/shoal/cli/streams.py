@@ -21,8 +21,6 @@ class TolerantStream:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.lost: OSError | None = None
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a letter that the terminal lacks
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from shoal.errors import UsageError
 from shoal.schema import Column, Kind
-from shoal.tables.values import Marks
+from shoal.tables.values import Marks, exact_fraction
 
 __all__ = ["DATE_GRIDS", "check_grid", "default_grid", "snap"]
 
@@ -18,8 +18,8 @@ STEPS_ACROSS = 20  # a default grid has at least this many steps over the column
 
 def check_grid(name: str, grid: str) -> None:
     """Refuse a grid that is neither a positive number nor a calendar period."""
-    plain = Marks().plain(grid)
-    if grid not in DATE_GRIDS and (plain is None or Decimal(plain) <= 0):
+    step = exact_fraction(Marks().plain(grid))
+    if grid not in DATE_GRIDS and (step is None or step <= 0):
         raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {', '.join(DATE_GRIDS)}.")
 
 

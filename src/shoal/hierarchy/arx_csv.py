@@ -68,18 +68,17 @@ def _lines(text: str, delimiter: str, path: Path) -> list[Line]:
     return lines
 
 
-def write_arx_csv(hierarchy: Hierarchy, path: str | os.PathLike[str], *, private: bool = False) -> None:
+def write_arx_csv(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
     """Write a hierarchy as an ARX CSV file with `;` as delimiter.
 
     Args:
         hierarchy: The hierarchy.
         path: The file. An existing one is replaced, completely or not at all.
-        private: Whether only its owner may read it: its first column lists the values of the table.
 
     Raises:
         FileError: The file cannot be written.
     """
-    write_text(Path(path), arx_text(hierarchy), private=private)
+    write_text(Path(path), arx_text(hierarchy))
 
 
 def arx_text(hierarchy: Hierarchy) -> str:

@@ -1,3 +1,4 @@
+# This file is longer than most: finding floors and sharing loss work on the same balls and boxes.
 # distutils: language = c++
 """Lower bounds on the loss of any group that contains a tuple (docs/concepts/lower-bound.md). Twin: tests/naive/bound.py."""
 
@@ -11,6 +12,9 @@ ctypedef pair[double, int64_t] Keyed    # a sort key, and what it belongs to
 
 # The radii of the balls form a geometric sequence that is the same for every k, so no floor decreases as k grows.
 cdef double NARROWEST = 1e-6, WIDER = 1.2
+# The first ball around a tuple: a little narrower than the mean of the balls before, then wider until it has k rows. A ball
+# twice as wide as needed costs many times more.
+cdef double SHRINK = 0.7, GROW = 1.25
 
 cdef extern from *:
     """
@@ -28,6 +32,7 @@ cdef extern from *:
 
 cdef cppclass Scratch:
     vector[Near] ball
+    vector[Near] wide               # an earlier, wider ball around the same centre
     vector[int32_t] box             # tuples that a group may contain, by the code of the lead number
     vector[int64_t] rows            # cumulative rows of the box, starting with 0
     vector[int32_t] begins          # start of each code of the lead number in the box, and the end
@@ -120,7 +125,7 @@ cdef class Floors:
 
     cdef double floor_of(self, Py_ssize_t centre, int64_t k, double* hint, Scratch& scratch) noexcept nogil:
         """Widen a ball until the cheapest group inside costs less than anything outside."""
-        cdef double radius = hint[0], floor = 0.0, least
+        cdef double radius = SHRINK * hint[0], floor = 0.0, least, widest = 0.0
         cdef int64_t rows = 0
         cdef Py_ssize_t i
         while rows < k:
@@ -132,18 +137,24 @@ cdef class Floors:
             for i in range(<Py_ssize_t>scratch.ball.size()):
                 rows += self.counts[scratch.ball[i].place]
                 scratch.sorted.push_back(Keyed(scratch.ball[i].distance, self.counts[scratch.ball[i].place]))
-            radius *= 2.0
+            widest = radius
+            radius *= GROW
+        scratch.wide.swap(scratch.ball)
         cpp_sort(scratch.sorted.begin(), scratch.sorted.end())
         i = rows = 0
         while rows < k:     # k rows have at least this distance
             floor = scratch.sorted[i].first
             rows += scratch.sorted[i].second
             i += 1
-        hint[0] = radius = NARROWEST
+        hint[0] += 0.25 * (floor - hint[0])
+        radius = NARROWEST
         while True:
             while radius <= floor:
-                hint[0] = radius = radius * WIDER
-            self.reach(centre, radius, scratch)
+                radius = radius * WIDER
+            if radius > widest:
+                self.reach(centre, radius, scratch)
+            else:
+                self.narrow(radius, scratch)
             if scratch.steps < 0:
                 return floor
             least = self.least_cost(centre, k, radius, scratch)
@@ -155,6 +166,15 @@ cdef class Floors:
         """Fill the ball with the tuples closer to the centre than the radius."""
         scratch.ball.clear()
         self.descend(centre, radius, 0, 0, <Py_ssize_t>self.codes.shape[0], 0.0, 0, scratch)
+
+    cdef void narrow(self, double radius, Scratch& scratch) noexcept nogil:
+        """Fill the ball with the tuples of the wide one that are closer to the centre than the radius."""
+        cdef Py_ssize_t i
+        scratch.ball.clear()
+        scratch.steps -= <int64_t>scratch.wide.size() // 4      # cheaper than finding them again
+        for i in range(<Py_ssize_t>scratch.wide.size()):
+            if scratch.wide[i].distance < radius:
+                scratch.ball.push_back(scratch.wide[i])
 
     cdef void descend(
         self, Py_ssize_t centre, double radius, Py_ssize_t a, Py_ssize_t begin, Py_ssize_t end, double cost,

@@ -2,6 +2,7 @@
 """One pass over a CSV file: check its form and normalise its records. Twin: tests/naive/csv_scan.py."""
 
 from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, memset
 
 cdef enum State:
     FIELD_START
@@ -26,9 +27,25 @@ def scan_csv(
     cdef int64_t records = 0, width = 0, ragged = 0, ragged_line = 0, ragged_fields = 0, blank = 0
     cdef int64_t quote_line = 0, stray = 0, nul = 0, lone_cr = 0
     cdef uint8_t c
+    cdef uint8_t[256] special  # 1 for bytes that can end a run of ordinary ones
+    cdef Py_ssize_t run
     cdef State state = FIELD_START
+    memset(special, 0, 256)
+    for c in (0, 10, 13, 34, 32 * initial_space, delimiter):
+        special[c] = 1
     with nogil:
-        for i in range(length + 1):
+        i = -1
+        while i < length:
+            i += 1
+            if state == IN_FIELD or state == FIELD_START:
+                run = i
+                while run < length and not special[text[run]]:
+                    run += 1
+                if run > i:
+                    memcpy(&plain[write], &text[i], run - i)
+                    write += run - i
+                    i = run
+                    state = IN_FIELD
             if i == length:
                 if write == begin and state == FIELD_START and fields == 1:
                     break

@@ -80,8 +80,8 @@ def _loss(content: Mapping[str, Any]) -> Chart:
 
 
 def _sizes(content: Mapping[str, Any]) -> Chart:
-    k = content["reached"]["k"]
-    counts = content["risk"]["counts"]
+    k, counts = content["reached"]["k"], content["groups_count"]
+    smallest = content["reached" if counts == "rows" else "risk"]["smallest_group"]
     columns = []
     for size_class in content["groups"]:
         low, high, rows = size_class["smallest"], size_class["largest"], size_class["rows"]
@@ -89,7 +89,7 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
         columns.append(Bar(name, rows, f"{rows:,}"))
     return charts.histogram(
         "Group sizes",
-        f"The smallest group has {content['risk']['smallest_group']:,} {counts}; the release required {k}.",
+        f"The smallest group has {smallest:,} {counts}; the release required {k} {content['risk']['counts']}.",
         columns,
         x=f"{counts} in the group",
         y=f"{counts} in groups of this size",

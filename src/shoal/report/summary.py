@@ -16,7 +16,6 @@ from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.models.thresholds import round_up
 from shoal.profile.survey import Profile
-from shoal.report.words import hide_small
 from shoal.risks.estimate import Exposure, Risk
 from shoal.risks.uniques import Uniques
 from shoal.rules import RuleVerdict
@@ -258,17 +257,19 @@ def rule_json(verdict: RuleVerdict) -> dict[str, Any]:
     }
 
 
-def rule_row(verdict: RuleVerdict, k: int, *, private: bool) -> dict[str, Any]:
-    """Return a verdict on a rule as a row of a report; the public part names no value and no count below k."""
+def rule_row(verdict: RuleVerdict) -> dict[str, Any]:
+    """Return a verdict on a rule as a row of the private part of a report."""
     return {
-        "rule": verdict.rule if private else verdict.public_rule,
+        "rule": verdict.rule,
         "importance": verdict.importance,
         "kept": verdict.kept,
-        "broken_rows": verdict.broken_rows if private else hide_small(verdict.broken_rows, k),
+        "broken_rows": verdict.broken_rows,
     }
 
 
-def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool) -> Note:
+def verdict_words(
+    verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool, people: bool = False
+) -> Note:
     """Describe a release that passed verification.
 
     Args:
@@ -276,8 +277,11 @@ def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, again
         k: The k that was required.
         models: Descriptions of the other models that every group passes.
         against_original: Whether the rows were checked against the original.
+        people: Whether k was counted in people.
     """
     parts = [_group_words(verdict, k)]
+    if people:
+        parts.append(f", each of which can belong to {k} people or more")
     if models:
         parts.append(f"; every group passes {', '.join(models)}")
     if against_original:
@@ -310,7 +314,7 @@ def _risk_texts(risk: Risk) -> list[tuple[str, str]]:
     texts = [
         (unit, f"{risk.rows:,} in groups; {risk.suppressed_rows:,} rows suppressed"),
         ("groups", f"{risk.groups:,}; the smallest has {risk.smallest_group:,}, the mean {risk.average_group:.1f}"),
-        ("alone", f"{risk.uniques:,} {unit} are alone in their group"),
+        ("alone", counted(risk.uniques, f"{unit[:-1]} is alone in its group", f"{unit} are alone in their group")),
         (
             "threshold",
             f"{limit} requires groups of {risk.least_group}: {'met' if risk.met else 'not met: some are smaller'}",

@@ -43,6 +43,10 @@ def read_config(path: str | os.PathLike[str]) -> Settings:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not a valid TOML file: {error}.") from None
+    except (RecursionError, ValueError):
+        raise UsageError(
+            f"{path}: not a valid TOML file: a value is nested too deeply, or a number has too many digits."
+        ) from None
     return _settings(_validated(content, path), Path(path).parent)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from shoal.errors import UsageError, setting
 from shoal.schema import Reading, Role, Schema
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
@@ -91,7 +93,7 @@ class Settings:
         Form.NUMBER,
         "Largest share of rows that may be suppressed, such as 0.02; 0 by default.",
         panel=Panel.MODELS,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
     )
     qi: tuple[str, ...] = entry(
         Form.NAMES,
@@ -112,14 +114,14 @@ class Settings:
         Form.NAMES,
         "Columns that are neither known to others nor harmful; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
     )
     drop: tuple[str, ...] = entry(
         Form.NAMES,
         "Columns that identify people, such as names; never released.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
         key="identifier",
     )
@@ -127,7 +129,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"risk"},
+        commands=SEARCH | COUNT,
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -135,12 +137,12 @@ class Settings:
         Form.TEXT,
         "What to do with columns that have no role; an error by default.",
         panel=Panel.ROLES,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("drop", "insensitive"),
         in_python='What to do with columns that have no role: "drop" or "insensitive"; an error by default.',
     )
     all_qi: bool | None = entry(
-        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure"}
+        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure", "verify"}
     )
     accept_unique: tuple[str, ...] = entry(
         Form.NAMES,
@@ -295,12 +297,15 @@ class Settings:
         Form.TEXT,
         "Write a range as text, or as two columns of bounds, NAME_min and NAME_max.",
         panel=Panel.OUTPUT,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("text", "bounds"),
         in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max.',
     )
     spreadsheet_safe: bool | None = entry(
-        Form.FLAG, "Escape cells that a spreadsheet would run as formulas.", panel=Panel.OUTPUT, commands=ANONYMIZE
+        Form.FLAG,
+        "Escape cells that a spreadsheet would run as formulas.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify"},
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,
@@ -345,7 +350,20 @@ class Settings:
             encoding=self.encoding,
             header=self.header,
             sheet=self.sheet,
+            named=self.named,
         )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that a setting names, once."""
+        one_each = (self.person, self.k_column)
+        lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
+        by_column = (self.dates, self.hierarchies, self.grids, self.kinds)
+        weighted = self.weights if isinstance(self.weights, Mapping) else ()
+        specs = (*self.models, *self.constraints)
+        of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
+        names = (*chain(*lists), *self.categorical, *chain(*by_column), *weighted, *one_each, *of_specs)
+        return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
@@ -375,10 +393,7 @@ class Settings:
         if isinstance(self.weights, str):
             raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
         for name, weight in self.weights.items():
-            try:
-                weights[name] = Fraction(str(weight)).limit_denominator(10**6)
-            except (ValueError, ZeroDivisionError):
-                weights[name] = Fraction(-1)
+            weights[name] = (exact_fraction(weight) or Fraction(0)).limit_denominator(10**6)
             if weights[name] <= 0:
                 raise UsageError(f"weight of {name!r} is {weight!r}. Use a number above 0.")
         return weights
@@ -413,7 +428,7 @@ class Settings:
             return None
         from shoal.tables.formats import as_table
 
-        return as_table(self.population)
+        return as_table(self.population, self.generalised)
 
     def rules(self) -> dict[str, Rule]:
         """Return the hierarchies by column; paths are read."""

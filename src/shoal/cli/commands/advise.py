@@ -138,6 +138,6 @@ def print_advice(advice: Advice) -> None:
     assert advice.comparison is not None
     shared.print_runs(advice.comparison)
     for line in opinion_words(advice):
-        typer.echo(line)
+        terminal.say(line)
     if advice.chosen is not None:
-        typer.echo(f"\n{recommendation_words(advice)}")
+        terminal.say(f"\n{recommendation_words(advice)}")

@@ -65,6 +65,14 @@ def anonymize(
             rich_help_panel=Panel.OUTPUT,
         ),
     ] = None,
+    sign_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Private Ed25519 key (PEM) that signs the manifest; shoal keygen makes one.",
+            rich_help_panel=Panel.OUTPUT,
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -108,13 +116,14 @@ def anonymize(
             report=None if dry_run else report,
             key_file=key_file,
             config=config,
+            sign_key=sign_key,
             force=force,
         )
         try:
             outcome = job.execute()
         except BrokenPipeError:  # the reader of standard output is gone, which is not an error
             raise typer.Exit from None
-    terminal.say_notes(outcome.release.notes)
+    terminal.say_notes((*job.notes, *outcome.release.notes))
     if not streams:
         seconds = time.perf_counter() - began
         terminal.print_release(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -195,15 +195,13 @@ def print_comparison(comparison: Comparison) -> None:
     from shoal.evaluate.comparison.page import verdict_of
 
     print_runs(comparison)
-    typer.echo(verdict_of(comparison))
+    terminal.say(verdict_of(comparison))
 
 
 def print_runs(comparison: Comparison) -> None:
     """Print the means of all runs, and the failures."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from shoal.evaluate.comparison.page import head_of, shown_rows
     from shoal.evaluate.summary import failure_words
@@ -212,9 +210,10 @@ def print_runs(comparison: Comparison) -> None:
         title=f"shoal: {comparison.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
     for name in head_of(comparison):
-        table.add_column(name.replace(" ", "\n"), justify="left" if name == "method" else "right", overflow="fold")
+        justify: Literal["left", "right"] = "left" if name == "method" else "right"
+        table.add_column(terminal.label(name.replace(" ", "\n")), justify=justify, overflow="fold")
     for row in shown_rows(comparison):
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        table.add_row(*map(terminal.label, row))
+    terminal.draw(table)
     for line in failure_words(comparison):
-        typer.echo(line)
+        terminal.say(line)

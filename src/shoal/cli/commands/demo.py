@@ -54,4 +54,4 @@ def demo(
         named = (
             f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"
         )
-        typer.echo(f"The same release by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")
+        terminal.say(f"The same release by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,7 +62,7 @@ With = Annotated[
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(help="A hierarchy: ARX CSV, or a UTD job file (.xml).")],
-    whole: Annotated[
+    show_all: Annotated[
         bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)
     ] = False,
     trust: Trust = False,
@@ -71,15 +72,15 @@ def show(
 
     Example: shoal hierarchy show zip.csv
     """
-    found = _load(file, trust)
+    loaded = _load(file, trust)
     if as_json:
         from shoal.report.summary import hierarchy_json
 
-        terminal.print_json({"file": str(file), "hierarchies": {name: hierarchy_json(h) for name, h in found.items()}})
+        terminal.print_json({"file": str(file), "hierarchies": {name: hierarchy_json(h) for name, h in loaded.items()}})
         return
-    for name, hierarchy in found.items():
+    for name, hierarchy in loaded.items():
         terminal.say_notes(hierarchy.notes)
-        _print_tree(name, hierarchy, whole)
+        _print_tree(name, hierarchy, show_all)
 
 
 @app.command()
@@ -112,13 +113,13 @@ def propose(
     from shoal.hierarchy.arx_csv import arx_text
     from shoal.tables.targets.text_file import TextFiles
 
-    # The file lists the values of the table, so only its owner may read it.
-    with TextFiles([output], inputs=settings.input_files(data, config), force=force, private=True) as written:
-        table = opt.read_file(data, settings.reading)
+    reading = settings.reading
+    with TextFiles([output], inputs=settings.input_files(data, config), force=force) as written:
+        table = opt.read_file(data, replace(reading, named=(*reading.named, column)))
         proposed = hierarchies.propose_for(
             table,
             column,
-            kind=kind or settings.reading.kinds.get(column) or settings.kinds.get(column),
+            kind=kind or reading.kinds.get(column) or settings.kinds.get(column),
             by=by,
             others=None if others is None else split_names(others),
             missing=settings.missing,
@@ -132,9 +133,9 @@ def propose(
         terminal.print_json({"column": column, "output": output and str(output), **hierarchy_json(proposed)})
         return
     terminal.say_notes((*table.notes, *proposed.notes))
-    _print_tree(column, proposed, whole=False)
+    _print_tree(column, proposed, show_all=False)
     if output is not None:
-        typer.echo(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
+        terminal.say(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
 
 @app.command()
@@ -159,21 +160,23 @@ def convert(
     from shoal.tables.targets.folders import new_folder
     from shoal.tables.targets.text_file import TextFiles
 
-    found: dict[str, Hierarchy] = {}
+    loaded: dict[str, Hierarchy] = {}
     for file in files:
         for name, hierarchy in _load(file, trust).items():
-            if name in found:
+            if name in loaded:
                 raise UsageError(
                     f"{file}: an earlier file has a hierarchy for {name!r} too. Pass one for each attribute."
                 )
-            found[name] = hierarchy
+            loaded[name] = hierarchy
             terminal.say_notes(() if as_json else hierarchy.notes)
     suffix = output.suffix.lower()
-    if suffix == ".csv" and len(found) > 1:
-        raise UsageError(f"{output}: {len(found)} hierarchies do not fit into one CSV file. Name a folder.")
+    if suffix == ".csv" and len(loaded) > 1:
+        raise UsageError(f"{output}: {len(loaded)} hierarchies do not fit into one CSV file. Name a folder.")
     is_file = suffix in (".csv", ".xml")
-    places = {name: output if is_file else output / _file_name(name) for name in found}
-    texts = {output: utd_text(found)} if suffix == ".xml" else {p: arx_text(found[name]) for name, p in places.items()}
+    places = {name: output if is_file else output / _file_name(name) for name in loaded}
+    texts = {place: arx_text(loaded[name]) for name, place in places.items()}
+    if suffix == ".xml":
+        texts = {output: utd_text(loaded)}
     with (
         nullcontext() if is_file else new_folder(output),
         TextFiles(texts, inputs=files, force=force) as written,
@@ -191,11 +194,11 @@ def _load(file: Path, trust: bool) -> dict[str, Hierarchy]:
 
     if file.suffix.lower() != ".xml":
         return {file.stem: hierarchies.read_arx_csv(file, trust=trust)}
-    found = {}
+    loaded = {}
     for name, rule in hierarchies.read_utd_xml(file).items():
         listed = rule.whole_numbers() if isinstance(rule, hierarchies.IntervalTree) else None
-        found[name] = rule if isinstance(rule, hierarchies.Hierarchy) else rule.over(listed or [], column=name)
-    return found
+        loaded[name] = rule if isinstance(rule, hierarchies.Hierarchy) else rule.over(listed or [], column=name)
+    return loaded
 
 
 def _file_name(name: str) -> str:
@@ -204,23 +207,19 @@ def _file_name(name: str) -> str:
     return f"{name}.csv"
 
 
-def _print_tree(name: str, hierarchy: Hierarchy, whole: bool) -> None:
-    from rich.console import Console
-    from rich.text import Text
+def _print_tree(name: str, hierarchy: Hierarchy, show_all: bool) -> None:
     from rich.tree import Tree
 
     from shoal.report.summary import hierarchy_words
 
-    typer.echo(hierarchy_words(name, hierarchy))
-    tree = Tree(Text(f"* ({len(hierarchy.rows):,})"))
-    _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if whole else SHOWN_CHILDREN)
-    Console().print(tree)
+    terminal.say(hierarchy_words(name, hierarchy))
+    tree = Tree(terminal.label(f"* ({len(hierarchy.rows):,})"))
+    _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if show_all else SHOWN_CHILDREN)
+    terminal.draw(tree)
 
 
 def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most: int | None) -> None:
     """Add the values below a label; a label that equals the one above it, or its value, appears once."""
-    from rich.text import Text
-
     below: dict[str, list[str]] = {}
     for value in values:
         below.setdefault(hierarchy.label(value, level), []).append(value)
@@ -229,9 +228,9 @@ def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most:
         return
     for i, (label, members) in enumerate(below.items()):
         if i == most:
-            tree.add(Text(f"... and {len(below) - i:,} more (--all shows them)"))
+            tree.add(terminal.label(f"... and {len(below) - i:,} more (--all shows them)"))
             break
         is_single = level == 0 or members == [label]
-        branch = tree.add(Text(label if is_single else f"{label} ({len(members):,})"))
+        branch = tree.add(terminal.label(label if is_single else f"{label} ({len(members):,})"))
         if not is_single:
             _grow(branch, hierarchy, members, level - 1, most)

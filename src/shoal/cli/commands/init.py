@@ -53,16 +53,16 @@ def init(
         return
     terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
-    typer.echo(f"Written: {output}. Review it, correct what you know better, then:")
+    terminal.say(f"Written: {output}. Review it, correct what you know better, then:")
     released = data.with_name(f"{data.stem}-released.csv").name
-    typer.echo(f"  shoal anonymize {shlex.quote(str(data))} -o {released} --config {shlex.quote(str(output))}")
+    terminal.say(
+        f"  shoal anonymize {shlex.quote(str(data))} -o {shlex.quote(released)} --config {shlex.quote(str(output))}"
+    )
 
 
 def print_profile(profile: Profile) -> None:
     """Print the columns, the combinations that single people out, and the warnings."""
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from shoal.report.summary import PROFILE_HEAD, combination_facts, profile_rows
 
@@ -70,9 +70,9 @@ def print_profile(profile: Profile) -> None:
     for heading in PROFILE_HEAD:
         table.add_column(heading, justify="right" if heading in ("distinct", "missing", "unique") else "left")
     for row in profile_rows(profile):
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        table.add_row(*map(terminal.label, row))
+    terminal.draw(table)
     if facts := combination_facts(profile):
         terminal.print_table("rows with a unique combination of", facts)
     for warning in profile.warnings:
-        typer.echo(f"CHECK: {for_command_line(warning.text)}")
+        terminal.say(f"CHECK: {for_command_line(warning.text)}")

@@ -92,6 +92,7 @@ def simulate(
         check_suffix(plot, ".svg", "the chart is an SVG file")
     with TextFiles([plot], inputs=settings.input_files(data, config), force=force) as files:
         if data is not None:
+            opt.require_qi(settings)
             table = opt.read_file(data, settings.reading)
             terminal.say_notes(table.notes)
             rows = rows or table.n_rows

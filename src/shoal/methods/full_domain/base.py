@@ -22,21 +22,21 @@ __all__ = ["FullDomain", "Judged", "LatticeProblem", "Solution"]
 
 
 # Cache of judged vectors: a test is often followed by a request for the price.
-KEPT_JUDGED = 64
+CACHED_VECTORS = 64
 
 
 @dataclass(frozen=True)
 class Judged:
     """The frequency set of a vector, its failing groups, and the number of their rows."""
 
-    found: FrequencySet
+    groups: FrequencySet
     failing: NDArray[np.bool_]
     failing_rows: int
 
     @property
-    def kept_rows(self) -> int:
+    def released_rows(self) -> int:
         """The number of rows in groups that pass."""
-        return int(self.found.sizes.sum()) - self.failing_rows
+        return int(self.groups.sizes.sum()) - self.failing_rows
 
 
 @dataclass
@@ -49,7 +49,7 @@ class LatticeProblem:
         most_suppressed: The maximum number of suppressed rows.
         run: The run.
         n_tests: The number of vectors judged so far.
-        judged_last: A cache of judged vectors.
+        judged_vectors: A cache of judged vectors.
     """
 
     sets: Sets
@@ -57,7 +57,7 @@ class LatticeProblem:
     most_suppressed: int
     run: Run
     n_tests: int = 0
-    judged_last: dict[Vector, Judged] = field(default_factory=dict)
+    judged_vectors: dict[Vector, Judged] = field(default_factory=dict)
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:
@@ -104,29 +104,29 @@ class LatticeProblem:
 
     def judge(self, vector: Vector) -> Judged:
         """Judge the groups of a vector."""
-        if vector in self.judged_last:
-            return self.judged_last[vector]
+        if vector in self.judged_vectors:
+            return self.judged_vectors[vector]
         if self.run.cancelled():
             raise CancelledError
-        found = self.sets.at(vector)
-        failing = self.by.failing(found)
-        judged = Judged(found, failing, int(found.sizes[failing].sum()))
+        groups = self.sets.at(vector)
+        failing = self.by.failing(groups)
+        judged = Judged(groups, failing, int(groups.sizes[failing].sum()))
         self.n_tests += 1
-        if len(self.judged_last) >= KEPT_JUDGED:
-            self.judged_last.clear()
-        self.judged_last[vector] = judged
+        if len(self.judged_vectors) >= CACHED_VECTORS:
+            self.judged_vectors.clear()
+        self.judged_vectors[vector] = judged
         return judged
 
     def passes(self, vector: Vector) -> bool:
         """Say whether a vector passes; at least one group must remain."""
         judged = self.judge(vector)
-        return judged.failing_rows <= self.most_suppressed and judged.kept_rows > 0
+        return judged.failing_rows <= self.most_suppressed and judged.released_rows > 0
 
     def surely_fails(self, vector: Vector) -> bool:
         """Say whether a vector and all more specific ones fail, which the monotone models decide."""
-        found = self.sets.at(vector)
+        groups = self.sets.at(vector)
         monotone = replace(self.by, models=tuple(model for model in self.models if model.monotone))
-        return int(found.sizes[monotone.failing(found)].sum()) > self.most_suppressed
+        return int(groups.sizes[monotone.failing(groups)].sum()) > self.most_suppressed
 
     def levels(self, vector: Vector) -> dict[str, int]:
         """Return the levels of a vector by attribute, as the hierarchies number them."""
@@ -170,6 +170,11 @@ class FullDomain:
         for option in ("minimum", "maximum"):
             object.__setattr__(self, option, level_limits(getattr(self, option), option))
 
+    @property
+    def needs_search(self) -> bool:
+        """Whether the options ask for more than the goal: they limit the levels."""
+        return bool(self.minimum or self.maximum)
+
     def search(self, problem: LatticeProblem) -> Solution:
         """Choose a vector that passes, or raise an InfeasibleError."""
         raise NotImplementedError
@@ -185,7 +190,7 @@ class FullDomain:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form the groups of the vector that the search chooses."""
-        check_models(self.name, encoded, models, counts_people=True)
+        check_models(self, encoded, models)
         problem = self.problem(MemoryEngine(encoded), models, run, people=encoded.people is not None)
         solution = self.search(problem)
         run.progress(1.0)

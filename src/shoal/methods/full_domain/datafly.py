@@ -33,7 +33,7 @@ class Datafly(FullDomain):
         """Generalise, then suppress."""
         k = max((model.minimum_size for model in problem.models), default=1)
         vector: Vector = (0,) * len(problem.shape)
-        while (judged := problem.judge(vector)).failing_rows > k or _complemented(judged, k).kept_rows == 0:
+        while (judged := problem.judge(vector)).failing_rows > k or _complemented(judged, k).released_rows == 0:
             values = [
                 len(ladder.nodes[place]) if place + 1 < ladder.n_levels else 0
                 for ladder, place in zip(problem.ladders, vector, strict=True)
@@ -51,7 +51,7 @@ class Datafly(FullDomain):
 
 def _complemented(judged: Judged, k: int) -> Judged:
     """Suppress further groups, the smallest first, until none or at least k rows are suppressed."""
-    sizes, failing = judged.found.sizes, judged.failing.copy()
+    sizes, failing = judged.groups.sizes, judged.failing.copy()
     while 0 < int(sizes[failing].sum()) < k and not failing.all():
         failing[np.flatnonzero(~failing)[np.argmin(sizes[~failing])]] = True
     return replace(judged, failing=failing, failing_rows=int(sizes[failing].sum()))

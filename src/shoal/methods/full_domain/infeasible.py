@@ -26,7 +26,7 @@ def refuse(problem: LatticeProblem) -> InfeasibleError:
     )
     wider = _unbounded(problem)
     nearest = find_best(wider, _excess(problem, wider)) if wider.shape != problem.shape else None
-    cures = [f"a suppression limit of {share}"] if judged.kept_rows else []
+    cures = [f"a suppression limit of {share}"] if judged.released_rows else []
     if nearest is not None:
         raised = {
             ladder.name: level
@@ -69,7 +69,7 @@ def _unbounded(problem: LatticeProblem) -> LatticeProblem:
     attributes = [ladder.attribute for ladder in problem.ladders]
     rungs = ladders(attributes, {ladder.name: ladder.first for ladder in problem.ladders})
     bottom = problem.sets.at((0,) * len(rungs))
-    return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_last={})
+    return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_vectors={})
 
 
 def _excess(problem: LatticeProblem, wider: LatticeProblem) -> ByLevels:

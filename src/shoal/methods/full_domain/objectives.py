@@ -62,10 +62,10 @@ class ByLevels:
         base = self.base(vector)
         if not self.counts_rows or not judged.failing_rows:
             return base
-        found, gone = judged.found, judged.failing
-        first = found.codes[found.starts[gone]]
+        groups, gone = judged.groups, judged.failing
+        first = groups.codes[groups.starts[gone]]
         each = sum(prices[place][first[:, i]] for i, (prices, place) in enumerate(zip(self.cells, vector, strict=True)))
-        return base + self.full * judged.failing_rows - int((each * found.sizes[gone]).sum())
+        return base + self.full * judged.failing_rows - int((each * groups.sizes[gone]).sum())
 
     def floor(self, vector: Vector, judged: Judged) -> int:
         """Return a lower bound on the price of the vector and of every more general one."""
@@ -87,14 +87,14 @@ class ByGroups:
 
     def price(self, vector: Vector, judged: Judged) -> Price:
         """Return the price of a vector after its failing groups are suppressed."""
-        kept = judged.found.sizes[~judged.failing]
+        kept = judged.groups.sizes[~judged.failing]
         if self.measure == "aecs":
             return Fraction(int(kept.sum()), len(kept))
         return int((kept * kept).sum()) + self.n_rows * judged.failing_rows
 
     def floor(self, vector: Vector, judged: Judged) -> Price:
         """Return a lower bound on the price of the vector and of every more general one."""
-        sizes = judged.found.sizes
+        sizes = judged.groups.sizes
         if self.measure == "aecs":
             return Fraction(self.n_rows - self.most_suppressed, len(sizes))
         return int((sizes * sizes).sum())

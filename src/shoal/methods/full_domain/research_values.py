@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
-from shoal.errors import UsageError
+from shoal.errors import UsageError, counted
 from shoal.methods.full_domain.base import FullDomain, LatticeProblem
 from shoal.methods.full_domain.levels import Ladder
 from shoal.methods.full_domain.objectives import row_counts
@@ -43,6 +43,11 @@ class Researched(FullDomain):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
+
+    @property
+    def needs_search(self) -> bool:
+        """Whether the options ask for more than the goal: limits of the levels, or values of the levels."""
+        return super().needs_search or bool(self.values)
 
     def research_values(self, problem: LatticeProblem) -> Values:
         """Return the research value of each level of each attribute; that of the root is 0."""
@@ -90,8 +95,8 @@ def _given(ladder: Ladder, values: Sequence[float]) -> list[Fraction]:
         numbers.append(Fraction(0))
     if len(numbers) != ladder.height + 1:
         raise UsageError(
-            f"research values of {ladder.name!r}: found {len(values)} values for {ladder.height + 1} levels. Pass one "
-            "for each, from the value up; that of the root may be left out."
+            f"research values of {ladder.name!r}: found {counted(len(values), 'value')} for "
+            f"{ladder.height + 1} levels. Pass one for each, from the value up; that of the root may be left out."
         )
     return numbers[ladder.first : ladder.first + ladder.n_levels]
 

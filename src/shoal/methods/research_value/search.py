@@ -89,7 +89,7 @@ class StringSearch:
                 kept.append(ladder.trimmed(ladder.first + first, ladder.first + ladder.n_levels - 1))
                 values.append(self.values[i][first:])
         bottom = problem.sets.at(tuple(lowest))
-        narrowed = replace(problem, sets=Sets(bottom, kept, at_bottom=True), judged_last={})
+        narrowed = replace(problem, sets=Sets(bottom, kept, at_bottom=True), judged_vectors={})
         return replace(self, problem=narrowed, values=values, pruned=pruned, dropped=dropped, successes=set())
 
     def facts(self) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
-from shoal.release.files.dictionary import as_markdown, count_cells, describe_columns
+from shoal.release.files.dictionary import as_markdown, dictionary_of
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
+from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format, suffix_of
@@ -24,7 +25,7 @@ from shoal.tables.watch import Watch
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["check_report", "write_to"]
+__all__ = ["check_report", "check_signable", "write_to"]
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,24 @@ class Pages:
 
 
 def write_to(
-    release: Release, target: Target, *, key: bytes | None, report: ReportTarget | None, watch: Watch
+    release: Release,
+    target: Target,
+    *,
+    key: bytes | None,
+    sign_key: SigningKey | None,
+    report: ReportTarget | None,
+    watch: Watch,
 ) -> Path | None:
     """Write a release to an open target; see `Release.write_to`."""
     check_report(target, report)
+    check_signable(target, sign_key)
+    if key is not None:
+        check_secret(key, "key")
     target.check_layout(plain=release.request.is_plain)
     watch.stage("writing")
     try:
         with release.source.opened(target.folder, watch) as source:
-            return _write(release, source, target, key, report, watch)
+            return _write(release, source, target, (key, sign_key), report, watch)
     except BrokenPipeError:
         raise  # the reader of the stream is gone, which is not an error
     except OSError as error:
@@ -52,15 +62,21 @@ def write_to(
 
 
 def _write(
-    release: Release, source: Source, target: Target, key: bytes | None, report: ReportTarget | None, watch: Watch
+    release: Release,
+    source: Source,
+    target: Target,
+    keys: tuple[bytes | None, SigningKey | None],
+    report: ReportTarget | None,
+    watch: Watch,
 ) -> Path | None:
     source.check_unchanged()
-    signature = None if key is None else source.signature(key)
+    key, sign_key = keys
+    input_hash = None if key is None else source.signature(key)
     gate = Gate(release, watch)
     if release.recoding is not None and target.begin(source, release.recoding):
         watch.check()
         target.check(gate)
-        target.publish(remark=table_remark(manifest_of(release, target.name, None, signature)))
+        target.publish(remark=table_remark(manifest_of(release, target.name, None, input_hash)))
         return None
     plain, written = _write_file(release, source, target, watch)
     watch.check()
@@ -69,7 +85,7 @@ def _write(
     source.check_unchanged()
     target.write(held, [column.name for column in release.schema.released])
     target.check(gate)
-    content = manifest_of(release, target.name, held.sha256, signature)
+    content = manifest_of(release, target.name, held.sha256, input_hash)
     watch.check()
     if target.files is None:
         target.publish(remark=table_remark(content))
@@ -77,6 +93,7 @@ def _write(
     pages = _write_report(report, release, verdict, content)
     public = [*_write_dictionary(release, target.files, plain), *pages.public]
     content["beside"] = {move.final.name: move.held.sha256 for move in public}
+    content = content if sign_key is None else sign(content, sign_key)
     manifest = _write_text(target.files, manifest_path(target.files.path), as_json(content))
     watch.check()
     # The manifest comes last: whoever finds it with the right hashes has the complete release.
@@ -118,6 +135,15 @@ def check_report(target: Target, report: ReportTarget | None) -> None:
     check_distinct([target.files, report])
 
 
+def check_signable(target: Target, sign_key: SigningKey | None) -> None:
+    """Refuse to sign a release that is not a file: what is signed is the hash of the file."""
+    if sign_key is not None and target.files is None:
+        raise UsageError(
+            f"{target.place}: a signature is over the hash of a file. Name a file with {setting('output')}, or leave "
+            f"out {setting('sign_key')}."
+        )
+
+
 def _write_report(
     report: ReportTarget | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
 ) -> Pages:
@@ -150,17 +176,15 @@ def _write_report(
 
 def _write_dictionary(release: Release, target: Place, plain: Path) -> list[Move]:
     """Write the data dictionary as JSON and as a page to unfinished files."""
-    k, path = release.request.k, target.path
-    cells = count_cells(release, plain)
-    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
-    content = {"file": path.name, "rows": release.measures.rows, "k": k, "columns": columns}
-    texts = ((".json", as_json(content)), (".md", as_markdown(path.name, content)))
-    return [_write_text(target, dictionary_path(path, suffix), text) for suffix, text in texts]
+    content = dictionary_of(release, target.path.name, plain)
+    texts = ((".json", as_json(content)), (".md", as_markdown(target.path.name, content)))
+    return [_write_text(target, dictionary_path(target.path, suffix), text) for suffix, text in texts]
 
 
 def _write_text(place: Place, final: Path, text: str, *, private: bool = False) -> Move:
     """Write a text to an unfinished file and hold it."""
     unfinished = place.temporary(f"text-{place.finals.index(final)}")
     with writers.create(unfinished) as file:
-        file.write(text.encode())
+        # The name of a file may contain bytes that are not UTF-8; JSON reads their escapes as the same name.
+        file.write(text.encode(errors="backslashreplace"))
     return place.move(Held(unfinished), final, private=private)

@@ -9,7 +9,6 @@ from typing import Self
 
 from shoal.errors import UsageError
 from shoal.tables.formats.sniff import Format, output_format
-from shoal.tables.formats.writers import check_extra
 from shoal.tables.targets.base import StagedFile
 from shoal.tables.targets.moves import Move
 from shoal.tables.targets.places import Place, publish_together
@@ -28,8 +27,6 @@ class FileTarget(StagedFile, Place):
         super().__enter__()
         try:
             self.format = output_format(self.path)
-            if self.format is Format.EXCEL:
-                check_extra()
         except BaseException:
             self.__exit__(None, None, None)
             raise

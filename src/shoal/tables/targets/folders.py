@@ -85,7 +85,7 @@ def _read_link(part: str, held: int, path: Path) -> Path | None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[None]:
-    """Make a folder and those above it, unless they exist; remove those that stay empty in the block.
+    """Make a private folder and those above it, unless they exist; remove those that stay empty in the block.
 
     A folder that another user made in advance, where everyone can make folders, is refused: its owner could exchange
     every file in it.
@@ -99,7 +99,7 @@ def new_folder(path: Path) -> Iterator[None]:
         for folder in reversed(missing):
             witness.current().opened(Kind.NEW_FOLDER, folder)
             try:
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
                 raise FileError(f"{folder}: cannot be created: {error.strerror}.") from None
         _check_owner(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -36,27 +36,21 @@ class TextFiles:
 
     Entering checks and locks all of them, so that nothing is computed in vain. Leaving it without `write` leaves
     everything as it was.
+
+    Only their owner can read them (mode 0600): hierarchies, proposals and comparisons contain values or figures of the
+    original. What may be published is published by a `Target`.
     """
 
-    def __init__(
-        self,
-        paths: Iterable[Path | None],
-        *,
-        inputs: Iterable[Path | None] = (),
-        force: bool = False,
-        private: bool = False,
-    ) -> None:
+    def __init__(self, paths: Iterable[Path | None], *, inputs: Iterable[Path] = (), force: bool = False) -> None:
         """Name the files; entering checks them.
 
         Args:
             paths: The files; None stands for one that the user did not name.
             inputs: The files that the command reads, none of which may be replaced.
             force: Whether to replace files that exist.
-            private: Whether only their owner may read them.
         """
-        read = [path for path in inputs if path is not None]
+        read = tuple(inputs)
         self._places = {path: Place(path, inputs=read, force=force) for path in paths if path is not None}
-        self._private = private
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -74,34 +68,34 @@ class TextFiles:
         """Remove what is unfinished."""
         self._stack.close()
 
-    def write(self, texts: Mapping[Path, str]) -> None:
+    def write(self, texts: Mapping[Path, str], *, public: Collection[Path] = ()) -> None:
         """Write the files: all of them or none.
 
         Args:
             texts: The content of each file; line feeds are written as they are.
+            public: Those of them that others may read, as far as the umask allows.
         """
         moves = []
         for path, text in texts.items():
             place = self._places[path]
             unfinished = place.temporary("text")
             try:
-                _create(unfinished, text, 0o600)
+                _create(unfinished, text)
             except OSError as error:
                 raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
-            moves.append(place.move(Held(unfinished), path, private=self._private))
+            moves.append(place.move(Held(unfinished), path, private=path not in public))
         if moves:
             publish_together(moves)
 
 
-def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a text file completely or not at all; a file that exists is replaced.
+def write_text(path: Path, text: str) -> None:
+    """Write a private text file completely or not at all; a file that exists is replaced.
 
     Args:
         path: The file to write.
         text: Its content. Line feeds are written as they are.
-        private: Whether only its owner may read it.
     """
-    with TextFiles([path], force=True, private=private) as files:
+    with TextFiles([path], force=True) as files:
         files.write({path: text})
 
 
@@ -111,7 +105,7 @@ def store_text(path: Path, text: str) -> None:
     witness.current().opened(Kind.FILE, unfinished)
     try:
         try:
-            _create(unfinished, text, 0o600)
+            _create(unfinished, text)
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -120,8 +114,8 @@ def store_text(path: Path, text: str) -> None:
         raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
-def _create(path: Path, text: str, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+def _create(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()

@@ -252,7 +252,7 @@ def test_alpha_balances_granularity_and_rules() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"values": {"zip": [1]}}, "found 1 values for 4 levels"),
+        ({"values": {"zip": [1]}}, "found 1 value for 4 levels"),
         ({"values": {"town": [1]}}, "'town': not a quasi-identifier"),
         ({"alpha": 2}, "must be from 0 to 1"),
         ({"choose": 0}, "must be at least 1"),

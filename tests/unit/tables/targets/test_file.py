@@ -354,5 +354,5 @@ def test_text_files_are_written_together(tmp_path: Path) -> None:
         TextFiles([paths[0], tmp_path / "A.TXT"], force=True),
     ):
         pass
-    write_text(paths[0], "secret", private=True)
+    write_text(paths[0], "secret")
     assert stat.S_IMODE(paths[0].stat().st_mode) == 0o600
