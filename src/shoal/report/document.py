@@ -19,7 +19,7 @@ from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, fold_rare, percent, rounded
+from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
@@ -53,6 +53,7 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
         "reading": list(release.original.notes),
     }
     content["measures"] = release.measures.as_dict()
+    content["ends"] |= ends_json(release.singled, release.request, release.measures.ncp)
     content["weights"] = {name: float(weight) for name, weight in release.request.weights.items()}
     content["before_after"] = [
         {
@@ -100,6 +101,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "groups": [asdict(size_class) for size_class in size_classes(part.sizes, part.k)],
         "groups_count": part.sizes_in,
         "cells": _cells(evidence, part),
+        "ends": {"choice": request.ends, "words": ends_sentence(request.ends, part.k)},
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(part),
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),

@@ -46,7 +46,7 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
         "weights": figures.published_weights,
         "rules": [rule.public_text for rule in public_rules(release)],
         "cells": request.cells,
-        "snap": request.snap,
+        "ends": request.ends,
         "keep_order": request.keep_order,
         "spreadsheet_safe": request.spreadsheet_safe,
         "missing": [text for text in schema.missing if text],
