@@ -96,7 +96,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
         (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
-        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
+        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of another output"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "the report has no line"),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
@@ -435,6 +436,15 @@ class Settings:
             *map(model_from, specs),
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
+
+    def input_files(self, *others: Path | None) -> list[Path]:
+        """Return the files that a run with these settings reads, none of which an output may replace.
+
+        Args:
+            others: Further files; None stands for a table that is not a file.
+        """
+        named = [self.population, *self.hierarchies.values(), *others]
+        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
 
     def population_table(self) -> Table | None:
         """Return the table of the population; a path is read."""
