@@ -69,7 +69,6 @@ PATH_START, PATH_END = "\ue005", "\ue006"
 PATH = re.compile(f"{PATH_START}([^{PATH_START}{PATH_END}]*){PATH_END}")
 # A count in the text of a note: its name, and the words that it governs.
 COUNT = re.compile(r"\{(\w+)(?::([^{}|]+)(?:\|([^{}|]+))?)?\}")
-MARKS = START + BETWEEN + END + ROW_START + ROW_END + PATH_START + PATH_END
 PLAIN = dict.fromkeys(map(ord, (ROW_START, ROW_END, PATH_START, PATH_END)))
 # Options that are not spelled like their keyword.
 SPELLINGS = {
@@ -136,7 +135,7 @@ def visible(text: str, keep: str = "\n") -> str:
     r"""Escape what a terminal would obey and not show: control and format characters, such as escape sequences.
 
     Args:
-        text: The text. Its letters of any script, and the marks of this module, stay as they are.
+        text: The text, with all mentions spelled out. Its letters of any script stay as they are.
         keep: Further characters that stay as they are.
 
     >>> print(visible("red \x1b[31m, backwards \u202e, blank \u00a0"))
@@ -144,9 +143,7 @@ def visible(text: str, keep: str = "\n") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        letter if letter.isprintable() or letter in keep or letter in MARKS else ascii(letter)[1:-1] for letter in text
-    )
+    return "".join(letter if letter.isprintable() or letter in keep else ascii(letter)[1:-1] for letter in text)
 
 
 def without_rows(text: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from shoal.cli import terminal
 from shoal.cli.main import COMMANDS
-from shoal.errors import for_command_line, setting, visible
+from shoal.errors import visible
 from tests.command import Shoal
 
 ESC, BELL, CSI, BIDI, ZERO = "\x1b", "\x07", "\x9b", "\u202e", "\u200b"
@@ -145,8 +145,7 @@ def test_visible_escapes_as_python_does() -> None:
     assert visible(NAME, keep="") == ascii(NAME)[1:-1]
     assert visible("naïve, 東京, ε") == "naïve, 東京, ε"
     assert visible("a\nb") == "a\nb"
-    mention = setting("missing", ["?"])
-    assert for_command_line(visible(mention)) == for_command_line(mention)
+    assert visible("\ue000 marks \ue001") == r"\ue000 marks \ue001"
 
 
 def test_commands_print_through_one_place() -> None:

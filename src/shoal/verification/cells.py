@@ -12,7 +12,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-__all__ = ["MOST_DIGITS", "Cells", "Cover", "Span", "normalise"]
+__all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
 
 SUPPRESSED = "*"
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # in linear time
@@ -78,7 +78,8 @@ class Cells:
     """The cells of one quasi-identifier.
 
     Args:
-        kind: "numeric", "date" or "categorical"; None reads a cell as any of them.
+        kind: "numeric", "date" or "categorical"; None reads a range or a set as any of them, and a single value as
+            text.
         date_format: The format of dates, as for strptime.
         missing: The texts that mean a missing value, besides the empty one.
         marks: The decimal and the thousands mark of numbers.
@@ -152,7 +153,7 @@ class Cells:
     def _spans(self, text: str) -> dict[str, Span]:
         scale, value = self.place(text)
         if scale != "text":
-            return {scale: Span(value, value, False)}
+            return {} if self._kind is None else {scale: Span(value, value, False)}  # 2139 is not 02139
         if text[:1] != "[" or text[-1:] not in ("]", ")"):
             return {}
         parts = text[1:-1].split(", ", MOST_PARTS)

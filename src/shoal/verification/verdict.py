@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from shoal.errors import UsageError
+from shoal.errors import Note, UsageError
 
 __all__ = [
     "MOST_VIOLATIONS",
@@ -84,6 +84,10 @@ class Verdict:
         smallest_group: The rows of the smallest group.
         violations: What the release breaks, at most ten texts. Each is a `Violation`, except a last one that counts the
             others.
+        models: The models besides k that every group passes, in words; those of a good verdict.
+        counts_people: Whether k was counted in people.
+        notes: What else was noticed.
+        unchecked: What could not be checked, and what it would take.
     """
 
     ok: bool
@@ -92,6 +96,10 @@ class Verdict:
     groups: int
     smallest_group: int
     violations: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    counts_people: bool = False
+    notes: tuple[Note, ...] = ()
+    unchecked: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as plain values for JSON."""
@@ -117,18 +125,20 @@ def share(count: int, total: int, noun: str) -> str:
     return f"{count} of {plural(total, noun)} {'is' if count == 1 else 'are'}"
 
 
-def small_groups(groups: Mapping[Group, int], k: int, first_row: FirstRow) -> list[Violation]:
-    """Return a violation if groups have fewer than k rows: how many, and where the smallest begins."""
+def small_groups(groups: Mapping[Group, int], k: int, first_row: FirstRow, noun: str = "row") -> list[Violation]:
+    """Return a violation if groups have fewer than k rows or persons: how many, and where the smallest begins."""
     small = [group for group, size in groups.items() if size < k]
     if not small:
         return []
     smallest = min(small, key=groups.__getitem__)
-    return [small_groups_violation(k, len(small), len(groups), groups[smallest], first_row(smallest))]
+    return [small_groups_violation(k, len(small), len(groups), groups[smallest], first_row(smallest), noun)]
 
 
-def small_groups_violation(k: int, n_small: int, n_groups: int, smallest: int, row: int | None = None) -> Violation:
-    """Return the violation that groups have fewer than k rows."""
-    size = plural(smallest, "row")
+def small_groups_violation(
+    k: int, n_small: int, n_groups: int, smallest: int, row: int | None = None, noun: str = "row"
+) -> Violation:
+    """Return the violation that groups have fewer than k rows or persons."""
+    size = plural(smallest, noun)
     return Violation(f"k={k}", f"{share(n_small, n_groups, 'group')} smaller; the smallest group has {size}", row)
 
 

@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -30,6 +30,7 @@ __all__ = [
     "Step",
     "Tally",
     "TextReader",
+    "code_cells",
     "code_columns",
     "ignore_step",
     "read_original",
@@ -130,6 +131,12 @@ def code_columns(columns: Mapping[str, Sequence[str]]) -> CodedTable:
     """Code a table that is given as texts by column name."""
     coded = [_code([list(cells)]) for cells in columns.values()]
     return CodedTable(list(columns), coded, len(coded[0].codes) if coded else 0)
+
+
+def code_cells(cells: Iterable[str]) -> CodedColumn:
+    """Code a column that is given as texts, block by block."""
+    rest = iter(cells)
+    return _code(iter(lambda: list(islice(rest, BLOCK_ROWS)), []))
 
 
 def _codes(raw: bytearray) -> Codes:

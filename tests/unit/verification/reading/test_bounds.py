@@ -99,8 +99,8 @@ def zstd_bomb(size: int) -> bytes:
     """Return a Zstandard frame of blocks that repeat one byte: 131,072 bytes of content for each 4."""
     n_blocks = size // (1 << 17)
     block = (1 << 17) << 3 | 1 << 1
-    blocks = [struct.pack("<I", block)[:3] + b"a"] * n_blocks
-    blocks[-1] = struct.pack("<I", block | 1)[:3] + b"a"
+    blocks = [struct.pack("<I", block)[:3] + b"\n"] * n_blocks
+    blocks[-1] = struct.pack("<I", block | 1)[:3] + b"\n"
     return struct.pack("<IBB", 0xFD2FB528, 0, 0x58) + b"".join(blocks)
 
 

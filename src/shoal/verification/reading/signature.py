@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -18,10 +17,9 @@ from typing import Any
 from shoal.errors import FileError, UsageError, setting
 from shoal.verification.verdict import Violation
 
-__all__ = ["signature_violations", "signed_file_violations"]
+__all__ = ["signature_violations"]
 
 MOST_BYTES = 1 << 16  # of a key file
-MOST_MANIFEST_BYTES = 1 << 24
 
 
 def signature_violations(content: Mapping[str, Any] | None, public_key: str | os.PathLike[str]) -> list[Violation]:
@@ -52,43 +50,6 @@ def signature_violations(content: Mapping[str, Any] | None, public_key: str | os
         fault = "it does not fit: the manifest was changed after it was signed, or another key signed it"
         return [Violation("signature", fault)]
     return []
-
-
-def signed_file_violations(released: object, public_key: str | os.PathLike[str]) -> list[Violation]:
-    """Return a violation unless the owner of a key signed the manifest beside a file, and the file is the signed one.
-
-    Args:
-        released: The path of the file.
-        public_key: The PEM file of an Ed25519 public key.
-
-    Raises:
-        UsageError: The release is not a file, or the key is not one.
-        FileError: A file cannot be read.
-    """
-    if not isinstance(released, str | os.PathLike):
-        raise UsageError(f"{setting('public_key')} checks the signature of a file. Pass the path of the release.")
-    place = os.fspath(released)
-    content = _read_manifest(f"{place}.manifest.json")
-    violations = signature_violations(content, public_key)
-    if not violations and content is not None:
-        with open(place, "rb") as file:
-            if content.get("sha256") != hashlib.file_digest(file, "sha256").hexdigest():
-                violations.append(Violation("file", "it is not the file that was signed: its hash differs"))
-    return violations
-
-
-def _read_manifest(place: str) -> Mapping[str, Any] | None:
-    """Return a manifest as plain values; None if there is none, an empty one if it is damaged."""
-    try:
-        with open(place, "rb") as file:
-            content = json.loads(file.read(MOST_MANIFEST_BYTES))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise FileError(f"{place}: cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _signed_bytes(content: Mapping[str, Any]) -> bytes:
