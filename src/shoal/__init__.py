@@ -14,10 +14,10 @@ Nothing heavy is loaded until it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # without the module typing, which every command would wait for
 if TYPE_CHECKING:
+    from typing import Any
+
     from shoal import datasets, errors, evaluate, hierarchy, methods, models
     from shoal.errors import ShoalError
     from shoal.evaluate.comparison.advise import Advice, Limits, advise
@@ -143,6 +143,8 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in _PLACES:
         return getattr(importlib.import_module(_PLACES[name]), name)
     if name in __all__:

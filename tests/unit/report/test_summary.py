@@ -12,6 +12,7 @@ import shoal
 from shoal.errors import for_command_line
 from shoal.profile import profile_table
 from shoal.report.public import public_rule_row
+from shoal.report.risk_summary import risk_facts, risk_json
 from shoal.report.summary import (
     PROFILE_HEAD,
     Places,
@@ -23,8 +24,6 @@ from shoal.report.summary import (
     profile_rows,
     release_facts,
     release_json,
-    risk_facts,
-    risk_json,
     rule_json,
     rule_row,
     rule_words,

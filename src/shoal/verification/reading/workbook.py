@@ -284,8 +284,8 @@ class _SheetReader:
         if not value.strip():
             return ""
         form = self._formats[self._style] if self._style < len(self._formats) else "n"
-        number = float(value)
-        return _day_text(number, form, self._is_1904) if form != "n" else _shortest(number)
+        amount = float(value)
+        return _day_text(amount, form, self._is_1904) if form != "n" else _shortest(amount)
 
 
 @lru_cache(maxsize=20_000)
