@@ -12,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.schema import Column, Kind, Role, Schema
-from shoal.verification import Verdict, assignment, check, flow, gate
+from shoal.verification import Verdict, check, gate
 from shoal.verification.cells import Cells
+from shoal.verification.matching import assignment, flow, rows
+from shoal.verification.matching.rows import Matching, Rows
+from shoal.verification.reading.coded import code_cells
 from tests.naive import assignment as naive
 from tests.naive.cover import covers
 
@@ -28,9 +31,11 @@ released_rows = st.tuples(st.sampled_from(NUMBERS + RANGES), st.sampled_from(TOK
 
 
 def unmatched(released: Sequence[Sequence[str]], original: Sequence[Sequence[str]]) -> int:
-    columns = [list(zip(*rows, strict=True)) or [(), (), ()] for rows in (released, original)]
-    tables = [(c[:2], c[2:]) for c in columns]
-    return assignment.count_unmatched([Cells(kind) for kind in KINDS], tables[0], tables[1])[0]
+    tables = []
+    for table in (released, original):
+        columns = [code_cells(cells) for cells in zip(*table, strict=True)] or [code_cells([])] * 3
+        tables.append(Rows(columns[:2], columns[2:], len(table)))
+    return Matching([Cells(kind) for kind in KINDS], *tables).count_unmatched()
 
 
 def test_covering_equals_naive_on_every_pair_of_these_cells() -> None:
@@ -60,7 +65,7 @@ def test_assignment_of_overlapping_boxes_equals_brute_force(data: st.DataObject)
     with pytest.MonkeyPatch.context() as patch:  # the ways of large tables on a small one
         patch.setattr(assignment, "FEW_PAIRS", 0)
         block = data.draw(st.integers(1, 5))
-        for module in (assignment, flow):
+        for module in (assignment, flow, rows):
             patch.setattr(module, "BLOCK", block)
         patch.setattr(assignment, "MOST_KEPT_MASKS", data.draw(st.sampled_from([1, 1000])))
         n_unmatched = unmatched(released, original)
