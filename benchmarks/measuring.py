@@ -25,7 +25,9 @@ from benchmarks.score import Score, score_files
 from benchmarks.workloads import Workloads
 from shoal import methods, metrics
 from shoal.encoding.decode import decode
+from shoal.encoding.ends import release_ends
 from shoal.models import KAnonymity
+from shoal.release.ends import choose_ends
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]
 
@@ -67,7 +69,7 @@ class Bench:
             return Row.of(case, error=str(error))
 
     def _kernel(self, case: Case) -> Row:
-        """Time only the method, on codes; then decode, write and score its partition."""
+        """Time only the method, on codes; then decode, write and score its partition, with the ends of a release."""
         assert case.k is not None
         workload = self._workloads.get(case.subject)
         table, encoded = self._workloads.encoded(case.subject)
@@ -81,7 +83,8 @@ class Bench:
             wall.append(time.perf_counter() - wall_start)
             reference.measure(cpu[-1])
         self._check_threads(case, partition.labels)
-        released = decode(encoded, partition, workload.schema).table
+        ends = release_ends(encoded, partition, workload.schema, choose_ends(None, method, models), k=case.k)
+        released = decode(encoded, partition, workload.schema, ends=ends).table
         path = self._folder / "kernel.csv"
         released.frame.write_csv(path)
         score = score_files(workload.path, path, workload.kinds)

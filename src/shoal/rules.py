@@ -176,6 +176,15 @@ class CompiledRules:
     def __bool__(self) -> bool:
         return bool(self.pairs)
 
+    @property
+    def banned(self) -> dict[int, list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]]:
+        """By attribute, the pairs of sets of codes that no group may mix."""
+        banned: dict[int, list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]] = {}
+        for pair in self.pairs:
+            if self.bans[pair.rule]:
+                banned.setdefault(pair.attribute, []).append((pair.one, pair.other))
+        return banned
+
     def sides(self, tuples: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return two bit sets for each tuple, with one bit for each pair: is the tuple on its one side, on its other?
 

@@ -192,7 +192,7 @@ def test_standard_output_gets_the_verified_release_alone(data: Path, tmp_path: P
     words = [
         sys.executable,
         "-c",
-        "from shoal.cli.main import run; run()",
+        "from shoal.cli.supervisor import main; main()",
         "anonymize",
         str(data),
         "-o",

@@ -80,11 +80,12 @@ def test_rare_insensitive_values_block_unless_accepted(shoal: Shoal, tmp_path: P
 
 
 def test_snap_hides_the_ends_of_ranges(shoal: Shoal, tmp_path: Path) -> None:
-    """C16: without --snap a warning, with it no end that is not on the grid."""
+    """C16: with exact ends a warning, with --snap no end that is not on the grid."""
     data = write(tmp_path, "age,born", *[f"{a},{1900 + a}-03-17" for a in (23, 45, 91, 24, 47, 52)])
     words = ("anonymize", data, "-k", 3, "--qi", "age,born")
-    plain = shoal(*words, "-o", tmp_path / "plain.csv")
-    assert "--snap" in plain.err
+    plain = shoal(*words, "-o", tmp_path / "plain.csv", "--ends", "exact")
+    assert "4 rows show their exact values" in plain.err
+    assert "--ends safe" in plain.err
     ended = shoal(*words, "-o", tmp_path / "snap.csv", "--snap", "--grid", "age=10", "--grid", "born=decade")
     assert ended.code == 0, ended.err
     for row in read(tmp_path / "snap.csv"):
@@ -200,12 +201,12 @@ def test_hierarchies_in_the_config(shoal: Shoal, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (",", " "), (",", "\u202f")])
 def test_german_and_french_numbers(shoal: Shoal, tmp_path: Path, decimal: str, thousands: str) -> None:
-    """B10: marks of numbers by declaration; the ends of ranges are as in the source."""
+    """B10: marks of numbers by declaration; exact ends of ranges are as in the source."""
     cells = [f"{1 + i}{thousands}{100 + i * 37}{decimal}5" for i in range(12)]
     data = write(tmp_path, "pay;sex", *[f"{cell};{'fm'[i % 2]}" for i, cell in enumerate(cells)])
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "pay,sex")
     marks = ("--decimal", decimal, "--thousands", thousands)
-    ended = shoal(*words, *marks, "--numeric", "pay")
+    ended = shoal(*words, *marks, "--numeric", "pay", "--ends", "exact")
     assert ended.code == 0, ended.err
     ranges = {row["pay"] for row in read(tmp_path / "out.csv")}
     assert all(cell.startswith("[") for cell in ranges)

@@ -96,7 +96,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
         (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
-        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
+        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of another output"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "the report has no line"),
     ],
 )
@@ -225,12 +225,14 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     assert "l=2" in told[homogeneous]
     assert re.search(r"'disease': (\d+) rows", homogeneous)
     assert any("Each row counts as one person" in text for text in told)
-    ends = [warning for warning in private["warnings"] if "only one row has" in warning["text"]]
-    assert "snap=True" in ends[0]["cure"]
-    assert not any("only one row has" in text for text in told)
+    assert not any("exact value" in text for text in told)  # shoaling moves such ends
     assert all(told.values())
-    limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
+    assert not any("exact value" in warning["text"] for warning in private["warnings"])
+    limited, owned = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])
+    exact = next(warning for warning in owned["warnings"] if "exact value" in warning["text"])
+    assert "ends='safe'" in exact["cure"]
+    assert not any("exact value" in warning["text"] for warning in limited["warnings"])
     assert limited["criteria"][2]["answer"] == "limited"
     assert ["whole group shares" in part["meaning"][-1] for part in (public, limited)] == [True, False]
     assert "in the table at all" in limited["meaning"][-1]  # A16
@@ -349,6 +351,7 @@ REPEATS: dict[str, tuple[str, ...]] = {
     "options": ("--method", "mondrian", "--option", "variant=relaxed", "--seed", "7"),
     "weights": ("--weights", "age=2,town=0.5", "--effort", "fast", "--seed", "3"),
     "snap": ("--snap", "--grid", "age=5", "--cells", "bounds", "--spreadsheet-safe"),
+    "ends": ("--ends", "safe", "--method", "mondrian"),
     "hierarchies": ("--hierarchy", "town=town.csv", "--method", "optimal", "--objective", "dm"),
     "auto": ("--weights", "auto", "--hierarchy", "town=town.csv", "--suppression-limit", "0.05", "--seed", "3"),
     "order": ("--keep-order", "--missing", "d9,?"),

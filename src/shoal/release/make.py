@@ -11,6 +11,7 @@ from shoal import methods, metrics
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
+from shoal.encoding.ends import EXACT, release_ends
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
@@ -27,9 +28,11 @@ from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.registry import COUNTS_PEOPLE, DEFAULT, HONOURS_ALL
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
+from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
+from shoal.release.ends import about_ends, choose_ends
 from shoal.release.notes import about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
@@ -69,7 +72,7 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         suppression_limit=_share(settings.suppression_limit),
         keep_order=keep_order,
         cells=settings.cells or "text",
-        snap=bool(settings.snap),
+        ends=settings.range_ends,
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
@@ -120,7 +123,7 @@ def anonymize_table(
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    request = replace(request, common_k=k)
+    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models))
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     run.stage("encoding")
@@ -222,16 +225,19 @@ def make_release(
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
     schema, encoded, partition, rules = shown
-    released = decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
+    apart = rules.banned if rules else None
+    ends = release_ends(encoded, partition, schema, request.ends or EXACT, k=request.k, apart=apart)
+    released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends)
     notes = [*notes, *check_custom_models(models, encoded, released, schema)]
     trees = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
+    floats = {name: float(weight) for name, weight in weights.items()}
     try:
-        floats = {name: float(weight) for name, weight in weights.items()}
         measures = metrics.measure_partition(
-            encoded, partition, schema, snapped=request.snap, k=request.k, weights=floats, rules=rules
+            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
+    singled = look_for_singled(encoded, partition, ends, request.k, floats)
     return Release(
         released.table.frame,
         released.source_rows,
@@ -243,12 +249,14 @@ def make_release(
         (
             *notes,
             *(note for tree in trees.values() for note in tree.notes),
-            *about_release(released, encoded, schema, request),
+            *about_release(released, schema, request),
+            *about_ends(singled, request, models),
             *about_search(partition.facts),
         ),
         labels={name: tree.values_under() for name, tree in trees.items()},
         label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
+        singled=singled,
         # The bound holds for releases of all rows, with equal weights.
         encoded=None if request.suppression_limit or weights else encoded,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
 from shoal.errors import InputError, Note, setting
 from shoal.models import PrivacyModel
@@ -107,13 +106,9 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
             )
 
 
-def about_release(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[Note]:
+def about_release(released: Released, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
     notes = about_settings(request, schema, request.k)
-    single = 0 if request.snap else _single_ends(released, encoded)
-    if single:
-        text = "{ranges:range ends|ranges end} at a value that only one row has"
-        notes.append(Note("", text, f"use {setting('snap', True)} to widen them to a round grid", {"ranges": single}))
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":
         notes.append(_diversity(released, schema))
     return notes
@@ -145,15 +140,3 @@ def _diversity(released: Released, schema: Schema) -> Note:
     counts = {f"values{i}": int(groups[name].min() or 0) for i, name in enumerate(names)}  # type: ignore[arg-type]
     parts = [f"{{{key}{':value' * (i == 0)}}} of {names[i]!r}" for i, key in enumerate(counts)]
     return Note("", f"every group contains at least {' and '.join(parts)}", counts=counts)
-
-
-def _single_ends(released: Released, encoded: Encoded) -> int:
-    """Count the ranges that end at a value of only one row."""
-    single = 0
-    for i, attribute in enumerate(encoded.attributes):
-        if attribute.ordered:
-            rows = np.bincount(encoded.tuples[:, i], weights=encoded.counts, minlength=len(attribute.texts))
-            single_values = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
-            ends = released.bounds.get(attribute.name, {}).values()
-            single += sum(low in single_values or high in single_values for low, high in ends if low != high)
-    return single

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
+from shoal.encoding.ends import CHOICES
 from shoal.errors import Note, UsageError, setting
 from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
+from shoal.metrics.singled import Singled
 from shoal.release.files.layout import lay_out
-from shoal.release.files.manifest import manifest_path
+from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
@@ -33,7 +35,7 @@ from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ class Request:
         weights: The weights of the quasi-identifiers; empty if all count the same.
         keep_order: Whether rows keep the order of the input.
         cells: How ranges are written: "text", or "bounds" for two columns.
-        snap: Whether ranges are widened to a grid.
+        ends: The ends of ranges: "safe", "round" or "exact"; None leaves the choice to the method.
         spreadsheet_safe: Whether formulas are made harmless.
         accept_unique: Insensitive columns that may be released although some of their values are rare.
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
@@ -76,7 +78,7 @@ class Request:
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     keep_order: bool = False
     cells: str = "text"
-    snap: bool = False
+    ends: str | None = None
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     unknown: str = "error"
@@ -85,6 +87,8 @@ class Request:
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if self.ends not in (None, *CHOICES):
+            raise UsageError(f"ends={self.ends!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
         if not 0 <= self.suppression_limit <= 1:
             raise UsageError(f"suppression_limit={self.suppression_limit} is not a share. Use a number from 0 to 1.")
 
@@ -118,6 +122,7 @@ class Release:
         labels: By column, the values below each label of its hierarchy.
         label_losses: By column, the loss of each label of its hierarchy, for the figures that may be published.
         ends: By column of numbers or dates, the smallest and the largest value of each released cell.
+        singled: What the cells show of single rows, and the cost of ends that were moved; never published.
         paths: By sensitive column with a hierarchy, the labels of each value.
         population: The table that population models compare with.
         encoded: The original as codes, from which the lower bound is computed; None if there is no bound.
@@ -139,6 +144,7 @@ class Release:
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
     label_losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
+    singled: Singled = field(default_factory=Singled, repr=False)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
     encoded: Encoded | None = field(default=None, repr=False)
@@ -268,9 +274,11 @@ class Release:
             )
         signer = None if sign_key is None else SigningKey.read(sign_key)
         with ExitStack() as stack:
-            target = stack.enter_context(FileTarget(path, force=force, source=self.source.path))
-            beside = None if report is None else ReportTarget(report, force=force, source=self.source.path)
-            pages = beside and stack.enter_context(beside)
+            inputs = self.settings.input_files(self.source.path, None if sign_key is None else Path(sign_key))
+            target = stack.enter_context(FileTarget(path, paths_beside(Path(path)), inputs=inputs, force=force))
+            pages = None
+            if report is not None:
+                pages = stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
             self.write_to(target, key=key, sign_key=signer, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,11 +20,11 @@ from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, fold_rare, percent, rounded
+from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
-__all__ = ["private_part", "public_part"]
+__all__ = ["as_json", "private_part", "public_part"]
 
 FORMAT = 1
 MOST_CELLS = 8
@@ -53,6 +54,7 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
         "reading": list(release.original.notes),
     }
     content["measures"] = release.measures.as_dict()
+    content["ends"] |= ends_json(release.singled, release.request, release.measures.ncp)
     content["weights"] = {name: float(weight) for name, weight in release.request.weights.items()}
     content["before_after"] = [
         {
@@ -100,6 +102,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "groups": [asdict(size_class) for size_class in size_classes(part.sizes, part.k)],
         "groups_count": part.sizes_in,
         "cells": _cells(evidence, part),
+        "ends": {"choice": request.ends, "words": ends_sentence(request.ends, part.k)},
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(part),
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),
@@ -262,3 +265,8 @@ def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:
         "packages": {name: version(name) for name in ("numpy", "polars")},
         "folder": str(Path(path).parent) if path is not None else None,
     }
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Return the content of a report as JSON; the same content gives the same bytes."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -35,6 +35,13 @@ ROLES = {
     "weight": "weight",
 }
 
+# The figures of `shoal.metrics.singled` that a report lists by column.
+SINGLED = {
+    "rows_at_rare_ends": "whose value is an end of their range, and fewer than k have it",
+    "rows_at_lone_ends": "whose value is an end of their range, and nobody else has it",
+    "rows_alone_in_sets": "that alone in their group have a value of its set",
+}
+
 
 def as_html(content: Mapping[str, Any]) -> str:
     """Return the page of a report from the content of its JSON twin."""
@@ -44,6 +51,7 @@ def as_html(content: Mapping[str, Any]) -> str:
         content=content,
         signoff=SIGNOFF_LINES,
         roles=ROLES,
+        singled=SINGLED,
         loss=_loss(content),
         sizes=_sizes(content),
         cells=[_cells(column) for column in content["cells"]],

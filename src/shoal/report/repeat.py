@@ -67,7 +67,7 @@ def _settings(release: Release, private: bool) -> Settings:
         others=settings.others,
         unknown=request.unknown if request.unknown != "error" else None,
         trust_hierarchies=settings.trust_hierarchies,
-        snap=request.snap or None,
+        ends=request.ends,
         cells=request.cells if request.cells != "text" else None,
         spreadsheet_safe=request.spreadsheet_safe or None,
         population=_path(settings.population, private),

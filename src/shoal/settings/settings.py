@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
 from shoal.schema import Reading, Role, Schema
@@ -32,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
 PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
-COUNT = frozenset({"verify", "risk"})  # they count the groups of a release
+COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
 
@@ -106,7 +108,7 @@ class Settings:
         Form.NAMES,
         "Sensitive columns: nobody may learn them about a person; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "measure"},
+        commands=SEARCH | {"verify", "measure", "describe"},
         place=Place.ROLE,
     )
     insensitive: tuple[str, ...] = entry(
@@ -128,7 +130,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | COUNT,
+        commands=SEARCH | {"verify", "risk"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -279,18 +281,32 @@ class Settings:
     seed: int | None = entry(
         Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
     )
+    ends: str | None = entry(
+        Form.TEXT,
+        "Ends of ranges. safe: an end that fewer than k rows have moves out to a grid; round: every end does; exact: "
+        "none does. safe by default for shoaling, exact for the published methods.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        choices=CHOICES,
+        in_python='Ends of ranges. "safe": an end that fewer than k rows have moves out to a grid; "round": every end '
+        'does; "exact": none does. "safe" by default for shoaling, "exact" for the published methods.',
+    )
     snap: bool | None = entry(
-        Form.FLAG, "Widen the ends of ranges to a round grid.", panel=Panel.OUTPUT, commands=ANONYMIZE
+        Form.FLAG,
+        "Short for ends = round.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        in_python='Same as ends="round".',
     )
     grids: Mapping[str, str] = entry(
         Form.PAIRS,
-        "Grid of a column for snap, such as age=5 or born=year. May be repeated.",
+        "Grid of a column for safe and round ends, such as age=5 or born=year. May be repeated.",
         panel=Panel.OUTPUT,
         commands=ANONYMIZE,
         place=Place.COLUMN,
         key="grid",
         metavar="COLUMN=GRID",
-        in_python='Grids by column for snap, such as "5" or "year".',
+        in_python='Grids by column for safe and round ends, such as "5" or "year".',
     )
     cells: str | None = entry(
         Form.TEXT,
@@ -325,10 +341,19 @@ class Settings:
 
         Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
         added; where both name one, the value given here applies. A column has one role and one kind: if it has one
-        here, the other's is ignored.
+        here, the other's is ignored. `ends` and `snap` are one choice.
         """
         ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
+        if self.ends is not None or self.snap is not None:
+            theirs |= {"ends": None, "snap": None}
         return Settings(**merge(FIELDS, ours, theirs))
+
+    @property
+    def range_ends(self) -> str | None:
+        """The ends of ranges, whether they were chosen by `ends` or by `snap`; None if neither is set."""
+        if self.snap and self.ends not in (None, ROUND):
+            raise UsageError(f"{setting('snap', True)} means {setting('ends', ROUND)}, not {self.ends!r}. Use one.")
+        return ROUND if self.snap else self.ends
 
     @property
     def generalised(self) -> tuple[str, ...]:
@@ -411,6 +436,15 @@ class Settings:
             *map(model_from, specs),
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
+
+    def input_files(self, *others: Path | None) -> list[Path]:
+        """Return the files that a run with these settings reads, none of which an output may replace.
+
+        Args:
+            others: Further files; None stands for a table that is not a file.
+        """
+        named = [self.population, *self.hierarchies.values(), *others]
+        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
 
     def population_table(self) -> Table | None:
         """Return the table of the population; a path is read."""

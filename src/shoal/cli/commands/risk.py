@@ -58,7 +58,7 @@ def risk(
         asked.require_true(released, stated)
         settings = asked.take_from_manifest(settings, stated)
     qi, reading = opt.require_qi(settings), settings.reading
-    from shoal.report import summary
+    from shoal.report import risk_summary
     from shoal.risks import risk as risk_of
 
     people: int | Table | None = None
@@ -87,6 +87,6 @@ def risk(
     before = None if original is None else estimate(original)
     terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])
     if as_json:
-        terminal.print_json(summary.risk_json(estimates, before))
+        terminal.print_json(risk_summary.risk_json(estimates, before))
     else:
-        terminal.print_table(f"shoal: {released}", summary.risk_facts(estimates, before))
+        terminal.print_table(f"shoal: {released}", risk_summary.risk_facts(estimates, before))

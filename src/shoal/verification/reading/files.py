@@ -203,7 +203,9 @@ def _open_parquet(path: PathName) -> Iterator[_Parquet]:
             yield _Parquet(connection, os.fspath(path))
     except (OverflowError, ValueError):
         raise UnreadableError(path, "it has a date before the year 1 or after the year 9999") from None
-    except duckdb.Error:
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "allocate" in str(error).lower():
+            raise MemoryError("DuckDB has not enough memory to read the file") from None
         raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 
 
