@@ -96,7 +96,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
         (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
-        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
+        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of another output"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "the report has no line"),
     ],
 )
@@ -236,6 +236,24 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     assert limited["criteria"][2]["answer"] == "limited"
     assert ["whole group shares" in part["meaning"][-1] for part in (public, limited)] == [True, False]
     assert "in the table at all" in limited["meaning"][-1]  # A16
+
+
+def test_owner_learns_what_ends_and_sets_show_of_single_rows(shoal: Shoal, tmp_path: Path) -> None:
+    """C16: the public part names the choice; the private part counts rows by column and states the cost."""
+    people(tmp_path)
+    public, private = reported(shoal, tmp_path, *ASKED)
+    assert set(public["ends"]) == {"choice", "words"}
+    assert public["ends"]["choice"] == "safe"
+    assert "fewer than 5 rows or people" in public["ends"]["words"]
+    ends = private["ends"]
+    assert (ends["moved_ends"] > 0, ends["rows_at_rare_ends"]) == (True, 0)
+    assert ends["ncp_exact"] + ends["cost"] == pytest.approx(private["measures"]["ncp"])
+    assert ends["rows_alone_in_sets"] >= max(column["rows_alone_in_sets"] for column in ends["columns"].values())
+    assert "whose value is an end of their range, and nobody else has it" in (tmp_path / "r.private.html").read_text()
+    assert "nobody else has it" not in (tmp_path / "r.html").read_text()
+    _, exact = reported(shoal, tmp_path, *ASKED, "--ends", "exact", "--force")
+    assert exact["ends"]["rows_at_rare_ends"] == exact["ends"]["columns"]["age"]["rows_at_rare_ends"] > 0
+    assert (exact["ends"]["moved_ends"], exact["ends"]["cost"]) == (0, 0)
 
 
 def test_accepted_column_and_missed_roles_are_repeated(shoal: Shoal, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shoal.cli.supervisor import say_if_interrupted
 from shoal.errors import Note, for_command_line, visible
 
 if TYPE_CHECKING:
@@ -134,11 +135,12 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
     Yields:
         A function to call with the number of finished runs, the number of all runs and the label of the last one.
     """
-    done, total = 0, 0
+    remark = ""
 
     def note(finished: int, of: int, label: str) -> None:
-        nonlocal done, total
-        done, total = finished, of
+        nonlocal remark
+        remark = f"{finished} of {of} runs are done; the same command continues from there."
+        say_if_interrupted(remark)
 
     try:
         if not sys.stderr.isatty():
@@ -158,7 +160,7 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
 
             yield show
     except KeyboardInterrupt:
-        say(f"shoal: {done} of {total} runs are done; the same command continues from there.", err=True)
+        say(f"shoal: {remark}", err=True)
         raise
 
 

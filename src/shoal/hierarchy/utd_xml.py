@@ -274,6 +274,11 @@ def write_utd_xml(hierarchies: Mapping[str, Hierarchy], path: str | os.PathLike[
     Raises:
         FileError: The file cannot be written.
     """
+    write_text(Path(path), utd_text(hierarchies))
+
+
+def utd_text(hierarchies: Mapping[str, Hierarchy]) -> str:
+    """Return the content of the job file of hierarchies."""
     from xml.sax.saxutils import quoteattr
 
     lines = ['<?xml version="1.0"?>', "<config>", "<qid>"]
@@ -284,7 +289,7 @@ def write_utd_xml(hierarchies: Mapping[str, Hierarchy], path: str | os.PathLike[
         lines += ["</map>", f'<vgh value="[0:{len(values) - 1}]">']
         lines += _write_nodes(hierarchy, values, 0, hierarchy.height - 1)
         lines += ["</vgh>", "</att>"]
-    write_text(Path(path), "\n".join([*lines, "</qid>", "</config>", ""]))
+    return "\n".join([*lines, "</qid>", "</config>", ""])
 
 
 def _in_tree_order(hierarchy: Hierarchy) -> list[str]:

@@ -23,7 +23,7 @@ from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.metrics.singled import Singled
 from shoal.release.files.layout import lay_out
-from shoal.release.files.manifest import manifest_path
+from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
@@ -35,7 +35,7 @@ from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
@@ -274,9 +274,11 @@ class Release:
             )
         signer = None if sign_key is None else SigningKey.read(sign_key)
         with ExitStack() as stack:
-            target = stack.enter_context(FileTarget(path, force=force, source=self.source.path))
-            beside = None if report is None else ReportTarget(report, force=force, source=self.source.path)
-            pages = beside and stack.enter_context(beside)
+            inputs = self.settings.input_files(self.source.path, None if sign_key is None else Path(sign_key))
+            target = stack.enter_context(FileTarget(path, paths_beside(Path(path)), inputs=inputs, force=force))
+            pages = None
+            if report is not None:
+                pages = stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
             self.write_to(target, key=key, sign_key=signer, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 

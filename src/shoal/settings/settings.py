@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
@@ -33,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
 PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
-COUNT = frozenset({"verify", "risk"})  # they count the groups of a release
+COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
 
@@ -107,7 +108,7 @@ class Settings:
         Form.NAMES,
         "Sensitive columns: nobody may learn them about a person; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "measure"},
+        commands=SEARCH | {"verify", "measure", "describe"},
         place=Place.ROLE,
     )
     insensitive: tuple[str, ...] = entry(
@@ -129,7 +130,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | COUNT,
+        commands=SEARCH | {"verify", "risk"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -435,6 +436,15 @@ class Settings:
             *map(model_from, specs),
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
+
+    def input_files(self, *others: Path | None) -> list[Path]:
+        """Return the files that a run with these settings reads, none of which an output may replace.
+
+        Args:
+            others: Further files; None stands for a table that is not a file.
+        """
+        named = [self.population, *self.hierarchies.values(), *others]
+        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
 
     def population_table(self) -> Table | None:
         """Return the table of the population; a path is read."""

@@ -23,6 +23,7 @@ def init(
     data: opt.Data,
     settings: Settings,
     saved: Settings,
+    config: Path | None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write the proposal.")] = Path(
         "shoal.toml"
     ),
@@ -38,13 +39,15 @@ def init(
     """
     opt.use_threads(threads)
     from shoal.profile import profile_table
-    from shoal.settings.proposal import apply_settings, check_target, without_lost_columns, write_document
+    from shoal.settings.proposal import apply_settings, document_for, without_lost_columns
+    from shoal.tables.targets.text_file import TextFiles, check_suffix
 
-    check_target(output, data, force=force)
-    table = opt.read_file(data, settings.reading)
-    settings, notes = without_lost_columns(settings, saved, table.names)
-    profile = apply_settings(profile_table(table), settings)
-    write_document(profile, output, data, settings, force=force)
+    check_suffix(output, ".toml", "the proposal is a TOML file")
+    with TextFiles([output], inputs=settings.input_files(data, config), force=force) as files:
+        table = opt.read_file(data, settings.reading)
+        settings, notes = without_lost_columns(settings, saved, table.names)
+        profile = apply_settings(profile_table(table), settings)
+        files.write({output: document_for(output, profile, settings)})
     if as_json:
         terminal.print_json(profile.as_dict() | {"output": str(output)})
         return

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import FileError, Note, UsageError, file_path, setting
+from shoal.tables.targets.text_file import TextFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -86,27 +87,19 @@ def make_pair(private: Path, public: Path) -> SigningKey:
     made = _ed25519().Ed25519PrivateKey.generate()
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-    _create(private, made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
-    try:
-        _create(public, made.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o666)
-    except BaseException:
-        private.unlink(missing_ok=True)
-        raise
+    pair = {
+        private: made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(),
+        public: made.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode(),
+    }
+    for path in pair:
+        if os.path.lexists(path):
+            raise FileError(
+                f"{path}: exists already. A key is never replaced, because nobody could check what it signed; name "
+                "another."
+            )
+    with TextFiles(pair) as files:
+        files.write(pair, public=[public])
     return SigningKey(made.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption()))
-
-
-def _create(path: Path, content: bytes, mode: int) -> None:
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except FileExistsError:
-        raise FileError(
-            f"{path}: exists already. A key is never replaced, because nobody could check what it signed; name another."
-        ) from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
 def read_secret(path: str | os.PathLike[str]) -> bytes:

@@ -103,10 +103,6 @@ class _Bounded(io.BufferedIOBase):
         self._file, self._path = file, path
         self._n_read = 0
 
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -118,8 +114,6 @@ class _Bounded(io.BufferedIOBase):
         self._n_read += len(block)
         check_expansion(self._path, self._n_read)
         return block
-
-    read1 = read
 
 
 def cell_text(cell: Any) -> str:
@@ -203,7 +197,9 @@ def _open_parquet(path: PathName) -> Iterator[_Parquet]:
             yield _Parquet(connection, os.fspath(path))
     except (OverflowError, ValueError):
         raise UnreadableError(path, "it has a date before the year 1 or after the year 9999") from None
-    except duckdb.Error:
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "allocate" in str(error).lower():
+            raise MemoryError("DuckDB has not enough memory to read the file") from None
         raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 
 
