@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Collection
 
 from shoal.verification.reading.archive import bare, opened_archive, parse_xml
+from shoal.verification.reading.hidden.canonical import is_canonical
 from shoal.verification.reading.hidden.sheet import sheet_faults, string_faults
 from shoal.verification.reading.hidden.zip_layout import zip_faults
 from shoal.verification.reading.limits import PathName
@@ -97,11 +98,18 @@ def workbook_faults(path: PathName, *, strict: bool) -> list[str]:
         book = _Book(archive)
         faults += book.faults(strict)
         faults += _plumbing_faults(archive, names - extra, {sheet["name"] for sheet in book.sheets})
+        if strict and not all(_is_plain(archive, part) for part in RELEASE_PARTS & names):
+            faults.append("its parts contain blanks or spellings that a release does not have")
         cells, used = sheet_faults(archive, SHEET, strict=strict)
         faults += cells
         if STRINGS in names:
             faults += string_faults(archive, STRINGS, used)
     return faults
+
+
+def _is_plain(archive: zipfile.ZipFile, part: str) -> bool:
+    with archive.open(part) as file:
+        return is_canonical(file)
 
 
 class _Book:
