@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import IO
 
 from shoal.verification.reading.archive import parse_xml
 
-__all__ = ["is_canonical"]
+__all__ = ["is_canonical", "is_plain_sheet"]
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+# The sheet of a release: rows of cells, each with its text. Nothing in it can be written in another way.
+HEAD = (
+    DECLARATION + '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+).encode()
+TAIL = b"</sheetData></worksheet>"
+NUMBER = rb"[1-9][0-9]{0,6}"
+CELL = (
+    rb'<c r="[A-Z]{1,3}%s" t="inlineStr"><is><t(?: xml:space="preserve")?>(?:[^<>&\r]|&amp;|&lt;|&gt;)++</t></is></c>'
+    % NUMBER
+)
+ROWS = re.compile(rb'(?:<row r="%s"(?:/>|>(?:%s)++</row>))*+' % (NUMBER, CELL))
+BLOCK_BYTES = 1 << 20
+MOST_BYTES = 1 << 28  # of a row
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -18,6 +32,21 @@ def is_canonical(file: IO[bytes]) -> bool:
     source, writer = _Source(file), _Writer()
     parse_xml(source, writer.start, writer.end, writer.text)  # type: ignore[arg-type]
     return source.digest.digest() == writer.digest.digest()
+
+
+def is_plain_sheet(file: IO[bytes]) -> bool:
+    """Return whether the bytes of a sheet are rows of cells as a release has them, from the first to the last."""
+    if file.read(len(HEAD)) != HEAD:
+        return False
+    rest, size = b"", BLOCK_BYTES
+    while block := file.read(size):
+        rest += block
+        end = ROWS.match(rest).end()  # type: ignore[union-attr]
+        size = BLOCK_BYTES if end else min(2 * size, MOST_BYTES)  # a long row is not looked at again and again
+        rest = rest[end:]
+        if len(rest) > MOST_BYTES:
+            return False
+    return rest == TAIL
 
 
 class _Source:
