@@ -9,6 +9,7 @@ _.__signature__
 # Commands, registered by name in cli/main.py.
 convert
 demo
+describe
 init
 keygen
 

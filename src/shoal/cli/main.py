@@ -32,6 +32,7 @@ COMMANDS = {
     "init": "Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.",
     "anonymize": "Turn a table into one in which every row has at least k-1 look-alikes, and verify the written file.",
     "verify": "Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.",
+    "describe": "Say which k, l, t, alpha and beta a file reaches.",
     "measure": "Score a release: how much information it lost, and how large its groups are.",
     "risk": "Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.",
     "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "

@@ -34,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
 PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
-COUNT = frozenset({"verify", "risk"})  # they count the groups of a release
+COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
 
@@ -108,7 +108,7 @@ class Settings:
         Form.NAMES,
         "Sensitive columns: nobody may learn them about a person; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "measure"},
+        commands=SEARCH | {"verify", "measure", "describe"},
         place=Place.ROLE,
     )
     insensitive: tuple[str, ...] = entry(
@@ -130,7 +130,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | COUNT,
+        commands=SEARCH | {"verify", "risk"},
         place=Place.ROLE,
         metavar="COLUMN",
     )

@@ -14,17 +14,19 @@ from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
 from shoal.verification.manifest import Manifest
 from shoal.verification.models.checks import Goal
+from shoal.verification.models.description import Description
 from shoal.verification.reading.coded import CodedTable, read_original
 from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation
-from shoal.verification.verifier import check, find_manifest, verify
+from shoal.verification.verifier import check, describe, find_manifest, verify
 
 __all__ = [
     "Claimed",
     "CodedTable",
     "Demand",
+    "Description",
     "Goal",
     "Manifest",
     "Verdict",
@@ -33,6 +35,7 @@ __all__ = [
     "check",
     "check_copy",
     "check_recoded",
+    "describe",
     "examine",
     "find_manifest",
     "gate",

@@ -10,14 +10,20 @@ from fractions import Fraction
 from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import Dialect, Kind, Reading, Role, check_k
-from shoal.verification.demand import Demand
+from shoal.schema import ISO, Column, Dialect, Kind, Reading, Role, check_k
+from shoal.verification.demand import Demand, Paths, require_columns
 from shoal.verification.examination import examine
 from shoal.verification.manifest import Manifest, manifest_beside, read_manifest
+from shoal.verification.matching.groups import Groups
+from shoal.verification.models.checks import ModelChecks
+from shoal.verification.models.description import Description, describe_groups
+from shoal.verification.reading.coded import read_written
+from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.signature import signature_violations
+from shoal.verification.reading.tables import coded_table
 from shoal.verification.verdict import Verdict, judge, read_limit
 
-__all__ = ["check", "find_manifest", "verify"]
+__all__ = ["check", "describe", "find_manifest", "verify"]
 
 Arguments = ParamSpec("Arguments")
 PathName = str | os.PathLike[str]
@@ -104,9 +110,9 @@ def check(
         demand,
         original=original,
         manifest=stated,
-        public_key=public_key,
         dialect=dialect,
         original_dialect=original_dialect,
+        public_key=public_key,
     )
 
 
@@ -189,7 +195,7 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         keep_order: Whether the rows are in the order of the original.
         manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
             it.
-        public_key: The PEM file of a public Ed25519 key, whose owner must have signed the manifest.
+        public_key: The PEM file of a public Ed25519 key. Its owner must have signed the manifest.
 
     Returns:
         The verdict, which is good. Its `unchecked` lists what could not be checked.
@@ -211,6 +217,97 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
     if not verdict.ok:
         raise VerificationError(join_problems(verdict.violations))
     return verdict
+
+
+def describe(
+    released: object,
+    *,
+    qi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Sequence[str] | Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
+    reading: Reading | None = None,
+    dialect: Dialect | None = None,
+    paths: Mapping[str, Paths] | None = None,
+    manifest: PathName | bool | None = None,
+) -> Description:
+    """Return which k, and for each sensitive column which l, t, alpha, beta and so on, a released table reaches.
+
+    Args:
+        released: The path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
+        qi: The quasi-identifiers; those of the manifest by default.
+        sensitive: The sensitive columns; those of the manifest by default.
+        numeric: Columns to read as numbers. A kind that is not declared is detected.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
+        missing: The texts that mean a missing value, besides the empty one.
+        decimal: The decimal mark of numbers; a point by default.
+        thousands: The thousands mark of numbers; none by default.
+        reading: All of this at once.
+        dialect: How the file is written; detected by default.
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
+            it.
+
+    Returns:
+        The description. The release passes `description.models`; a slightly stronger model fails.
+
+    Raises:
+        VerificationError: The file differs from its manifest.
+        UsageError: An argument is not valid, or no quasi-identifier is named.
+        InputError: A file cannot be read as a table, or the manifest is damaged.
+        FileError: A file cannot be opened.
+
+    Example:
+        >>> import polars
+        >>> released = polars.DataFrame({"age": ["[25, 40]", "[25, 40]"], "disease": ["flu", "cold"]})
+        >>> description = describe(released, qi=["age"], sensitive=["disease"])
+        >>> description.k, description.columns[0].l
+        (2, 2)
+    """
+    stated = find_manifest(released, manifest)
+    if stated is not None:
+        verdict = examine(released, Demand(), manifest=stated)
+        if not verdict.ok:
+            raise VerificationError(f"the file and its manifest do not agree. {join_problems(verdict.violations)}")
+        sensitive = sensitive or (() if qi else stated.names(Role.SENSITIVE))
+        qi = qi or stated.names(Role.QI)
+    _check_names(qi, sensitive, (), required=True)
+    has_reading = bool(numeric or categorical or dates or missing or decimal or thousands)
+    reading = reading or (
+        stated.reading
+        if stated is not None and not has_reading
+        else Reading.of_cells(
+            numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+        )
+    )
+    if stated is None:
+        table = coded_table(released, dialect, qi, reading)
+    else:
+        assert isinstance(released, str | os.PathLike)
+        table = Layout(stated.bounds, stated.spreadsheet_safe).table(read_written(released))
+    require_columns("the released table", table.names, [*qi, *sensitive])
+    columns = [
+        Column(name, Role.SENSITIVE, reading.kinds.get(name), reading.dates.get(name, ISO), *reading.marks)
+        for name in sensitive
+    ]
+    labels = {
+        name: path(table.column(name).texts) if callable(path) else path
+        for name, path in (paths or {}).items()
+        if name in sensitive
+    }
+    counter = Groups(table, qi)
+    checks = ModelChecks(
+        [{"name": "distinct-l", "column": n, "l": 1} for n in sensitive], columns, reading.missing, labels
+    )
+    for name in sensitive:
+        for group, cell, times in counter.with_cells(table.column(name)):
+            checks.add(name, group, cell, times)
+    return describe_groups(counter.rows, {name: checks.values_of(name) for name in sensitive})
 
 
 def _check_names(qi: Sequence[str], sensitive: Sequence[str], drop: Sequence[str], *, required: bool) -> None:

@@ -104,7 +104,7 @@ def test_risk_is_told_beside_that_of_the_original() -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2, 3]})
     found = risk(frame, qi=["age"])
     alone = dict(risk_facts(found))
-    assert alone["alone"] == "1 rows are alone in their group"
+    assert alone["alone"] == "1 row is alone in its group"
     assert "population=" in alone["journalist"]
     assert "--population" in for_command_line(alone["journalist"])
     both = dict(risk_facts(found, found))

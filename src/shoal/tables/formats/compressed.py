@@ -48,7 +48,7 @@ def read_compressed(path: Path, form: Format, watch: Watch = UNWATCHED) -> tuple
 
 
 def _gunzip(raw: bytes, path: Path, watch: Watch) -> bytes:
-    content = io.BytesIO()
+    content, checked = io.BytesIO(), 0
     at = 0  # the input goes in by small steps: what a step leaves over is copied
     while at < len(raw):
         engine = zlib.decompressobj(wbits=31)
@@ -60,7 +60,9 @@ def _gunzip(raw: bytes, path: Path, watch: Watch) -> bytes:
                 if not waiting:
                     raise InputError(f"{path}: {DAMAGED}.")
                 content.write(engine.decompress(waiting, BLOCK_BYTES))
-                check_expansion(path, len(raw), content.tell())
+                if content.tell() >= checked + BLOCK_BYTES:
+                    checked = content.tell()
+                    check_expansion(path, len(raw), checked)
         except zlib.error:
             raise InputError(f"{path}: {DAMAGED}.") from None
         at -= len(engine.unused_data)

@@ -146,7 +146,7 @@ class ModelChecks:
             if population is None:
                 raise UsageError(f"a model counts the population. Use {setting('population')} to give its table.")
             fitting = count_fitting(list(rows), cells, population)
-        values = {name: self._values(name) for name in self.columns}
+        values = {name: self.values_of(name) for name in self.columns}
         for spec in self._models:
             if spec["name"] not in SIZE_MODELS:
                 name = str(spec.get("column", ""))
@@ -162,7 +162,7 @@ class ModelChecks:
             if failing
         ]
 
-    def _values(self, name: str) -> tuple[dict[Group, Counter[Any]], str | None, dict[Any, Sequence[str]]]:
+    def values_of(self, name: str) -> tuple[dict[Group, Counter[Any]], str | None, dict[Any, Sequence[str]]]:
         """Return the rows of each value in each group, the kind of the column, and the labels of each value."""
         column = self._column_of[name]
         texts = {normalise(cell) for counts in self._counts[name].values() for cell in counts} - self._missing
