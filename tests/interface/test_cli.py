@@ -47,7 +47,12 @@ def test_json_is_one_object_and_nothing_else(shoal: Shoal, data: Path, tmp_path:
     ended = shoal("anonymize", data, "-o", out, "-k", 2, *ROLES, "--json")
     content = json.loads(ended.out)
     expected = {"method", "k", "rows", "groups", "smallest_group", "suppressed_rows", "measures", "levels", "seconds"}
-    assert set(content) == expected | {"output", "manifest", "lower_bound"}
+    assert set(content) == expected | {"output", "manifest", "lower_bound", "ends"}
+    figures = {"moved_ends", "rows_at_rare_ends", "rows_at_lone_ends", "rows_alone_in_sets", "cost"}
+    assert set(content["ends"]) == figures | {"choice", "ncp_exact", "columns"}
+    assert set(content["ends"]["columns"]["age"]) == figures
+    assert content["ends"]["choice"] == "safe"
+    assert content["ends"]["ncp_exact"] + content["ends"]["cost"] == pytest.approx(content["measures"]["ncp"])
     assert set(content["measures"]["per_attribute"]) == {"age", "sex", "zip"}
     assert (content["k"], content["rows"], content["suppressed_rows"]) == (2, 6, 0)
     assert content["measures"]["utility"] == pytest.approx(1 - content["measures"]["ncp"])
