@@ -200,6 +200,7 @@ SETTINGS: dict[str, Case] = {
         tables='[[rules]]\ncolumn = "sex"\napart = ["f", "m"]\nban = true\n', top={"method": "shoaling", "k": 2}
     ),
     "seed": Case(top={"seed": 7, "method": "shoaling"}),
+    "ends": Case(top={"ends": "safe", "method": "shoaling"}),
     "snap": Case(top={"snap": True}),
     "grids": Case(top={"snap": True}, columns={"age": {"role": "qi", "grid": 5}}),
     "cells": Case(top={"cells": "bounds"}, columns={"born": {"role": "qi", "kind": "date"}}),

@@ -66,7 +66,7 @@ def test_hostile_tables_end_every_command_early(tmp_path: Path, suffix: str) -> 
     for file in (file for file in hostile.TABLES if file.endswith(suffix)):
         path = tmp_path / file
         path.write_bytes(hostile.TABLES[file]())
-        for command, words in hostile.COMMANDS.items():
+        for command, words in list(hostile.COMMANDS.items())[: 3 if file in hostile.SLOW else None]:
             name = f"{file}, {command}"
             allowed[name] = (0, 3, 4) if file in hostile.USABLE else (3, 6)
             cases.append((name, [word.format(path, tmp_path) for word in words]))
@@ -77,7 +77,7 @@ def test_hostile_tables_end_an_engine_early(tmp_path: Path) -> None:
     """The blocks that DuckDB counts have the same bounds; DuckDB itself needs more address space."""
     cases = []
     for file in hostile.TABLES:
-        if file.endswith((".csv", ".gz", ".parquet")) and file not in hostile.USABLE:
+        if file.endswith((".csv", ".gz", ".parquet")) and file not in (*hostile.USABLE, "bomb.csv.gz"):
             path = tmp_path / file
             path.write_bytes(hostile.TABLES[file]())
             cases.append((file, [word.format(path, tmp_path) for word in hostile.DUCKDB]))

@@ -238,6 +238,24 @@ def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
     assert "in the table at all" in limited["meaning"][-1]  # A16
 
 
+def test_owner_learns_what_ends_and_sets_show_of_single_rows(shoal: Shoal, tmp_path: Path) -> None:
+    """C16: the public part names the choice; the private part counts rows by column and states the cost."""
+    people(tmp_path)
+    public, private = reported(shoal, tmp_path, *ASKED)
+    assert set(public["ends"]) == {"choice", "words"}
+    assert public["ends"]["choice"] == "safe"
+    assert "fewer than 5 rows or people" in public["ends"]["words"]
+    ends = private["ends"]
+    assert (ends["moved_ends"] > 0, ends["rows_at_rare_ends"]) == (True, 0)
+    assert ends["ncp_exact"] + ends["cost"] == pytest.approx(private["measures"]["ncp"])
+    assert ends["rows_alone_in_sets"] >= max(column["rows_alone_in_sets"] for column in ends["columns"].values())
+    assert "whose value is an end of their range, and nobody else has it" in (tmp_path / "r.private.html").read_text()
+    assert "nobody else has it" not in (tmp_path / "r.html").read_text()
+    _, exact = reported(shoal, tmp_path, *ASKED, "--ends", "exact", "--force")
+    assert exact["ends"]["rows_at_rare_ends"] == exact["ends"]["columns"]["age"]["rows_at_rare_ends"] > 0
+    assert (exact["ends"]["moved_ends"], exact["ends"]["cost"]) == (0, 0)
+
+
 def test_accepted_column_and_missed_roles_are_repeated(shoal: Shoal, tmp_path: Path) -> None:
     """L09, R10."""
     rows = [f"P{i},{20 + i % 9},F,Town0,d{i % 4},{i * 37}" for i in range(60)]

@@ -131,7 +131,7 @@ def anonymize_table(
         table.factor(column.name)  # the longest part of encoding; kept for what follows
         run.step(number / len(schema.released))
     run = replace(run, suppression_limit=request.suppression_limit)
-    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique), *about_table(table, schema)]
+    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique), *about_table(table, schema, models)]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
     unchanged = None if needs_search(method) else as_it_is(table, schema, models, k, hierarchies)

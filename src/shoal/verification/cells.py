@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 __all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
@@ -17,12 +19,27 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
 MOST_KEPT_COVERS = 200_000
 MOST_DIGITS = 1_000  # letters of a number or a date, and zeros that are written out
+SHORT = 256  # letters up to which Python's normalisation is fast
 MOST_PARTS = 10  # of a range at the separator of its ends, which dates may contain too
 
 
 def normalise(text: str) -> str:
     """Return the form in which cells of quasi-identifiers are compared: stripped, in Unicode form NFC."""
-    return unicodedata.normalize("NFC", text.strip())
+    text = text.strip()
+    if len(text) > SHORT and not text.isascii():
+        text = _ordered(text)
+    return unicodedata.normalize("NFC", text)
+
+
+def _ordered(text: str) -> str:
+    """Decompose a text and order the marks of each letter; Python does that in quadratic time."""
+    keyed: list[tuple[int, int, str]] = []
+    letter = 0
+    for sign in chain.from_iterable(unicodedata.normalize("NFD", sign) for sign in text):
+        rank = unicodedata.combining(sign)
+        letter += rank == 0
+        keyed.append((letter, rank, sign))
+    return "".join(sign for *_, sign in sorted(keyed, key=itemgetter(0, 1)))
 
 
 @dataclass(frozen=True, slots=True)

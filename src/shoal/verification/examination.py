@@ -27,7 +27,6 @@ from shoal.verification.demand import (
     unchecked_notes,
 )
 from shoal.verification.manifest import Manifest
-from shoal.verification.matching.avoided import avoided_sets
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks, guess_kind
@@ -37,7 +36,7 @@ from shoal.verification.reading.coded import CodedColumn, CodedTable, read_writt
 from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.signature import signature_violations
-from shoal.verification.reading.tables import PathName, coded_table
+from shoal.verification.reading.tables import coded_table
 from shoal.verification.recount import name_violations, shape_violations
 from shoal.verification.verdict import (
     MOST_VIOLATIONS,
@@ -61,9 +60,9 @@ def examine(
     *,
     original: object = None,
     manifest: Manifest | None = None,
-    public_key: PathName | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
+    public_key: str | os.PathLike[str] | None = None,
 ) -> Verdict:
     """Return the verdict on a released table.
 
@@ -72,9 +71,9 @@ def examine(
         demand: What it must meet.
         original: The table (or path) that it was made from.
         manifest: Its manifest; the file must meet it too, and be written exactly as releases are.
-        public_key: The PEM file of the public key whose owner must have signed the manifest.
         dialect: How the released file is written; detected by default.
         original_dialect: How the file of the original is written; detected by default.
+        public_key: The PEM file of a public Ed25519 key, whose owner must have signed the manifest.
 
     Raises:
         UsageError: A column or a table that the demand needs is missing.
@@ -82,12 +81,14 @@ def examine(
         FileError: A file cannot be opened.
     """
     k = max(demand.k or 1, manifest.k if manifest else 1)
+    violations: list[Violation] = []
+    if public_key is not None:
+        violations += signature_violations(None if manifest is None else manifest.content, public_key)
     if manifest is None:
-        violations = hidden_content(released) if isinstance(released, str | os.PathLike) else []
+        violations += hidden_content(released) if isinstance(released, str | os.PathLike) else []
         written = coded_table(released, dialect, quasi_identifiers(demand, None), demand.reading)
     else:
         assert isinstance(released, str | os.PathLike)
-        violations = [] if public_key is None else signature_violations(manifest.content, public_key)
         violations += manifest.violations(released)
         try:
             written = read_written(released)
@@ -172,6 +173,10 @@ class _Examination:
         else:
             layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
         release = layout.table(self._written)
+        for name in () if manifest is None else manifest.bounds:
+            if name in self._written.names:
+                text = "it is not written as two columns of bounds, as the manifest states"
+                self._violations.append(Violation(f"column {name!r}", text))
         if layout.risky:
             text = f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"
             self._violations.append(Violation("file", text))
@@ -279,7 +284,7 @@ class _Examination:
         own_k = self._own_k(self._source, by_row)
         self._models += ["each row's own k"] if own_k is not None else []
         self._violations += comparison.violations(own_k)
-        self._check_rules(self._source, comparison, counter, cells)
+        self._violations += comparison.rule_violations(self._demand.rules, counter.of_row)
         self._check_order(comparison)
 
     def _compare(self, source: CodedTable, cells: Sequence[tuple[str, Cells]]) -> Comparison:
@@ -341,21 +346,7 @@ class _Examination:
             return f"it measures distances in the hierarchy of column {column!r}", f"use {setting('hierarchies')}"
         return None
 
-    # ---- rules, order, and what was not said
-
-    def _check_rules(
-        self, source: CodedTable, comparison: Comparison, counter: Groups, cells: Sequence[tuple[str, Cells]]
-    ) -> None:
-        names = [name for name, _ in cells]
-        for rule in self._demand.rules:
-            name = rule["column"]
-            if name not in names:
-                raise UsageError(f"rule for column {name!r}: not a quasi-identifier.")
-            position = names.index(name)
-            avoided = avoided_sets(rule, position, source.column(name), cells[position][1])
-            if n_mixed := comparison.count_mixed(counter.of_row, avoided):
-                text = f"{plural(n_mixed, 'group')} must mix values that a rule keeps apart"
-                self._violations.append(Violation(f"column {name!r}", text))
+    # ---- order, and what was not said
 
     def _check_order(self, comparison: Comparison | None) -> None:
         """Check that the order of the rows says nothing about the original, unless it is meant to."""

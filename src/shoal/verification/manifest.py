@@ -179,6 +179,10 @@ class Manifest:
         if unknown_names := sorted(counted - set(self.names(Role.SENSITIVE))):
             text = f"a model uses column {unknown_names[0]!r}, which is not a sensitive column of the release"
             violations.append(Violation("manifest, 'models'", text))
+        losses = self.content["measures"].get("per_attribute", {})
+        if isinstance(losses, dict) and losses and set(losses) != set(self.names(Role.QI)):
+            text = "the roles are not those of the measures: other columns are quasi-identifiers"
+            violations.append(Violation("manifest, 'columns'", text))
         return violations
 
 
@@ -345,7 +349,7 @@ class _Reader:
         return n_suppressed
 
     def _models(self) -> tuple[Mapping[str, Any], ...] | None:
-        specs = self._value("requirements", list)
+        specs = self._value("requirements", list, required=self._content.get("format", 1) != 1)
         if specs is None:
             return None
         for spec in specs:

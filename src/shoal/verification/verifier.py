@@ -110,9 +110,9 @@ def check(
         demand,
         original=original,
         manifest=stated,
-        public_key=public_key,
         dialect=dialect,
         original_dialect=original_dialect,
+        public_key=public_key,
     )
 
 
@@ -195,7 +195,7 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         keep_order: Whether the rows are in the order of the original.
         manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
             it.
-        public_key: The PEM file of a public Ed25519 key, whose owner must have signed the manifest.
+        public_key: The PEM file of a public Ed25519 key. Its owner must have signed the manifest.
 
     Returns:
         The verdict, which is good. Its `unchecked` lists what could not be checked.

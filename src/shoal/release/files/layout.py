@@ -16,11 +16,21 @@ from shoal.tables.table import Factor, Table, factorize
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["lay_out", "read_back", "spreadsheet_safe"]
+__all__ = ["SIGNED", "is_formula", "lay_out", "read_back", "spreadsheet_safe"]
 
 # A cell that begins with one of these runs as a formula in some spreadsheet, unless it is a plain number.
 RISKY = "=+-@\t\r\n\0＝＋－＠"
+SIGNED = f"^[{re.escape(RISKY)}]"  # for a quick look at many cells
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet would run a cell as a formula.
+
+    >>> is_formula("=1+1"), is_formula("-5"), is_formula("@home")
+    (True, False, True)
+    """
+    return text[:1] in RISKY and text != "" and not PLAIN_NUMBER.fullmatch(text)
 
 
 def spreadsheet_safe(text: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import UsageError
 from shoal.schema import Kind
 from shoal.verification.cells import Cells
+from shoal.verification.matching.avoided import avoided_sets
 from shoal.verification.matching.groups import Pairs
-from shoal.verification.matching.rows import Avoided, Matching, Rows
+from shoal.verification.matching.rows import Matching, Rows
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
@@ -59,12 +62,26 @@ class Comparison:
         """Return the most people that the rows of each group can belong to."""
         return self._matching.count_people(groups, self._source.column(person))
 
-    def count_mixed(self, groups: NDArray[np.int64], avoided: Iterable[Avoided]) -> int:
-        """Return the groups whose rows must mix values that no group may mix."""
-        mixed: set[int] = set()
-        for sets in avoided:
-            mixed.update(self._matching.mixed_groups(groups, sets).tolist())
-        return len(mixed)
+    def rule_violations(self, rules: Iterable[Mapping[str, Any]], groups: NDArray[np.int64]) -> list[Violation]:
+        """Return the columns in which groups must mix values that a rule keeps apart.
+
+        Args:
+            rules: The rules as plain values; see `avoided_sets`.
+            groups: The group of each released row, from 0.
+        """
+        names, violations = [name for name, _ in self._cells], []
+        for rule in rules:
+            name = rule["column"]
+            if name not in names:
+                raise UsageError(f"rule for column {name!r}: not a quasi-identifier.")
+            position = names.index(name)
+            mixed: set[int] = set()
+            for sets in avoided_sets(rule, position, self._source.column(name), self._cells[position][1]):
+                mixed.update(self._matching.mixed_groups(groups, sets).tolist())
+            if mixed:
+                text = f"{plural(len(mixed), 'group')} must mix values that a rule keeps apart"
+                violations.append(Violation(f"column {name!r}", text))
+        return violations
 
     def is_in_order(self) -> bool:
         """Return whether the released rows can be original rows in the order of the original."""

@@ -103,10 +103,6 @@ class _Bounded(io.BufferedIOBase):
         self._file, self._path = file, path
         self._n_read = 0
 
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -118,8 +114,6 @@ class _Bounded(io.BufferedIOBase):
         self._n_read += len(block)
         check_expansion(self._path, self._n_read)
         return block
-
-    read1 = read
 
 
 def cell_text(cell: Any) -> str:

@@ -12,7 +12,7 @@ from shoal.verification.reading.thrift import Struct, read_struct
 __all__ = ["MOST_FOOTER", "check_parquet", "first_page", "read_footer", "read_header", "seek"]
 
 MAGIC = b"PAR1"
-MOST_FOOTER = 1 << 28
+MOST_FOOTER = 1 << 26
 HEAD_BYTES = 1 << 10  # of most pages
 MOST_HEAD = 1 << 24  # of a page with long statistics
 CODE_BYTES = 4  # of a cell in memory, however many rows one run of a page stands for

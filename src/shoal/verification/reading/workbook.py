@@ -18,7 +18,7 @@ from shoal.verification.reading.archive import bare, opened_archive, parse_xml
 from shoal.verification.reading.limits import (
     FREE_CELLS,
     MOST_BLANKS,
-    MOST_LETTERS,
+    MOST_BYTES,
     MOST_SHEET_COLUMNS,
     MOST_SHEET_ROWS,
     MOST_STRINGS,
@@ -200,7 +200,7 @@ class _Letters:
         """Add a piece of text, if it belongs to the cell."""
         if self._is_open:
             self._size += len(text)
-            if self._size > MOST_LETTERS:
+            if self._size > MOST_BYTES:
                 raise ValueError("a cell is too long")
             self._pieces.append(text)
 
@@ -271,10 +271,10 @@ class _SheetReader:
     def _cell(self, value: str) -> str:
         """Return the text of a cell."""
         if self._kind == "s":
-            number = int(value or 0)
-            if number < 0:
+            index = int(value or 0)
+            if index < 0:
                 raise IndexError
-            return self._strings[number] if value else ""
+            return self._strings[index] if value else ""
         if self._kind in STRING_KINDS:
             return _plain(value)
         if self._kind == "b":

@@ -10,6 +10,7 @@ import re
 import struct
 import subprocess
 import sys
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from shoal.schema import Dialect
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format
 from shoal.verification import read_original
-from shoal.verification.cells import Cells
+from shoal.verification.cells import Cells, normalise
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import limits
 from shoal.verification.reading.files import cell_text
@@ -98,8 +99,8 @@ def zstd_bomb(size: int) -> bytes:
     """Return a Zstandard frame of blocks that repeat one byte: 131,072 bytes of content for each 4."""
     n_blocks = size // (1 << 17)
     block = (1 << 17) << 3 | 1 << 1
-    blocks = [struct.pack("<I", block)[:3] + b"a"] * n_blocks
-    blocks[-1] = struct.pack("<I", block | 1)[:3] + b"a"
+    blocks = [struct.pack("<I", block)[:3] + b"\n"] * n_blocks
+    blocks[-1] = struct.pack("<I", block | 1)[:3] + b"\n"
     return struct.pack("<IBB", 0xFD2FB528, 0, 0x58) + b"".join(blocks)
 
 
@@ -144,7 +145,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "long tag": ("a.xlsx", lambda: book(f'<a b="{"x" * (9 << 20)}"/>'), "cannot be read as an Excel workbook"),
     "long cell": (
         "a.xlsx",
-        lambda: book(cells(f'<row><c t="str"><v>{"x" * (2 << 20)}</v></c></row>')),
+        lambda: book(cells(f'<row><c t="str"><v>{"x" * (17 << 20)}</v></c></row>')),
         "cannot be read as an Excel",
     ),
     "number of many digits": (
@@ -282,10 +283,13 @@ def test_zstandard_needs_no_utf8_and_refuses_what_is_cut_short(tmp_path: Path) -
 
 
 def test_the_limits_are_those_of_the_readers() -> None:
-    from shoal.tables.formats import memory_limit
+    from shoal.tables import table
+    from shoal.tables.formats import excel, memory_limit
 
     assert limits.FREE_EXPANSION == memory_limit.FREE_EXPANSION
     assert limits.MOST_EXPANSION == memory_limit.MOST_EXPANSION
+    assert (limits.MOST_COLUMNS, limits.MOST_BYTES) == (table.MOST_COLUMNS, table.LONGEST_CELL)
+    assert limits.FREE_CELLS == excel.FREE_CELLS
     assert (limits.MOST_SHEET_ROWS, limits.MOST_SHEET_COLUMNS) == (writers.MOST_ROWS, writers.MOST_COLUMNS)
 
 
@@ -302,6 +306,7 @@ LONG = {
     "members": "{" + "a, " * 100_000 + "b}",
     "quotes": '{"' + 'a""' * 100_000 + "}",
     "open quote": '{"' + "a" * 300_000 + "}",
+    "marks": "a" + "\u0316\u0301" * 100_000,
     "nested": "[" * 200_000 + "]" * 200_000,
 }
 
@@ -322,6 +327,13 @@ def test_large_exponents_take_no_time(cell: str) -> None:
     assert reader.covers(cell, cell)
     reader.covers(cell, f"[-1e999999999999, {cell}]")
     reader.covers("5", f"[{cell}, 7]")
+
+
+def test_long_texts_have_the_same_normal_form() -> None:
+    from shoal.tables import values
+
+    for text in ("a\u0301" * 300, "e\u0316\u0301" * 200, "\uac00\u1100\u1161" * 99, "\u0301a" * 200, "ä" * 400):
+        assert normalise(text) == unicodedata.normalize("NFC", text) == values.normalise(text)
 
 
 def test_thresholds_with_large_exponents_are_refused() -> None:
