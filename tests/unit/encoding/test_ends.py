@@ -55,13 +55,18 @@ def ends_of(texts: list[str], kind: Kind, choice: str = SAFE, k: int = 2, **deta
 
 @given(sheet=sheets(max_rows=40, max_columns=1, kinds=("numeric", "date")), data=st.data())
 def test_safe_ends_are_those_of_the_twin(sheet: Sheet, data: st.DataObject) -> None:
-    """C16: people or rows, missing values, suppressed rows."""
+    """C16: people or rows, missing values, suppressed rows, rows with a k of their own."""
     encoded = sheet.encoded
     k, people = data.draw(st.integers(1, 6)), np.arange(len(encoded.order), dtype=np.int32)
     if data.draw(st.booleans()):
         n_rows = len(encoded.order)
         people = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n_rows, max_size=n_rows)), dtype=np.int32)
         encoded = replace(encoded, people=people)
+    asked = np.full(len(encoded.order), k, dtype=np.int64)
+    if data.draw(st.booleans()):
+        n_rows = len(encoded.order)
+        asked = np.array(data.draw(st.lists(st.integers(0, 8), min_size=n_rows, max_size=n_rows)), dtype=np.int64)
+        encoded = replace(encoded, personal_k=asked)
     partition = partition_of(encoded, data)
     (ends,) = release_ends(encoded, partition, sheet.schema, SAFE, k=k)
     attribute, cells = encoded.attributes[0], partition.cells[0]
@@ -73,12 +78,13 @@ def test_safe_ends_are_those_of_the_twin(sheet: Sheet, data: st.DataObject) -> N
             continue
         own = [attribute.texts[code] for code in (cells.low[i], cells.high[i])]
         for text, value, upper in zip(pair, own, (False, True), strict=True):
+            needed = max(k, *(own_k for own_k, each in zip(asked.tolist(), texts, strict=True) if each == value))
             if attribute.kind is Kind.DATE:
                 days = [(date.fromisoformat(text), person) for text, person in known]
-                assert date.fromisoformat(text) == safe_date(days, date.fromisoformat(value), k, upper=upper)
+                assert date.fromisoformat(text) == safe_date(days, date.fromisoformat(value), needed, upper=upper)
             else:
                 numbers = [(Fraction(text), person) for text, person in known]
-                assert Fraction(text) == safe_number(numbers, Fraction(value), k, decimals, upper=upper)
+                assert Fraction(text) == safe_number(numbers, Fraction(value), needed, decimals, upper=upper)
 
 
 @given(sheet=odd_sheets(), data=st.data())
