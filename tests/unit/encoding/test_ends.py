@@ -146,6 +146,7 @@ ISO = "%Y-%m-%d"
         (["31.12.68", "30.12.68", "01.01.69"], "%d.%m.%y", ("01.01.69", "31.12.68"), ("01.01.69", "31.12.68")),
         (["03/2020", "04/2020", "02/2021"], "%m/%Y", ("01/2020", "12/2029"), ("03/2020", "02/2021")),
         (["1984", "1985", "2001"], "%Y", ("1980", "2099"), ("1984", "2001")),
+        (["2001", "2018", "2019"], "%Y", ("2000", "2099"), ("2001", "2019")),  # the decade ends with the value itself
         (["10:37", "10:41", "23:59", "23:59"], "%H:%M", ("10:00", "23:59"), ("00:00", "23:59")),
         (["00:00", "00:30"], "%H:%M", ("00:00", "00:59"), ("00:00", "23:59")),  # nothing lies before midnight
         (["2024-05-01 10:37:20.5", "2024-05-01 10:37:40.25"], "%Y-%m-%d %H:%M:%S.%f", None, None),
@@ -182,6 +183,16 @@ def test_dates_keep_to_the_grid_of_their_column(days: list[str], grid: str, choi
         assert grid != "quarter" or day.month in (1, 4, 7, 10)
         assert grid not in ("year", "decade", "century") or day.month == 1
         assert grid not in ("decade", "century") or day.year % (10 if grid == "decade" else 100) == 0
+
+
+def test_four_rows_of_a_person_count_once() -> None:
+    """C16: from 16 to 20 there are five rows, but only two people."""
+    encoded, schema = one_column([str(age) for age in range(40)], Kind.NUMERIC)
+    labels = np.where((encoded.order >= 20) & (encoded.order <= 25), 0, -1).astype(np.int32)
+    people = (encoded.order // 4).astype(np.int32)
+    for table, expected in ((encoded, ("15", "30")), (replace(encoded, people=people), ("10", "30"))):
+        (ends,) = release_ends(table, tight_partition(table, labels), schema, SAFE, k=3)
+        assert ends.texts == (expected,)
 
 
 def test_ends_never_include_what_a_ban_keeps_apart() -> None:
