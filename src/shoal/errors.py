@@ -51,6 +51,7 @@ __all__ = [
     "join_problems",
     "place_of",
     "setting",
+    "visible",
     "without_rows",
 ]
 
@@ -128,6 +129,21 @@ def counted(count: int, one: str, many: str = "") -> str:
 def file_path(path: str | PurePath) -> str:
     """Mention a file. A note that is published names the file without its folder."""
     return f"{PATH_START}{path}{PATH_END}"
+
+
+def visible(text: str, keep: str = "\n") -> str:
+    r"""Escape what a terminal would obey and not show: control and format characters, such as escape sequences.
+
+    Args:
+        text: The text, with all mentions spelled out. Its letters of any script stay as they are.
+        keep: Further characters that stay as they are.
+
+    >>> print(visible("red \x1b[31m, backwards \u202e, blank \u00a0"))
+    red \x1b[31m, backwards \u202e, blank \xa0
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in keep else ascii(letter)[1:-1] for letter in text)
 
 
 def without_rows(text: str) -> str:

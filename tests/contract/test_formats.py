@@ -399,6 +399,7 @@ def test_what_a_killed_stream_left_is_swept(tmp_path: Path, monkeypatch: pytest.
     stale = tmp_path / f"shoal-{os.getuid()}-stale"
     stale.mkdir()
     (stale / "release.csv").write_text("rest")
+    (stale / "lock").write_text(stale.name)
     os.utime(stale, (1, 1))
     with StreamTarget() as first, StreamTarget() as second:
         assert not stale.exists()

@@ -140,14 +140,14 @@ def test_key_file_signs_the_input_and_without_it_there_is_no_hash(shoal: Shoal, 
     import hmac
 
     key = tmp_path / "key"
-    key.write_bytes(b"secret")
+    key.write_bytes(b"a secret of 24 bytes...")
     plain, signed = tmp_path / "plain.csv", tmp_path / "signed.csv"
     assert shoal("anonymize", data, "-o", plain, "-k", 2, *ROLES).code == 0
     assert shoal("anonymize", data, "-o", signed, "-k", 2, *ROLES, "--key-file", key).code == 0
     text = (tmp_path / "plain.csv.manifest.json").read_text()
     assert hashlib.sha256(data.read_bytes()).hexdigest() not in text
     assert "hmac" not in text
-    expected = hmac.new(b"secret", data.read_bytes(), "sha256").hexdigest()
+    expected = hmac.new(b"a secret of 24 bytes...", data.read_bytes(), "sha256").hexdigest()
     assert json.loads((tmp_path / "signed.csv.manifest.json").read_text())["input_hmac_sha256"] == expected
 
 
@@ -197,7 +197,7 @@ def test_standard_output_gets_the_verified_release_alone(data: Path, tmp_path: P
     words = [
         sys.executable,
         "-c",
-        "from shoal.cli.main import run; run()",
+        "from shoal.cli.supervisor import main; main()",
         "anonymize",
         str(data),
         "-o",

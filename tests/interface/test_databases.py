@@ -444,7 +444,9 @@ def test_no_command_shows_a_password(server: Server, table: str, tmp_path: Path)
     ]
     for code, words in cases:
         ended = subprocess.run(
-            [sys.executable, "-c", "from shoal.cli.main import run; run()", *words], capture_output=True, text=True
+            [sys.executable, "-m", "shoal", *words],
+            capture_output=True,
+            text=True,
         )
         assert ended.returncode == code, ended.stderr
         joined = "".join((ended.stdout + ended.stderr).replace("│", "").split())
@@ -597,7 +599,7 @@ def test_an_interrupted_run_leaves_the_target_as_it_was(
     trap = (
         "from shoal import verification\nimport time, sys\n"
         "def check(*a, **b):\n    print('staged', flush=True)\n    a[0].execute(b'select pg_sleep(30)')\n"
-        "verification.check_recoded = check\nfrom shoal.cli.main import run\nrun()"
+        "verification.check_recoded = check\nfrom shoal.cli.supervisor import main\nmain()"
     )
     words = [
         sys.executable,
@@ -632,8 +634,8 @@ def count(self, names):
     print("counting", flush=True)
     return self._ask("select count(*) from range(1000000000000) as a(n) where hash(n) = 1")
 DuckSource.count = count
-from shoal.cli.main import run
-run()
+from shoal.cli.supervisor import main
+main()
 """
 
 

@@ -125,6 +125,18 @@ def test_spreadsheet_safe_cells_are_harmless(shoal: Shoal, tmp_path: Path) -> No
     assert shown == {"'=1+1", "'+1+1", "'-5+cmd", "'@SUM(A1)", "'\uff1d1+1", "-5", "+7", "plain", "'quoted"}
 
 
+def test_escaped_cells_and_names_stay_different(shoal: Shoal, tmp_path: Path) -> None:
+    """O11: the names =a and '=a, and their cells, do not become one by escaping."""
+    cells = ["=1", "'=1", "''=1", "'-5", "-5", "'", "''"]
+    data = write(tmp_path, "age,=a,'=a", *[f"{i % 3},{cell},{cell}" for i, cell in enumerate(cells * 6)])
+    words = ("anonymize", data, "-k", 2, "--qi", "age", "--sensitive", "=a,'=a", "--spreadsheet-safe")
+    ended = shoal(*words, "-o", tmp_path / "safe.csv")
+    assert ended.code == 0, ended.err
+    rows = read(tmp_path / "safe.csv")
+    assert set(rows[0]) == {"age", "'=a", "''=a"}
+    assert {row["'=a"] for row in rows} == {"'=1", "''=1", "'''=1", "''-5", "-5", "'", "''"}
+
+
 HIERARCHY = "02138;0213*;021**;*\n02139;0213*;021**;*\n02140;0214*;021**;*\n10001;1000*;100**;*\n"
 
 

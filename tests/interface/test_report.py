@@ -96,7 +96,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
         (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
-        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
+        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of another output"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "the report has no line"),
     ],
 )
@@ -461,7 +461,7 @@ def test_release_under_rules_is_made_again_from_the_private_report(
 def test_key_signs_the_input_in_the_report(shoal: Shoal, tmp_path: Path) -> None:
     """D04, R09."""
     people(tmp_path)
-    (tmp_path / "key").write_bytes(b"secret")
+    (tmp_path / "key").write_bytes(b"a secret of 24 bytes...")
     public, _ = reported(shoal, tmp_path, *ASKED, "--key-file", tmp_path / "key")
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert public["repeat"]["input_hmac_sha256"] == manifest["input_hmac_sha256"]

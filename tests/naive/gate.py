@@ -54,7 +54,8 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 def open_text(path: PathName) -> TextIO:
     csv.field_size_limit(2**31 - 1)
     try:
-        return io.TextIOWrapper(files.open_bytes(path), encoding="utf-8-sig", newline="")
+        packed = files.kind_of(path) == "gzip"
+        return io.TextIOWrapper(gzip.open(path) if packed else open(path, "rb"), encoding="utf-8-sig", newline="")
     except OSError as error:
         raise unreadable(path, error) from None
 
@@ -566,4 +567,4 @@ class Layout:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
             self.risky += 1
-        return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_SIGNS and len(cell) > 1 else cell
+        return cell[1:] if cell[:1] == "'" and cell.lstrip("'")[:1] in FORMULA_SIGNS else cell

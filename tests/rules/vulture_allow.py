@@ -9,7 +9,9 @@ _.__signature__
 # Commands, registered by name in cli/main.py.
 convert
 demo
+describe
 init
+keygen
 
 # Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, tomlkit,
 # zipfile.

@@ -23,8 +23,9 @@ from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.metrics.singled import Singled
 from shoal.release.files.layout import lay_out
-from shoal.release.files.manifest import manifest_path
+from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
+from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
@@ -34,7 +35,7 @@ from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
@@ -244,6 +245,7 @@ class Release:
         *,
         force: bool = False,
         key: bytes | None = None,
+        sign_key: str | os.PathLike[str] | None = None,
         report: str | os.PathLike[str] | None = None,
         signoff: Mapping[str, str] | None = None,
         progress: Callable[[str, float], None] | None = None,
@@ -254,7 +256,9 @@ class Release:
         Args:
             path: The file. Its ending selects the format: .csv, .csv.gz, .parquet or .xlsx.
             force: Whether to replace a file that exists.
-            key: A secret that signs the hash of the input in the manifest. Without it there is no such hash.
+            key: A secret of at least 16 bytes that signs the hash of the input in the manifest. Without it there is no
+                such hash.
+            sign_key: The path of a private Ed25519 key (PEM) that signs the manifest.
             report: The path of an HTML report; its private part and their JSON versions are written beside it.
             signoff: Lines of the report to fill in: who, when, purpose, legal_basis, reviewer.
             progress: Called with the name of the stage and the share of it that is done.
@@ -266,13 +270,16 @@ class Release:
         if signoff:
             settings = replace(self.settings, signoff=check_signoff(signoff))
             return replace(self, settings=settings).write(
-                path, force=force, key=key, report=report, progress=progress, cancelled=cancelled
+                path, force=force, key=key, sign_key=sign_key, report=report, progress=progress, cancelled=cancelled
             )
+        signer = None if sign_key is None else SigningKey.read(sign_key)
         with ExitStack() as stack:
-            target = stack.enter_context(FileTarget(path, force=force, source=self.source.path))
-            beside = None if report is None else ReportTarget(report, force=force, source=self.source.path)
-            pages = beside and stack.enter_context(beside)
-            self.write_to(target, key=key, report=pages, watch=make_watch(progress, cancelled))
+            inputs = self.settings.input_files(self.source.path, None if sign_key is None else Path(sign_key))
+            target = stack.enter_context(FileTarget(path, paths_beside(Path(path)), inputs=inputs, force=force))
+            pages = None
+            if report is not None:
+                pages = stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
+            self.write_to(target, key=key, sign_key=signer, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 
     def write_to(
@@ -280,6 +287,7 @@ class Release:
         target: Target,
         *,
         key: bytes | None = None,
+        sign_key: SigningKey | None = None,
         report: ReportTarget | None = None,
         watch: Watch = UNWATCHED,
     ) -> Path | None:
@@ -288,13 +296,14 @@ class Release:
         Args:
             target: A file, a stream or a table of a database.
             key: A secret that signs the hash of the input.
+            sign_key: The key that signs the manifest; only for a release that is a file.
             report: Where the report goes, open as well; only for a release that is a file.
             watch: Hears of progress and may cancel.
 
         Returns:
             The path of the manifest; None if the release is not a file.
         """
-        return write_to(self, target, key=key, report=report, watch=watch)
+        return write_to(self, target, key=key, sign_key=sign_key, report=report, watch=watch)
 
     def claims(self) -> dict[str, int]:
         """Return the counts that the manifest states and the gate recounts."""

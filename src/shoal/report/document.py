@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -23,7 +24,7 @@ from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
-__all__ = ["private_part", "public_part"]
+__all__ = ["as_json", "private_part", "public_part"]
 
 FORMAT = 1
 MOST_CELLS = 8
@@ -264,3 +265,8 @@ def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:
         "packages": {name: version(name) for name in ("numpy", "polars")},
         "folder": str(Path(path).parent) if path is not None else None,
     }
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Return the content of a report as JSON; the same content gives the same bytes."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

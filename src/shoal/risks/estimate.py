@@ -273,7 +273,7 @@ def risk(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
     check_lists(qi=qi)
-    named = (*qi, *(each for each in (person, weight) if each))
+    named = (*qi, *(name for name in (person, weight) if name is not None))
     table = as_table(released, named)
     absent = [name for name in named if name not in table.names]
     if absent or not qi:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
@@ -33,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
 PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
-COUNT = frozenset({"verify", "risk"})  # they count the groups of a release
+COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
 
@@ -93,7 +94,7 @@ class Settings:
         Form.NUMBER,
         "Largest share of rows that may be suppressed, such as 0.02; 0 by default.",
         panel=Panel.MODELS,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
     )
     qi: tuple[str, ...] = entry(
         Form.NAMES,
@@ -107,21 +108,21 @@ class Settings:
         Form.NAMES,
         "Sensitive columns: nobody may learn them about a person; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "measure"},
+        commands=SEARCH | {"verify", "measure", "describe"},
         place=Place.ROLE,
     )
     insensitive: tuple[str, ...] = entry(
         Form.NAMES,
         "Columns that are neither known to others nor harmful; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
     )
     drop: tuple[str, ...] = entry(
         Form.NAMES,
         "Columns that identify people, such as names; never released.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
         key="identifier",
     )
@@ -129,7 +130,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"risk"},
+        commands=SEARCH | {"verify", "risk"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -137,12 +138,12 @@ class Settings:
         Form.TEXT,
         "What to do with columns that have no role; an error by default.",
         panel=Panel.ROLES,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("drop", "insensitive"),
         in_python='What to do with columns that have no role: "drop" or "insensitive"; an error by default.',
     )
     all_qi: bool | None = entry(
-        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure"}
+        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure", "verify"}
     )
     accept_unique: tuple[str, ...] = entry(
         Form.NAMES,
@@ -311,12 +312,15 @@ class Settings:
         Form.TEXT,
         "Write a range as text, or as two columns of bounds, NAME_min and NAME_max.",
         panel=Panel.OUTPUT,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("text", "bounds"),
         in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max.',
     )
     spreadsheet_safe: bool | None = entry(
-        Form.FLAG, "Escape cells that a spreadsheet would run as formulas.", panel=Panel.OUTPUT, commands=ANONYMIZE
+        Form.FLAG,
+        "Escape cells that a spreadsheet would run as formulas.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify"},
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,
@@ -432,6 +436,15 @@ class Settings:
             *map(model_from, specs),
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
+
+    def input_files(self, *others: Path | None) -> list[Path]:
+        """Return the files that a run with these settings reads, none of which an output may replace.
+
+        Args:
+            others: Further files; None stands for a table that is not a file.
+        """
+        named = [self.population, *self.hierarchies.values(), *others]
+        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
 
     def population_table(self) -> Table | None:
         """Return the table of the population; a path is read."""

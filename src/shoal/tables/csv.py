@@ -25,8 +25,9 @@ from shoal.errors import (
 )
 from shoal.schema import Dialect, check_encoding
 from shoal.tables.dialect import detect
+from shoal.tables.formats.memory_limit import check_memory
 from shoal.tables.header import numbered_names
-from shoal.tables.table import Stamp, Table, check_header, check_names
+from shoal.tables.table import Stamp, Table, check_cells, check_header, check_names, check_width
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -42,10 +43,12 @@ __all__ = [
     "parse_records",
     "read_bytes",
     "read_csv",
+    "read_small",
     "read_text",
     "refuse_byte_order_mark",
     "take_names",
     "take_sample",
+    "too_long",
     "wrong_byte",
 ]
 
@@ -103,12 +106,14 @@ def parse_csv(
     sample, is_complete = take_sample(text), len(text) <= SAMPLE_BYTES
     dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
     dialect = replace(dialect, encoding=used_encoding)
+    check_memory(path, len(text), text.count(dialect.delimiter.encode()) + text.count(b"\n"))
     frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
     if blank:
         note = Note(file_path(path), "{lines:blank line was|blank lines were} skipped", counts={"lines": blank})
         notes.append(note)
     notes += check_names(frame.columns, str(path))
+    check_cells(frame, str(path))
     return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
 
 
@@ -175,10 +180,19 @@ def is_utf_8(encoding: str | None) -> bool:
     return encoding is None or encoding.lower().replace("_", "-") in UTF_8
 
 
+def read_small(path: Path) -> bytes:
+    """Return the content of a file that is no table, such as a hierarchy; refuse one that is larger than any is."""
+    size = check_file(path).size
+    if size > MOST_BYTES:
+        raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MB. Name a hierarchy, not a table.")
+    check_memory(path, size, size // 4)
+    return read_bytes(path)[0]
+
+
 def read_text(path: Path, encoding: str) -> str:
     """Return the text of a small file, without byte order mark."""
     check_encoding(encoding)
-    raw, _ = read_bytes(path)
+    raw = read_small(path)
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -224,7 +238,7 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
     names: tuple[str, ...] = ()
     start = lines = blank = 0
     while start < len(text):
-        end = _block_end(text, start)
+        end = _block_end(text, start, path)
         try:
             frame, n_blank = parse_records(text[start:end], dialect, path, lines_before=lines, width=len(names))
         except InputError:
@@ -245,14 +259,21 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
     return (frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=True)), blank
 
 
-def _block_end(text: bytes, start: int) -> int:
+def _block_end(text: bytes, start: int, path: Path) -> int:
     """Return where a block of complete records ends."""
     size = BLOCK_BYTES
     while start + size < len(text):
         if (end := end_of_records(text, start, start + size)) > start:
             return end
+        if size > MOST_BYTES:
+            raise too_long(path)
         size *= 2
     return len(text)
+
+
+def too_long(path: Path) -> InputError:
+    """Return the error for a record that does not end."""
+    return InputError(f"{path}: a record is longer than {MOST_BYTES >> 20} MB. Look for a quote that is never closed.")
 
 
 def end_of_records(text: bytes, start: int, stop: int) -> int:
@@ -260,10 +281,13 @@ def end_of_records(text: bytes, start: int, stop: int) -> int:
 
     It ends at a line feed with an even number of quotes before it.
     """
-    end = text.rfind(b"\n", start, stop) + 1
-    while end > start and text.count(b'"', start, end) % 2:
-        end = text.rfind(b"\n", start, text.rfind(b'"', start, end)) + 1
-    return max(start, end)
+    end = max(start, text.rfind(b"\n", start, stop) + 1)
+    n_quotes = text.count(b'"', start, end)
+    while end > start and n_quotes % 2:
+        line_end = max(start, text.rfind(b"\n", start, text.rfind(b'"', start, end)) + 1)
+        n_quotes -= text.count(b'"', line_end, end)
+        end = line_end
+    return end
 
 
 def take_names(frame: pl.DataFrame, dialect: Dialect, path: Path) -> tuple[str, ...]:
@@ -301,6 +325,7 @@ def parse_records(
     for line in ("RAGGED_LINE", "OPEN_QUOTE", "STRAY_QUOTE", "NUL", "LONE_CR"):
         scan[getattr(csv_scan, line)] += lines_before * (scan[getattr(csv_scan, line)] > 0)
     _refuse_malformed(scan.tolist(), dialect, path)
+    check_width(int(scan[csv_scan.FIELDS]), str(path))
     n_records = int(scan[csv_scan.RECORDS])
     columns = [str(i) for i in range(width or scan[csv_scan.FIELDS])]
     if not n_records:

@@ -12,6 +12,7 @@ import shoal
 from shoal.errors import for_command_line
 from shoal.profile import profile_table
 from shoal.report.public import public_rule_row
+from shoal.report.risk_summary import risk_facts, risk_json
 from shoal.report.summary import (
     PROFILE_HEAD,
     Places,
@@ -23,8 +24,6 @@ from shoal.report.summary import (
     profile_rows,
     release_facts,
     release_json,
-    risk_facts,
-    risk_json,
     rule_json,
     rule_row,
     rule_words,
@@ -105,7 +104,7 @@ def test_risk_is_told_beside_that_of_the_original() -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2, 3]})
     found = risk(frame, qi=["age"])
     alone = dict(risk_facts(found))
-    assert alone["alone"] == "1 rows are alone in their group"
+    assert alone["alone"] == "1 row is alone in its group"
     assert "population=" in alone["journalist"]
     assert "--population" in for_command_line(alone["journalist"])
     both = dict(risk_facts(found, found))

@@ -21,7 +21,8 @@ from shoal.errors import FileError, InputError, UsageError, VerificationError
 from shoal.schema import Column, Dialect, Kind, Role, Schema
 from shoal.verification import Verdict, Violation, check, gate, read_original, verify
 from shoal.verification.cells import Cells
-from shoal.verification.matching.assignment import count_unmatched
+from shoal.verification.matching.rows import Matching, Rows
+from shoal.verification.reading.coded import code_cells
 
 # ---- what a released cell covers
 
@@ -103,8 +104,8 @@ def test_covers(kind: str | None, source: str, cell: str, expected: bool) -> Non
     """C03: a released cell is true of its source, or the verifier rejects it."""
     cells = Cells(kind, missing=("", "?"))
     assert cells.covers(source, cell) is expected
-    counted, _ = count_unmatched([cells], ([[cell]], []), ([[source]], []))
-    assert counted == (not expected)
+    rows = [Rows([code_cells([text])], [], 1) for text in (cell, source)]
+    assert Matching([cells], *rows).count_unmatched() == (not expected)
 
 
 @pytest.mark.parametrize(

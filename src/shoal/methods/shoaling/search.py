@@ -115,6 +115,7 @@ class Shoaling:
     non_overlapping: bool = False
 
     name: ClassVar[str] = "shoaling"
+    counts_people: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.effort not in EFFORTS:
@@ -130,7 +131,7 @@ class Shoaling:
         stays = leave_out_greedy(encoded, models, most)
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
-        k = check_models(self.name, part, models)
+        k = check_models(self, part, models)
 
         def group(part: Encoded) -> Labels:
             return self._group(part, k, models, run, as_rows=True)

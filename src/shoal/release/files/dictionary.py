@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import visible
 from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded
 from shoal.schema import Kind, Role
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_markdown", "dictionary_of"]
 
+# What Markdown would interpret: an underscore only at the edge of a word, a colon and a dot only in links.
+MARKUP = re.compile(r"[\\`*\[\]#|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 MEANINGS = {
     Role.QI: ("quasi-identifier", "recoded so that each combination occurs in at least k rows"),
     Role.SENSITIVE: ("sensitive", "unchanged from the original"),
@@ -81,7 +85,7 @@ def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
 def as_markdown(name: str, content: dict[str, Any]) -> str:
     """Return the dictionary as a Markdown page."""
     lines = [
-        f"# {name}: data dictionary",
+        f"# {_escape(name)}: data dictionary",
         "",
         f"{content['rows']:,} rows. Each combination of quasi-identifier cells occurs in at least {content['k']} rows.",
         "",
@@ -97,4 +101,10 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
 
 
 def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    r"""Return a name as Markdown that shows it and obeys nothing in it: no markup, HTML, links or control characters.
+
+    >>> print(_escape("birth_date"), _escape("*a*|<b>"), _escape("[x](http://y)"))
+    birth_date \*a\*\|&lt;b> \[x\](http\://y)
+    """
+    shown = visible(text, keep="").replace("&", "&amp;")
+    return MARKUP.sub(r"\\\g<0>", shown).replace("<", "&lt;")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.release.files.facts import verification_facts
 from shoal.report.public import public_rules, public_specs
 from shoal.schema import Kind, Role
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # of the manifest
 
-__all__ = ["as_json", "dictionary_path", "manifest_of", "manifest_path", "table_remark"]
+__all__ = ["as_json", "dictionary_path", "manifest_of", "manifest_path", "paths_beside", "table_remark"]
 
 
 def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str | None) -> dict[str, Any]:
@@ -56,6 +57,7 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
         "columns": _columns(release),
         "suppressed_rows": figures.suppressed,
         "measures": figures.measures(),
+        **verification_facts(release),
     }
     return content | ({} if input_hash is None else {"input_hmac_sha256": input_hash})
 
@@ -89,6 +91,11 @@ def dictionary_path(path: Path, suffix: str) -> Path:
 def manifest_path(path: Path) -> Path:
     """Return the path of the manifest of a release."""
     return path.with_name(path.name + ".manifest.json")
+
+
+def paths_beside(path: Path) -> list[Path]:
+    """Return the paths of all files that stand beside a release."""
+    return [dictionary_path(path, ".json"), dictionary_path(path, ".md"), manifest_path(path)]
 
 
 def as_json(content: dict[str, Any]) -> str:

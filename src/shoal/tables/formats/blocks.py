@@ -22,12 +22,14 @@ from shoal.tables.csv import (
     refuse_byte_order_mark,
     take_names,
     take_sample,
+    too_long,
     wrong_byte,
 )
 from shoal.tables.dialect import detect
 from shoal.tables.formats.columnar import parquet_blocks
+from shoal.tables.formats.memory_limit import refuse_expansion
 from shoal.tables.formats.sniff import Format, sniff
-from shoal.tables.table import Stamp, check_names
+from shoal.tables.table import Stamp, check_cells, check_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,6 +90,7 @@ def open_blocks(
     frame, _ = parse_records(first, dialect, path)
     names = take_names(frame, dialect, path)
     notes = (Note(file_path(path), dialect.describe()), *check_names(list(names), str(path)))
+    check_cells(frame, str(path))
     opening = frame.slice(1 if dialect.header else 0)
     frames = _frames(opening, pieces, dialect, path, first.count(b"\n"), names)
     return Blocks(names, frames, notes, stamp, dialect)
@@ -104,13 +107,14 @@ def _frames(
     yield opening.rename(dict(zip(opening.columns, names, strict=True)))
     for text, _ in pieces:
         frame, _ = parse_records(text, dialect, path, lines_before=lines, width=len(names))
+        check_cells(frame, str(path))
         lines += text.count(b"\n")
         yield frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
 def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[bytes, bool]]:
     """Yield blocks of complete records as UTF-8 text, each with whether it is the last."""
-    remaining, n_read = b"", 0
+    remaining, n_read, size = b"", 0, path.stat().st_size
     try:
         with _open(path, form) as file:
             decode = _Decoder(encoding, path)
@@ -120,6 +124,8 @@ def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[by
                     refuse_byte_order_mark(raw, path)
                 remaining += decode(raw, n_read)
                 n_read += len(raw)
+                if form is Format.GZIP:
+                    refuse_expansion(path, size, n_read)
                 end = len(remaining) if not raw else end_of_records(remaining, 0, len(remaining))
                 if not raw or end:
                     yield remaining[:end], not raw
@@ -127,9 +133,7 @@ def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[by
                 if not raw:
                     return
                 if len(remaining) > MOST_BYTES:
-                    raise InputError(
-                        f"{path}: a record is longer than {MOST_BYTES >> 20} MB. Look for a quote that is never closed."
-                    )
+                    raise too_long(path)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(f"{path}: is damaged or truncated and cannot be decompressed. Obtain it again.") from None
     except OSError as error:

@@ -79,13 +79,14 @@ def style_of(number: int, code: str | None) -> str:
 
 
 def unescape(text: str) -> str:
-    """Replace escapes such as _x000D_ by their characters; half of a surrogate pair is not one."""
+    """Replace escapes such as _x000D_ by their characters."""
     return ESCAPE.sub(_unescaped, text) if "_x" in text else text
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    code = int(escape[1], 16)
-    return escape[0] if 0xD800 <= code <= 0xDFFF else chr(code)
+    if 0xD800 <= (code := int(escape[1], 16)) <= 0xDFFF:
+        raise DamagedError("a text contains half of a surrogate pair, which is not a character")
+    return chr(code)
 
 
 def number_text(text: str) -> str:
@@ -161,10 +162,10 @@ class SheetReader:
             self._row, self._column = {}, -1
             self._hidden = attributes.get("hidden", "0") in ("1", "true")
         elif bare == "col" and attributes.get("hidden", "0") in ("1", "true"):
-            self._n_settings += 1
+            first, last = max(int(attributes["min"]), 1), min(int(attributes["max"]), MOST_COLUMNS)
+            self._n_settings += max(0, last - first + 1)
             if self._n_settings > MOST_COLUMNS:
                 raise DamagedError(f"it has settings for more than {MOST_COLUMNS:,} columns")
-            first, last = max(int(attributes["min"]), 1), min(int(attributes["max"]), MOST_COLUMNS)
             self._content.hidden_columns |= set(range(first - 1, last))
         elif bare == "mergeCell":
             self._content.merged += 1

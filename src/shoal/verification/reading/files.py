@@ -8,6 +8,7 @@ and time, midnight as the date only, times with a zone in UTC, booleans as True 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import struct
@@ -15,9 +16,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import Any, Self
+from typing import Any
 
 from shoal.errors import FileError
+from shoal.verification.cells import MOST_DIGITS
+from shoal.verification.reading.footer import check_parquet
 from shoal.verification.reading.limits import PathName, UnreadableError, check_expansion
 from shoal.verification.reading.zstd import is_complete, open_zstd
 
@@ -44,6 +47,7 @@ KINDS = {
 }
 ARROW = ("arrow", "arrow stream")
 BLOCK_ROWS = 20_000
+BLOCK_BYTES = 1 << 20
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
 
 
@@ -92,22 +96,21 @@ def open_bytes(path: PathName) -> Any:
     return open(path, "rb")
 
 
-class _Bounded:
+class _Bounded(io.BufferedIOBase):
     """A decompressed file that counts what is read from it."""
 
     def __init__(self, file: Any, path: PathName) -> None:
         self._file, self._path = file, path
         self._n_read = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
+        super().close()
 
-    def read(self, size: int) -> bytes:
-        """Read at most so many bytes."""
-        block: bytes = self._file.read(size)
+    def read(self, size: int | None = None) -> bytes:
+        """Read at most so many bytes, or a block."""
+        block: bytes = self._file.read(BLOCK_BYTES if size is None or size < 0 else size)
         self._n_read += len(block)
         check_expansion(self._path, self._n_read)
         return block
@@ -122,7 +125,7 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, float):
         return repr(cell if cell else 0.0)
     if isinstance(cell, Decimal):
-        return f"{cell:f}"
+        return f"{cell:f}" if abs(cell.adjusted()) < MOST_DIGITS else str(cell)
     if isinstance(cell, datetime):
         moment = cell.astimezone(UTC) if cell.tzinfo else cell
         text = moment.isoformat(" ")
@@ -186,9 +189,17 @@ def _open_parquet(path: PathName) -> Iterator[_Parquet]:
     import duckdb
 
     try:
+        check_parquet(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    try:
         with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
             yield _Parquet(connection, os.fspath(path))
-    except duckdb.Error:
+    except (OverflowError, ValueError):
+        raise UnreadableError(path, "it has a date before the year 1 or after the year 9999") from None
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "allocate" in str(error).lower():
+            raise MemoryError("DuckDB has not enough memory to read the file") from None
         raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 
 

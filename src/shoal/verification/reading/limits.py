@@ -14,7 +14,6 @@ __all__ = [
     "MOST_BLANKS",
     "MOST_BYTES",
     "MOST_COLUMNS",
-    "MOST_LETTERS",
     "MOST_MEMBERS",
     "MOST_SHEET_COLUMNS",
     "MOST_SHEET_ROWS",
@@ -30,15 +29,14 @@ PathName = str | os.PathLike[str]
 # A compressed file may expand to the first size, or to the second number times its own size, whichever is larger.
 FREE_EXPANSION = 10**9
 MOST_EXPANSION = 200
-MOST_BYTES = 1 << 28  # of a cell or a record; a longer one means that a quote was never closed
+MOST_BYTES = 1 << 24  # of a cell
 MOST_COLUMNS = 100_000  # of a table
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS = 1_048_576, 16_384  # of Excel
 MOST_MEMBERS = 10_000  # parts of a workbook
 MOST_STRINGS = 10_000_000  # shared strings of a workbook
-MOST_LETTERS = 1 << 20  # of a cell of a workbook; Excel allows 32,767
 # Almost every cell of a sheet may be blank up to the first number of cells, or up to the second per cell with a text.
 FREE_CELLS = 10_000_000
-MOST_BLANKS = 50
+MOST_BLANKS = 100
 
 
 class UnreadableError(InputError):

@@ -18,7 +18,7 @@ from shoal.verification.reading.archive import bare, opened_archive, parse_xml
 from shoal.verification.reading.limits import (
     FREE_CELLS,
     MOST_BLANKS,
-    MOST_LETTERS,
+    MOST_BYTES,
     MOST_SHEET_COLUMNS,
     MOST_SHEET_ROWS,
     MOST_STRINGS,
@@ -28,6 +28,7 @@ from shoal.verification.reading.limits import (
 
 __all__ = ["excel_rows", "has_choice"]
 
+MOST_FORMAT = 1_000  # letters of a number format; Excel allows 255
 STRING_KINDS = ("str", "inlineStr", "e")
 PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})?")
 
@@ -199,7 +200,7 @@ class _Letters:
         """Add a piece of text, if it belongs to the cell."""
         if self._is_open:
             self._size += len(text)
-            if self._size > MOST_LETTERS:
+            if self._size > MOST_BYTES:
                 raise ValueError("a cell is too long")
             self._pieces.append(text)
 
@@ -270,7 +271,10 @@ class _SheetReader:
     def _cell(self, value: str) -> str:
         """Return the text of a cell."""
         if self._kind == "s":
-            return self._strings[max(0, int(value))] if value else ""
+            index = int(value or 0)
+            if index < 0:
+                raise IndexError
+            return self._strings[index] if value else ""
         if self._kind in STRING_KINDS:
             return _plain(value)
         if self._kind == "b":
@@ -280,8 +284,8 @@ class _SheetReader:
         if not value.strip():
             return ""
         form = self._formats[self._style] if self._style < len(self._formats) else "n"
-        number = float(value)
-        return _day_text(number, form, self._is_1904) if form != "n" else _shortest(number)
+        amount = float(value)
+        return _day_text(amount, form, self._is_1904) if form != "n" else _shortest(amount)
 
 
 @lru_cache(maxsize=20_000)
@@ -308,6 +312,8 @@ def _format(number: int, codes: dict[int, str]) -> str:
     if number not in codes:
         dates = 14 <= number <= 22 or 27 <= number <= 36 or number in (45, 47) or 50 <= number <= 58
         return "s" if number == 46 else "d" if dates else "n"
+    if len(codes[number]) > MOST_FORMAT:
+        raise ValueError("a number format is too long")
     code = codes[number].lower().replace("general", "")
     code = re.sub(r'"[^"]*"|\\.|_.|\*.', "", code).split(";")[0]
     brackets = re.findall(r"\[([^\]]*)\]", code)

@@ -57,7 +57,7 @@ def arrow_faults(path: PathName) -> list[str]:
     try:
         with open(path, "rb") as file:
             _inspect(file, found)
-    except (ValueError, IndexError, KeyError, struct.error, OverflowError):
+    except (ValueError, IndexError, KeyError, StopIteration, struct.error, OverflowError):
         found.add(True, DAMAGED)
     return list(found.texts)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.verification.reading.hidden.expand import expand
-from shoal.verification.reading.hidden.thrift import Struct
+from shoal.verification.reading.thrift import Struct
 
 __all__ = ["Chunk", "UnaccountedError"]
 

@@ -9,6 +9,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from shoal.verification.reading.footer import MOST_FOOTER, first_page, read_footer, read_header, seek
 from shoal.verification.reading.hidden.arrow_schema import has_metadata
 from shoal.verification.reading.hidden.flatbuffer import Flatbuffer
 from shoal.verification.reading.hidden.pages import (
@@ -20,8 +21,8 @@ from shoal.verification.reading.hidden.pages import (
     Chunk,
     UnaccountedError,
 )
-from shoal.verification.reading.hidden.thrift import Struct, read_struct
 from shoal.verification.reading.limits import check_expansion
+from shoal.verification.reading.thrift import Struct, read_struct
 
 __all__ = ["parquet_faults"]
 
@@ -58,8 +59,7 @@ MAKER = re.compile(
     rb"(Polars|polars|parquet-cpp(-arrow)?|parquet-mr|parquet-rs|DuckDB|Arrow2 - Native Rust implementation of Arrow|"
     rb"fastparquet-python)( \(python\))?( version v?[0-9][0-9A-Za-z.+-]{0,20})?( ?\(build [0-9a-z]{0,40}\))?"
 )
-HEADER_BYTES = 1 << 16  # of a page, with its statistics
-MOST_FOOTER = 1 << 28
+COPY_BYTES = 1 << 16  # of what the footer says about a chunk
 SHORTEST_CUT = 16  # bytes from which a writer may cut a text of its statistics
 
 
@@ -97,26 +97,14 @@ def parquet_faults(path: PathName, *, strict: bool) -> list[str]:
             _inspect(file, path, faults)
     except UnaccountedError:
         faults.add(True, ENCODED)
-    except (ValueError, IndexError, KeyError, TypeError, struct.error):
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, struct.error):
         faults.add(True, DAMAGED)
     return list(faults.texts)
 
 
 def _inspect(file: BinaryIO, path: PathName, faults: _Faults) -> None:
-    size = file.seek(0, os.SEEK_END)
-    file.seek(size - 8)
-    tail = file.read(8)
-    length = int.from_bytes(tail[:4], "little")
-    start = size - 8 - length
-    if tail[4:] != b"PAR1" or start < 4 or length > MOST_FOOTER:
-        raise ValueError("no footer")
-    file.seek(start)
-    raw = file.read(length)
-    footer, end = read_struct(raw)
-    faults.add(end != length, STRAY)
-    file.seek(0)
-    if file.read(4) != b"PAR1":
-        raise ValueError("no head")
+    footer, start, is_longer = read_footer(file)
+    faults.add(is_longer, STRAY)
     names, optional = _schema(footer, faults)
     _key_values(footer, names, faults)
     spans: list[tuple[int, int]] = []
@@ -189,18 +177,17 @@ def _chunk(
     faults.known(facts, COLUMN)
     statistics = [facts[12]] if 12 in facts else []
     pages = Chunk(facts[1], element.get(2, 0), facts[4], is_optional, not faults.strict)
-    at = begin = min(facts[9], facts.get(11) or facts[9])
+    at = begin = first_page(facts)
     places = []
     while pages.n_values < facts[5]:
-        file.seek(at)
-        header, size = read_struct(file.read(HEADER_BYTES))
+        header, size = read_header(file, at)
         faults.known(header, PAGE)
         for number, numbers in ((5, DATA_PAGE), (7, DICTIONARY_PAGE), (8, DATA_PAGE_V2)):
             faults.known(header.get(number, {}), numbers)
         content = header.get({DATA: 5, DICTIONARY: 7, DATA_V2: 8}[header[1]], {})
         statistics += [content[n] for n in (5, 8) if isinstance(content.get(n), dict)]
         check_expansion(path, header[2])
-        file.seek(at + size)
+        seek(file, at + size)
         raw = file.read(header[3])
         if len(raw) != header[3] or header[2] < 0:
             raise IndexError
@@ -224,9 +211,9 @@ def _chunk(
 
 def _copy_of_facts(file: BinaryIO, at: int, facts: Struct, spans: list[tuple[int, int]]) -> None:
     """Account for a second copy of what the footer says about a chunk, which may follow its pages."""
-    file.seek(at)
+    seek(file, at)
     try:
-        copy, size = read_struct(file.read(HEADER_BYTES))
+        copy, size = read_struct(file.read(COPY_BYTES))
     except (ValueError, IndexError):
         return
     if copy == facts:
@@ -256,7 +243,7 @@ def _column_index(
 
 
 def _index(file: BinaryIO, at: int, length: int, spans: list[tuple[int, int]]) -> Struct:
-    file.seek(at)
+    seek(file, at)
     index, size = read_struct(file.read(min(length, MOST_FOOTER)))
     if size != length:
         raise ValueError("bytes after an index")

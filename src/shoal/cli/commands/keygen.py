@@ -1,0 +1,41 @@
+"""`shoal keygen`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import terminal
+
+
+def keygen(
+    name: Annotated[
+        Path, typer.Argument(help="Name of the pair, with or without a folder: NAME.pem and NAME.pub.pem.")
+    ] = Path("key"),
+    as_json: opt.AsJson = False,
+) -> None:
+    """Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.
+
+    A file that exists is never replaced. The private key is not encrypted: only its owner can read the file.
+
+    Example: shoal keygen lab
+    """
+    from shoal.release.files.signature import make_pair
+
+    base = name.with_suffix("") if name.suffix == ".pem" else name
+    private, public = (base.with_name(f"{base.name}{suffix}") for suffix in (".pem", ".pub.pem"))
+    fingerprint = make_pair(private, public).fingerprint
+    if as_json:
+        terminal.print_json({"private_key": str(private), "public_key": str(public), "sha256": fingerprint})
+        return
+    terminal.print_table(
+        "shoal: a pair of keys",
+        [
+            ("private key", f"{private}: keep it secret and keep a copy; sign with --sign-key {private}"),
+            ("public key", f"{public}: give it to receivers; they check with shoal verify FILE --public-key {public}"),
+            ("SHA-256", f"{fingerprint}: names the key in manifests; tell receivers by another way than the file"),
+        ],
+    )
