@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -232,7 +233,9 @@ def test_keygen_says_what_it_made(shoal: Shoal, folder: Path) -> None:
     assert stat.S_IMODE(Path(content["private_key"]).stat().st_mode) == 0o600
     shoal("anonymize", "data.csv", "-o", "new.csv", *ASKED, "--sign-key", "third.pem")
     assert json.loads(Path("new.csv.manifest.json").read_text())["signing_key"]["sha256"] == content["sha256"]
-    assert shoal("keygen").code == 0
+    ended = shoal("keygen")
+    assert ended.code == 0
+    assert re.search(r"SHA-256: [0-9a-f]{64}\. It names the key", ended.out)
     assert Path("key.pem").exists()
     assert Path("key.pub.pem").exists()
 

@@ -34,11 +34,9 @@ def keygen(
     if as_json:
         terminal.print_json({"private_key": str(private), "public_key": str(public), "sha256": fingerprint})
         return
-    terminal.print_table(
-        "shoal: a pair of keys",
-        [
-            ("private key", f"{private}: keep it secret and keep a copy; sign with --sign-key {private}"),
-            ("public key", f"{public}: give it to receivers; they check with shoal verify FILE --public-key {public}"),
-            ("SHA-256", f"{fingerprint}: names the key in manifests; tell receivers by another way than the file"),
-        ],
-    )
+    for line in (
+        f"private key: {private}. Keep it secret, and keep a copy. Sign with --sign-key {private}",
+        f"public key: {public}. Give it to receivers, who check with: shoal verify FILE --public-key {public}",
+        f"SHA-256: {fingerprint}. It names the key in manifests.",
+    ):
+        terminal.say(line)
