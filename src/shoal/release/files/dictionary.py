@@ -10,6 +10,7 @@ from shoal.errors import visible
 from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded
 from shoal.schema import Kind, Role
+from shoal.tables.formats.columnar import scan_released
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -69,7 +70,7 @@ def _count_missing(release: Release, plain: Path) -> dict[str, int]:
     unchanged = [column.name for column in release.schema.released if column.role is not Role.QI]
     if release.recoding is not None and unchanged:
         n_missing = pl.col(unchanged).fill_null("").is_in(missing).sum()
-        row = pl.scan_csv(plain, infer_schema=False, glob=False).select(n_missing).collect(engine="streaming")
+        row = scan_released(plain).select(n_missing).collect(engine="streaming")
         counts |= {name: int(row[name].item()) for name in unchanged}
     return counts
 

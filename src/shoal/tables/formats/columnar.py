@@ -21,7 +21,7 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["parquet_blocks", "read_columnar", "sink_parquet", "write_parquet"]
+__all__ = ["parquet_blocks", "read_columnar", "scan_released", "sink_parquet", "write_parquet"]
 
 Result = TypeVar("Result")
 BLOCK_CELLS = 2_000_000
@@ -153,13 +153,22 @@ def _damaged(path: Path, form: Format) -> InputError:
     )
 
 
+def scan_released(plain: Path) -> pl.LazyFrame:
+    """Scan a released CSV file. The names come from a row: polars leaves doubled quotes in a header as they are."""
+    import polars as pl
+
+    scanned = pl.scan_csv(plain, has_header=False, infer_schema=False, glob=False)
+    names = scanned.head(1).collect()
+    return scanned.slice(1).rename(dict(zip(names.columns, names.row(0), strict=True)))
+
+
 def sink_parquet(plain: Path, path: Path) -> None:
     """Convert a released CSV file to the Parquet that `write_parquet` writes, without reading it into memory."""
     import polars as pl
 
     with create(path) as file:
         try:
-            pl.scan_csv(plain, infer_schema=False, glob=False).with_columns(pl.all().replace("", None)).sink_parquet(
+            scan_released(plain).with_columns(pl.all().replace("", None)).sink_parquet(
                 file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
             )
         except pl.exceptions.PolarsError:  # polars wraps an OSError

@@ -68,6 +68,7 @@ def _gunzip(raw: bytes, path: Path, watch: Watch) -> bytes:
         at -= len(engine.unused_data)
         while raw[at : at + 1] == b"\0":  # padding before the next member
             at += 1
+    check_expansion(path, len(raw), content.tell())
     return content.getvalue()
 
 
