@@ -200,6 +200,14 @@ FORGED: dict[str, tuple[Change, str]] = {
         ),
         "distinct-l 'disease' l=3",
     ),
+    "model that cannot be counted": (
+        lambda m: (
+            m["requirements"].append({"name": "t-closeness", "column": "disease", "t": "1", "order": ["flu"]}),
+            m["requirements"][-1].update(distance="ordered"),
+            m["models"].append("t-closeness of disease with t = 1, ordered distance"),
+        ),
+        "'requirements': a model cannot be counted in this file",
+    ),
     "model of another column": (lambda m: m["requirements"][1].update(column="zip"), "'models'"),
     "suppressed": (lambda m: m.update(suppressed_rows=4), "'suppressed_rows': 4 stated"),
     "few suppressed": (lambda m: m.update(suppressed_rows="<k"), "'suppressed_rows': <k stated"),
@@ -304,6 +312,7 @@ def test_wrong_types_end_with_3_or_5(shoal: Shoal, made: Path, key: str) -> None
         lambda m: m["requirements"][1].update(l=2.5),
         lambda m: m["requirements"][1].pop("l"),
         lambda m: m["requirements"].append({"name": "magic"}),
+        lambda m: m["requirements"].extend(m["requirements"] * 600),
         lambda m: m["requirements"].append({"name": []}),
         lambda m: m["requirements"].append({"name": "delta-disclosure", "column": "disease", "delta": "1e-99"}),
         lambda m: m["requirements"].append({"name": "delta-disclosure", "column": "disease", "delta": f"0.{1:021}"}),

@@ -268,18 +268,10 @@ class _Examination:
         if self._source is not None and self._written.n_rows:
             comparison = self._compare(self._source, cells)
             for person in self._demand.names(Role.PERSON):
-                people = comparison.count_people(counter.of_row, person).tolist()
+                people = np.maximum(comparison.count_people(counter.of_row, person), 1).tolist()
                 sizes, noun = dict(zip(counter.groups, people, strict=True)), "person"
         self._violations += small_groups(sizes, k, counter.first_row, noun)
-        checks = self._model_checks()
-        for name in checks.columns:
-            for group, cell, times in counter.with_cells(self._release.column(name)):
-                checks.add(name, group, cell, times)
-        first_readings: dict[str, Cells] = {}
-        for name, reading in cells:
-            first_readings.setdefault(name, reading)
-        self._violations += checks.violations(counter.rows, sizes, counter.first_row, first_readings, self._population)
-        self._models += map(model_words, checks.models)
+        self._judge_models(counter, sizes, cells)
         if comparison is None or self._source is None:
             self._check_order(None)
             return
@@ -314,27 +306,39 @@ class _Examination:
             return CodedColumn(texts, requests.codes), sizes
         return None
 
-    def _model_checks(self) -> ModelChecks:
-        """Return the models to check: those of the demand, and those of the manifest that can be judged."""
+    def _judge_models(self, counter: Groups, sizes: Mapping[Group, int], cells: Sequence[tuple[str, Cells]]) -> None:
+        """Judge the models of the demand, and those of the manifest that can be judged."""
         released = [
             column if column.role is Role.QI else replace(column, role=Role.SENSITIVE)
             for column in self._schema.columns
             if column.name in self._release.names
         ]
         names = [column.name for column in released if column.role is not Role.QI]
-        specs = list(self._demand.models)
+        stated = []
         for spec in (self._manifest.models if self._manifest else None) or ():
-            if "column" in spec and spec["column"] not in names:
-                continue  # the manifest contradicts itself or the file, which is a violation of its own
             if reason := self._not_judged(spec):
                 self._unchecked.append(Note(str(spec["name"]), f"not checked: {reason[0]}", reason[1]))
-            else:
-                specs.append(spec)
-        paths = {}
-        for name, labels in self._demand.paths.items():
-            if name in names:
-                paths[name] = labels(self._values(self._release.column(name))) if callable(labels) else labels
-        return ModelChecks(specs, released, self._missing, paths)
+            elif "column" not in spec or spec["column"] in names:
+                stated.append(spec)  # another column contradicts the manifest or the file, a violation of its own
+        paths = {
+            name: labels(self._values(self._release.column(name))) if callable(labels) else labels
+            for name, labels in self._demand.paths.items()
+            if name in names
+        }
+        for specs in (self._demand.models, stated):
+            checks = ModelChecks(specs, released, self._missing, paths)
+            for name in checks.columns:
+                for group, cell, times in counter.with_cells(self._release.column(name)):
+                    checks.add(name, group, cell, times)
+            readings = dict(cells[::-1])  # the first of two readings
+            ordered = {name: readings[name] for name, _ in cells}
+            try:
+                self._violations += checks.violations(counter.rows, sizes, counter.first_row, ordered, self._population)
+            except UsageError:
+                if specs is self._demand.models:
+                    raise
+                self._violations.append(Violation("manifest, 'requirements'", "a model cannot be counted in this file"))
+            self._models += map(model_words, checks.models)
 
     def _not_judged(self, spec: Mapping[str, Any]) -> tuple[str, str] | None:
         """Return why a model of the manifest cannot be judged, and what it would take."""

@@ -30,6 +30,7 @@ PathName = str | os.PathLike[str]
 
 MOST_BYTES = 1 << 24
 BLOCK_BYTES = 1 << 20
+MOST_ENTRIES = 1_000  # models, and files beside the release
 SUFFIX = ".manifest.json"
 FEW = "<k"  # how a count from 1 to k - 1 is published
 ANY = "not limited"  # how any number of suppressed rows is published
@@ -359,6 +360,8 @@ class _Reader:
         specs = self._value("requirements", list, required=self._content.get("format", 1) != 1)
         if specs is None:
             return None
+        if len(specs) > MOST_ENTRIES:
+            self._fail("requirements", f"a list of at most {MOST_ENTRIES} models")
         for spec in specs:
             if not isinstance(spec, dict) or not can_be_judged(spec):
                 self._fail("requirements", "a list of models that this version knows")
@@ -387,6 +390,8 @@ class _Reader:
 
     def _beside(self) -> dict[str, str]:
         files = self._value("beside", dict) or {}
-        if any(os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name for name in files):
+        if len(files) > MOST_ENTRIES or any(
+            os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name for name in files
+        ):
             self._fail("beside", "an object of file names without folders")
         return {name: self._hash("beside", digest) for name, digest in files.items()}
