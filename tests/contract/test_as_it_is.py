@@ -282,6 +282,30 @@ def test_files_beside_the_release_say_the_same(name: str, tmp_path: Path) -> Non
         }
 
 
+def test_both_tables_are_alike_where_rows_are_only_counted(tmp_path: Path) -> None:
+    """C28: with an engine that counts the rows of a file."""
+    releases = []
+    for above in (True, False):
+        path = tmp_path / f"{above}.csv"
+        people(above=above).write_csv(path)
+        settings = ROLES | {"drop": ["name", "email", "own"], "method": "optimal", "engine": "duckdb"}
+        releases.append(shoal.anonymize(path, **settings, weights={"age": 2}))
+        with pytest.raises(shoal.errors.UsageError, match="not a quasi-identifier"):
+            shoal.anonymize(path, **settings, weights={"nobody": 2})
+    one, other = releases
+    assert [note for note in one.notes if note.startswith(UNCHANGED)]
+    places = {str(tmp_path / f"{above}.csv"): "file" for above in (True, False)}
+
+    def notes(release: Release) -> list[str]:
+        return [
+            note.replace(path, name) for note in comparable(release) for path, name in places.items() if path in note
+        ] + [note for note in comparable(release) if not any(path in note for path in places)]
+
+    assert notes(one) == notes(other)
+    assert one.schema == other.schema
+    assert one.levels == dict.fromkeys(ROLES["qi"], 0)
+
+
 def test_cells_that_are_released_already_stay_as_they_are() -> None:
     """C28: a release of a release with the settings of the first one; a note says what could not be read."""
     first = outcome(False)

@@ -157,7 +157,10 @@ SETTINGS: dict[str, Case] = {
     "accept_unique": Case(columns={"cost": {"role": "insensitive", "accept_unique": True}}),
     "numeric": Case(columns={"zip": {"role": "qi", "kind": "numeric"}}),
     "categorical": Case(columns={"age": {"role": "qi", "kind": "categorical"}}),
-    "dates": Case(columns={"born": {"role": "qi", "kind": "date", "format": "%Y-%m-%d"}}),
+    "dates": Case(
+        columns={"born": {"role": "qi", "kind": "date", "format": "%d.%m.%Y"}},
+        original=as_csv(rows(spell=lambda name, text: ".".join(text.split("-")[::-1]) if name == "born" else text)),
+    ),
     "hierarchies": Case(columns={"zip": {"role": "qi", "hierarchy": "zip.csv"}}, files={"zip.csv": ZIPS}),
     "trust_hierarchies": Case(
         top={"trust_hierarchies": True},

@@ -175,7 +175,12 @@ def leaves() -> tuple[tuple[tuple[str, ...], tuple[Any, ...]], ...]:
 
 def _sources(name: str) -> tuple[str, ...]:
     """Return sensible files for an argument."""
-    others = {"released": ("out.csv",), "file": ("zip.csv", "job.xml"), "files": ("zip.csv", "job.xml")}
+    others = {
+        "released": ("out.csv",),
+        "name": ("o/key",),
+        "file": ("zip.csv", "job.xml"),
+        "files": ("zip.csv", "job.xml"),
+    }
     return others.get(name, ("in.csv", "in.csv", *SOURCES))
 
 

@@ -113,6 +113,14 @@ def test_file_names_need_not_be_text(tmp_path: Path) -> None:
         assert manifest["file"] == "out\udcff.csv"
 
 
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_output_without_a_name_is_refused(name: str, shoal: Shoal, data: Path) -> None:
+    """What names a folder is no file, for a release and for keys."""
+    words = ("-k", 2, "--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name")
+    assert shoal("anonymize", data, "-o", name, *words).code == 2
+    assert shoal("keygen", name).code == 2
+
+
 def test_dictionary_escapes_markdown(shoal: Shoal, tmp_path: Path) -> None:
     """The name of a file is no heading, image, link or HTML, and that of a column no cell of its own."""
     names = ("*a*", "<img src=x>", "![x](http://e.org)", "a|b", "a\nb", "`c`", "_d_", "e_f", f"{ESC}{BIDI}", "&amp;")

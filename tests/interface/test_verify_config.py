@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import polars as pl
 import pytest
+import zstandard
 
 from tests.command import Shoal
 
@@ -226,6 +228,19 @@ def test_unnamed_columns_are_compared_and_listed(shoal: Shoal) -> None:
     assert "columns without a role: 'ward', 'disease'; compared with the original" in ended.err
     write("out.csv", [NAMES, *RELEASED[:5], [*RELEASED[5][:2], "Z", "flu"]])
     assert shoal(*typed, "--original", "data.csv").code == 5
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv.zst"])
+def test_files_of_other_tools_in_every_format(shoal: Shoal, suffix: str) -> None:
+    frame = pl.DataFrame(RELEASED, schema=NAMES, orient="row")
+    typed = ("-k", 2, "--qi", "age,zip", "--original", "data.csv")
+    for released, code in ((frame, 0), (frame.slice(1), 5)):
+        if suffix == "csv.zst":
+            Path("other.csv.zst").write_bytes(zstandard.compress(released.write_csv().encode()))
+        else:
+            (released.write_parquet if suffix == "parquet" else released.write_ipc)(f"other.{suffix}")
+        ended = shoal("verify", f"other.{suffix}", *typed)
+        assert ended.code == code, ended.err
 
 
 def test_hidden_parts_are_looked_at_for_every_file(shoal: Shoal) -> None:

@@ -319,6 +319,9 @@ def test_wrong_types_end_with_3_or_5(shoal: Shoal, made: Path, key: str) -> None
         lambda m: m.update(decimal="xx"),
         lambda m: m.update(decimal=",", thousands=","),
         lambda m: m.update(missing=[1]),
+        lambda m: m.update(missing=["*"]),
+        lambda m: m["columns"][0].update(kind="date", format="%Y%Y"),
+        lambda m: m["columns"][0].update(kind="date", format="%"),
         lambda m: m.update(format=0),
     ],
 )

@@ -45,26 +45,32 @@ class Holders:
     """How many rows of a table, or people, have each known value of a number or date.
 
     Attributes:
+        needed: How many must have the value of each code: k, or more if a row with this value asks for more.
         rows: The rows of each code.
         codes: If people are counted, a code of each person; every pair occurs once, in order of codes.
         people: The persons of these pairs.
     """
 
+    needed: NDArray[np.int64]
     rows: NDArray[np.int64]
     codes: NDArray[np.int64] | None = None
     people: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, encoded: Encoded, a: int) -> Holders:
-        """Count the holders of each value of an attribute, given by its place."""
+    def of(cls, encoded: Encoded, a: int, k: int) -> Holders:
+        """Count the holders of each value of an attribute, given by its place; k: how many a value needs at least."""
         n_known = len(encoded.attributes[a].known_values)
         rows = np.bincount(encoded.tuples[:, a], encoded.counts, n_known).astype(np.int64)[:n_known]
+        needed = np.full(len(encoded.attributes[a].texts), k, dtype=np.int64)
+        if encoded.personal_k is not None:
+            np.maximum.at(needed, encoded.tuples[encoded.row_tuple, a], encoded.personal_k)
+        needed = needed[:n_known]
         if encoded.people is None:
-            return cls(rows)
+            return cls(needed, rows)
         n_people = int(encoded.people.max(initial=0)) + 1
         codes = encoded.tuples[encoded.row_tuple, a].astype(np.int64)
         pairs = np.unique((codes * n_people + encoded.people)[codes < n_known])
-        return cls(rows, *np.divmod(pairs, n_people))
+        return cls(needed, rows, *np.divmod(pairs, n_people))
 
     def in_runs(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count the holders of runs of codes; starts: the first code of each run, the first of them 0."""
@@ -107,7 +113,7 @@ def release_ends(
         partition: Its groups and their cells.
         schema: The columns of the table.
         choice: "exact", "round" or "safe".
-        k: How many rows must have a safe end.
+        k: How many rows must have a safe end; more if a row with its value asks for a larger k of its own.
         apart: By place of an attribute, the pairs of sets of codes that bans keep apart.
     """
     columns = {column.name: column for column in schema.qi}
@@ -121,9 +127,9 @@ def release_ends(
             if choice == ROUND:
                 low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
             else:
-                holders = Holders.of(encoded, a)
-                low = widening.to_shared(lows, holders, k, upper=False)
-                high = widening.to_shared(highs, holders, k, upper=True)
+                holders = Holders.of(encoded, a, k)
+                low = widening.to_shared(lows, holders, upper=False)
+                high = widening.to_shared(highs, holders, upper=True)
         all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
     return tuple(all_ends)
 
@@ -161,13 +167,13 @@ class Widening:
         ends = scale.above(scale.units, step) if upper else scale.below(scale.units, step)
         return self._written(codes, ends, upper=upper)
 
-    def to_shared(self, codes: NDArray[np.int32], holders: Holders, k: int, *, upper: bool) -> Moved:
-        """Move the values that fewer than k hold to points that the values of at least k move to.
+    def to_shared(self, codes: NDArray[np.int32], holders: Holders, *, upper: bool) -> Moved:
+        """Move the values that too few hold to points that the values of as many as needed move to.
 
         If even the coarsest grid has no such point, as for a lone value below 0, it is used all the same.
         """
         scale, moved = self.scale, Moved()
-        pending = codes[holders.of_codes[codes] < k]
+        pending = codes[holders.of_codes[codes] < holders.needed[codes]]
         steps = scale.steps(self.column.grid)
         for step in steps:
             if not len(pending):
@@ -176,7 +182,7 @@ class Widening:
             ends = scale.above(scale.units + scale.unit, step) if upper else scale.below(scale.units - scale.unit, step)
             begins = np.append(True, ends[1:] != ends[:-1])
             n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
-            fits = (n_holders[pending] >= k) | (step == steps[-1])
+            fits = (n_holders[pending] >= holders.needed[pending]) | (step == steps[-1])
             moved |= self._written(pending[fits], ends, upper=upper, strictly=True)
             pending = pending[[code not in moved for code in pending.tolist()]]
         return moved

@@ -101,32 +101,44 @@ def _read_ranges(
     column: Column, texts: Sequence[str], ends: Mapping[str, tuple[str, str]]
 ) -> dict[str, tuple[float, float]]:
     """Return the least and the greatest number that each cell shows; texts that are neither number nor range lack."""
-    pairs = [ends.get(text, (text, text)) for text in texts]
-    lows, low_misfits = numbers_of(column, [low for low, _ in pairs])
-    highs, high_misfits = numbers_of(column, [high for _, high in pairs])
-    if not low_misfits and not high_misfits:
-        return {text: (float(low), float(high)) for text, low, high in zip(texts, lows, highs, strict=True)}
-    misfits = {*low_misfits, *high_misfits}
-    readable = [text for i, text in enumerate(texts) if i not in misfits]
-    ranges = _read_ranges(column, readable, ends)
+    pairs = {text: ends.get(text, (text, text)) for text in texts}
+    number_of = _read_numbers(column, list(dict.fromkeys(end for pair in pairs.values() for end in pair)))
     reader = OrderedReader(column, 0.0, 0.0, STEPS[column.kind or Kind.NUMERIC], {})
-    for i in sorted(misfits):
-        if texts[i] and (bounds := reader.bounds(texts[i])) is not None:
-            ranges[texts[i]] = bounds
+    ranges = {}
+    for text, (low, high) in pairs.items():
+        if low in number_of and high in number_of:
+            ranges[text] = number_of[low], number_of[high]
+        elif text and (bounds := reader.bounds(text)) is not None:
+            ranges[text] = bounds
     return ranges
 
 
+def _read_numbers(column: Column, texts: Sequence[str]) -> dict[str, float]:
+    """Return the number of each text that is one."""
+    numbers, misfits = numbers_of(column, texts)
+    if misfits:
+        unreadable = set(misfits)
+        texts = [text for i, text in enumerate(texts) if i not in unreadable]
+        numbers, _ = numbers_of(column, texts)
+    return {text: float(number) for text, number in zip(texts, numbers, strict=True)}
+
+
 def _read_categories(texts: Sequence[str], missing: Sequence[str], labels: Mapping[str, float]) -> list[ShownCell]:
-    reader = CategoryReader(frozenset(), frozenset(missing), {})
-    members = {text: reader.members(text) for text in texts if text[:1] == "{" and text[-1:] == "}"}
-    values = {"" if text in missing else text for text in texts if text not in members and text not in labels}
-    domain = frozenset(values - {SUPPRESSION}).union(*members.values())
+    reader, unknown = CategoryReader(frozenset(), frozenset(missing), {}), frozenset(missing)
+    members = {
+        text: reader.members(text) if '"' in text else text[1:-1].split(", ")
+        for text in texts
+        if text[:1] == "{" and text[-1:] == "}"
+    }
+    domain = {text for text in texts if text not in members and text not in labels and text != SUPPRESSION}
+    domain = domain.union(*members.values())
+    n_values = len(domain - unknown) + bool(domain & unknown)
     shown = []
     for text in texts:
         if text == SUPPRESSION:
             shown.append(STARRED)
         elif len(members.get(text, ())) > 1:
-            shown.append(ShownCell(len(members[text]) / len(domain), float(len(members[text]))))
+            shown.append(ShownCell(len(members[text]) / n_values, float(len(members[text]))))
         else:
             shown.append(_labelled(text, labels))
     return shown

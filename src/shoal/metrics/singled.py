@@ -119,10 +119,11 @@ class Members:
         codes, cell = self.encoded.tuples[self.tuples, a], cells.index[self.groups]
         own = attribute.values[codes]
         at_end = ((own == ends.low[cell]) | (own == ends.high[cell])) & (cells.form[cell] == RANGE)
-        holders = np.zeros(len(attribute.texts), dtype=np.int64)
-        of_codes = Holders.of(self.encoded, a).of_codes
-        holders[: len(of_codes)] = of_codes
-        return at_end & (holders[codes] < k), at_end & (holders[codes] == 1) & (k > 1)
+        holders = Holders.of(self.encoded, a, k)
+        is_rare, is_lone = np.zeros((2, len(attribute.texts)), dtype=bool)  # a missing value is neither
+        is_rare[: len(holders.rows)] = holders.of_codes < holders.needed
+        is_lone[: len(holders.rows)] = is_rare[: len(holders.rows)] & (holders.of_codes == 1)
+        return at_end & is_rare[codes], at_end & is_lone[codes]
 
     def alone(self, a: int, shown: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say of each entry whether one row, or person, of its released group has its value, inside a set."""

@@ -36,7 +36,7 @@ from shoal.verification.reading.coded import CodedColumn, CodedTable, read_writt
 from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.signature import signature_violations
-from shoal.verification.reading.tables import coded_table
+from shoal.verification.reading.tables import PathName, coded_table
 from shoal.verification.recount import name_violations, shape_violations
 from shoal.verification.verdict import (
     MOST_VIOLATIONS,
@@ -62,7 +62,8 @@ def examine(
     manifest: Manifest | None = None,
     dialect: Dialect | None = None,
     original_dialect: Dialect | None = None,
-    public_key: str | os.PathLike[str] | None = None,
+    public_key: PathName | None = None,
+    file: PathName | None = None,
 ) -> Verdict:
     """Return the verdict on a released table.
 
@@ -74,6 +75,7 @@ def examine(
         dialect: How the released file is written; detected by default.
         original_dialect: How the file of the original is written; detected by default.
         public_key: The PEM file of a public Ed25519 key, whose owner must have signed the manifest.
+        file: The file that a released table was read from, if the verifier cannot read it itself.
 
     Raises:
         UsageError: A column or a table that the demand needs is missing.
@@ -85,7 +87,8 @@ def examine(
     if public_key is not None:
         violations += signature_violations(None if manifest is None else manifest.content, public_key)
     if manifest is None:
-        violations += hidden_content(released) if isinstance(released, str | os.PathLike) else []
+        file = released if isinstance(released, str | os.PathLike) else file
+        violations += [] if file is None else hidden_content(file)
         written = coded_table(released, dialect, quasi_identifiers(demand, None), demand.reading)
     else:
         assert isinstance(released, str | os.PathLike)

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
 from shoal.schema import ISO, Column, Kind, Reading, Role
+from shoal.verification.cells import SUPPRESSED
 from shoal.verification.models.plain_values import can_be_judged, model_words
 from shoal.verification.reading.files import unreadable
 from shoal.verification.verdict import Violation
@@ -274,7 +275,7 @@ class _Reader:
             words=self._texts("models"),
             models=self._models(),
             columns=columns,
-            missing=self._texts("missing"),
+            missing=self._missing(),
             counts={name: self._count(name, measures) for name in ("rows", "groups", "smallest_group")},
             suppressed=self._suppressed(),
             suppression_limit=self._share("suppression_limit"),
@@ -315,6 +316,12 @@ class _Reader:
         if not all(isinstance(text, str) for text in texts):
             self._fail(key, "a list of texts")
         return tuple(texts)
+
+    def _missing(self) -> tuple[str, ...]:
+        texts = self._texts("missing")
+        if SUPPRESSED in texts:
+            self._fail("missing", f"a list of texts without {SUPPRESSED!r}")
+        return texts
 
     def _names(self, key: str, names: Sequence[str]) -> tuple[str, ...]:
         chosen = self._texts(key)
@@ -373,9 +380,9 @@ class _Reader:
         if len({column.name for column in columns}) < len(columns):
             self._fail("columns", "a list of different columns")
         try:
-            Reading(decimal=marks[0], thousands=marks[1])
+            Reading(decimal=marks[0], thousands=marks[1], dates={c.name: c.date_format for c in columns})
         except UsageError:
-            self._fail("decimal", "one character that differs from the thousands mark")
+            self._fail("columns", "a list of columns with formats and marks that can be used")
         return tuple(columns)
 
     def _beside(self) -> dict[str, str]:

@@ -55,13 +55,18 @@ def ends_of(texts: list[str], kind: Kind, choice: str = SAFE, k: int = 2, **deta
 
 @given(sheet=sheets(max_rows=40, max_columns=1, kinds=("numeric", "date")), data=st.data())
 def test_safe_ends_are_those_of_the_twin(sheet: Sheet, data: st.DataObject) -> None:
-    """C16: people or rows, missing values, suppressed rows."""
+    """C16: people or rows, missing values, suppressed rows, rows with a k of their own."""
     encoded = sheet.encoded
     k, people = data.draw(st.integers(1, 6)), np.arange(len(encoded.order), dtype=np.int32)
     if data.draw(st.booleans()):
         n_rows = len(encoded.order)
         people = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n_rows, max_size=n_rows)), dtype=np.int32)
         encoded = replace(encoded, people=people)
+    asked = np.full(len(encoded.order), k, dtype=np.int64)
+    if data.draw(st.booleans()):
+        n_rows = len(encoded.order)
+        asked = np.array(data.draw(st.lists(st.integers(0, 8), min_size=n_rows, max_size=n_rows)), dtype=np.int64)
+        encoded = replace(encoded, personal_k=asked)
     partition = partition_of(encoded, data)
     (ends,) = release_ends(encoded, partition, sheet.schema, SAFE, k=k)
     attribute, cells = encoded.attributes[0], partition.cells[0]
@@ -73,12 +78,13 @@ def test_safe_ends_are_those_of_the_twin(sheet: Sheet, data: st.DataObject) -> N
             continue
         own = [attribute.texts[code] for code in (cells.low[i], cells.high[i])]
         for text, value, upper in zip(pair, own, (False, True), strict=True):
+            needed = max(k, *(own_k for own_k, each in zip(asked.tolist(), texts, strict=True) if each == value))
             if attribute.kind is Kind.DATE:
                 days = [(date.fromisoformat(text), person) for text, person in known]
-                assert date.fromisoformat(text) == safe_date(days, date.fromisoformat(value), k, upper=upper)
+                assert date.fromisoformat(text) == safe_date(days, date.fromisoformat(value), needed, upper=upper)
             else:
                 numbers = [(Fraction(text), person) for text, person in known]
-                assert Fraction(text) == safe_number(numbers, Fraction(value), k, decimals, upper=upper)
+                assert Fraction(text) == safe_number(numbers, Fraction(value), needed, decimals, upper=upper)
 
 
 @given(sheet=odd_sheets(), data=st.data())
@@ -140,6 +146,7 @@ ISO = "%Y-%m-%d"
         (["31.12.68", "30.12.68", "01.01.69"], "%d.%m.%y", ("01.01.69", "31.12.68"), ("01.01.69", "31.12.68")),
         (["03/2020", "04/2020", "02/2021"], "%m/%Y", ("01/2020", "12/2029"), ("03/2020", "02/2021")),
         (["1984", "1985", "2001"], "%Y", ("1980", "2099"), ("1984", "2001")),
+        (["2001", "2018", "2019"], "%Y", ("2000", "2099"), ("2001", "2019")),  # the decade ends with the value itself
         (["10:37", "10:41", "23:59", "23:59"], "%H:%M", ("10:00", "23:59"), ("00:00", "23:59")),
         (["00:00", "00:30"], "%H:%M", ("00:00", "00:59"), ("00:00", "23:59")),  # nothing lies before midnight
         (["2024-05-01 10:37:20.5", "2024-05-01 10:37:40.25"], "%Y-%m-%d %H:%M:%S.%f", None, None),
@@ -176,6 +183,16 @@ def test_dates_keep_to_the_grid_of_their_column(days: list[str], grid: str, choi
         assert grid != "quarter" or day.month in (1, 4, 7, 10)
         assert grid not in ("year", "decade", "century") or day.month == 1
         assert grid not in ("decade", "century") or day.year % (10 if grid == "decade" else 100) == 0
+
+
+def test_four_rows_of_a_person_count_once() -> None:
+    """C16: from 16 to 20 there are five rows, but only two people."""
+    encoded, schema = one_column([str(age) for age in range(40)], Kind.NUMERIC)
+    labels = np.where((encoded.order >= 20) & (encoded.order <= 25), 0, -1).astype(np.int32)
+    people = (encoded.order // 4).astype(np.int32)
+    for table, expected in ((encoded, ("15", "30")), (replace(encoded, people=people), ("10", "30"))):
+        (ends,) = release_ends(table, tight_partition(table, labels), schema, SAFE, k=3)
+        assert ends.texts == (expected,)
 
 
 def test_ends_never_include_what_a_ban_keeps_apart() -> None:

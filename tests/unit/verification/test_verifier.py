@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import io
+import json
 import os
 import pickle
 import re
@@ -18,10 +19,12 @@ import pyarrow
 import pytest
 
 from shoal.errors import FileError, InputError, UsageError, VerificationError
+from shoal.models.registry import MODELS, model_from
 from shoal.schema import Column, Dialect, Kind, Role, Schema
 from shoal.verification import Verdict, Violation, check, gate, read_original, verify
 from shoal.verification.cells import Cells
 from shoal.verification.matching.rows import Matching, Rows
+from shoal.verification.models.plain_values import NEEDED, can_be_judged, model_words
 from shoal.verification.reading.coded import code_cells
 
 # ---- what a released cell covers
@@ -94,6 +97,8 @@ from shoal.verification.reading.coded import code_cells
         ("date", "0001-01-01", "[0001-01-01, 9999-12-31]", True),
         ("date", "", "[2020-01-01, 2020-12-31]", False),
         (None, "30", "[25, 40]", True),
+        (None, "02139", "2139", False),  # a single value of an unknown kind is a text
+        (None, "02139", "02139", True),
         (None, "a", "{a, b}", True),
         (None, "2020-02-29", "[2020-01-01, 2020-12-31]", True),
         (None, "30", "[2020-01-01, 2020-12-31]", False),
@@ -362,6 +367,40 @@ def test_violations_keep_their_parts(tmp_path: Path) -> None:
     assert violation.text == "the cells of 1 row do not cover their source"
     again = pickle.loads(pickle.dumps(violation))
     assert (again, again.row) == (violation, violation.row)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"name": "distinct-l", "column": "c", "l": 3},
+        {"name": "entropy-l", "column": "c", "l": "2.5"},
+        {"name": "recursive-l", "column": "c", "c": "1/3", "l": 2},
+        {"name": "alpha-k", "column": "c", "alpha": "0.25", "k": 4},
+        {"name": "alpha-k", "column": "c", "alpha": "0.25"},
+        {"name": "p-sensitive", "column": "c", "p": 2, "k": 5},
+        {"name": "t-closeness", "column": "c", "t": "0.123456789"},
+        {"name": "t-closeness", "column": "c", "t": "0.2", "distance": "equal"},
+        {"name": "delta-disclosure", "column": "c", "delta": "1.5"},
+        {"name": "beta-likeness", "column": "c", "beta": "1"},
+        {"name": "beta-likeness", "column": "c", "beta": "1", "enhanced": True},
+        {"name": "k-map", "k": 7},
+        {"name": "delta-presence", "low": "0", "high": "0.5"},
+        {"name": "maximal-risk", "limit": "0.3"},
+        {"name": "average-risk", "limit": "1/7"},
+    ],
+    ids=lambda spec: "-".join(spec),
+)
+def test_words_of_a_model_are_those_of_the_model(spec: dict[str, Any]) -> None:
+    """The verifier words the plain values of a manifest by itself; the words are those that a manifest has."""
+    model = model_from(spec)
+    plain = json.loads(json.dumps(model.spec()))
+    assert can_be_judged(plain)
+    assert model_words(plain) == model.describe()
+    assert {spec["name"] for spec in (plain,)} <= set(MODELS)
+
+
+def test_every_model_is_worded() -> None:
+    assert set(MODELS) <= set(NEEDED)
 
 
 def test_verify_has_the_arguments_of_check() -> None:

@@ -110,6 +110,8 @@ def advise(
         advice = advise_on(comparison, limits, rule)
         if advice.chosen is None:  # on any exit code but 0, the outputs are as they were
             plot = report = None
+        if not advice.opinions:  # nothing to draw
+            plot = None
         write_outputs(files, advice, plot, report)
     if as_json:
         terminal.print_timed_json(advice.as_dict(), began, plot=plot, report=report)
@@ -124,7 +126,7 @@ def write_outputs(files: TextFiles, advice: Advice, plot: Path | None, report: P
     from shoal.evaluate.comparison.page import advice_chart, advice_page
 
     texts = {}
-    if plot is not None and advice.opinions:
+    if plot is not None:
         texts[plot] = advice_chart(advice).standalone()
     if report is not None:
         texts[report] = advice_page(advice)

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.errors import UsageError
 
 
 def keygen(
@@ -25,6 +26,8 @@ def keygen(
     """
     from shoal.release.files.signature import make_pair
 
+    if not name.name:
+        raise UsageError(f"{name}: is a folder. Name the pair, such as {name / 'key'}.")
     base = name.with_suffix("") if name.suffix == ".pem" else name
     private, public = (base.with_name(f"{base.name}{suffix}") for suffix in (".pem", ".pub.pem"))
     fingerprint = make_pair(private, public).fingerprint

@@ -18,7 +18,7 @@ from shoal.settings.settings import Settings
 
 @with_settings("verify")
 def verify(
-    released: Annotated[Path, typer.Argument(help="The release, made by any tool: CSV, Parquet or Excel.")],
+    released: opt.Released,
     settings: Settings,
     saved: Settings,
     original: Annotated[
@@ -67,11 +67,12 @@ def verify(
     from shoal.report.summary import verdict_words
 
     verdict = verification.examine(
-        released,
+        released if stated is not None else asked.readable(released),
         demand,
         original=None if original is None else asked.readable(original),
         manifest=stated,
         public_key=public_key,
+        file=released,
     )
     if as_json:
         facts = {"notes": verdict.notes, "unchecked": verdict.unchecked, "manifest": stated and stated.place}

@@ -85,12 +85,12 @@ def table_remark(content: dict[str, Any]) -> str:
 
 def dictionary_path(path: Path, suffix: str) -> Path:
     """Return the path of the data dictionary of a release, as .json or as .md."""
-    return path.with_name(f"{path.name}.dictionary{suffix}")
+    return path.parent / f"{path.name}.dictionary{suffix}"
 
 
 def manifest_path(path: Path) -> Path:
     """Return the path of the manifest of a release."""
-    return path.with_name(path.name + ".manifest.json")
+    return path.parent / f"{path.name}.manifest.json"
 
 
 def paths_beside(path: Path) -> list[Path]:

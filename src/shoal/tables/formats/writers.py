@@ -170,7 +170,7 @@ def _row(number: int, letters: Sequence[str], row: Sequence[str]) -> str:
         for letter, cell in zip(letters, row, strict=True)
         if cell
     ]
-    return f'<row r="{number}">{"".join(cells)}</row>'
+    return f'<row r="{number}">{"".join(cells)}</row>' if cells else f'<row r="{number}"/>'
 
 
 def _space(cell: str) -> str:

@@ -179,7 +179,7 @@ class Matching:
     def _blocks(self, boxes: _Distinct, points: _Distinct) -> Iterator[_Block]:
         """Yield the boxes and points of each key that the release has."""
         keys, starts = np.unique(boxes.keys, return_index=True)
-        stops = [*starts[1:].tolist(), len(boxes.keys)]
+        stops = np.append(starts, len(boxes.keys))[1:].tolist()
         lows = np.searchsorted(points.keys, keys, "left").tolist()
         highs = np.searchsorted(points.keys, keys, "right").tolist()
         for start, stop, low, high in zip(starts.tolist(), stops, lows, highs, strict=True):

@@ -146,7 +146,7 @@ def parquet_columns(path: PathName) -> tuple[list[str], list[Iterator[list[str]]
 
 
 def _parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
-    with _open_parquet(path) as parquet:
+    with _open_parquet(path, is_checked=True) as parquet:
         expression, text = parquet.column(position)
         parquet.select(expression)
         while rows := parquet.connection.fetchmany(BLOCK_ROWS):
@@ -185,13 +185,15 @@ class _Parquet:
 
 
 @contextmanager
-def _open_parquet(path: PathName) -> Iterator[_Parquet]:
+def _open_parquet(path: PathName, *, is_checked: bool = False) -> Iterator[_Parquet]:
+    """Open a Parquet file; its bounds are checked first, unless that was done already."""
     import duckdb
 
-    try:
-        check_parquet(path)
-    except OSError as error:
-        raise unreadable(path, error) from None
+    if not is_checked:
+        try:
+            check_parquet(path)
+        except OSError as error:
+            raise unreadable(path, error) from None
     try:
         with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
             yield _Parquet(connection, os.fspath(path))

@@ -45,7 +45,7 @@ def stronger(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", ["categorical", "numeric"])
 def test_described_models_pass_and_stronger_ones_fail(seed: int, kind: str) -> None:
-    """V01 in spirit: the judges decide, not a formula."""
+    """The judges of the verifier decide, not a formula."""
     draw, n_stronger = Random(f"{seed} {kind}"), 0
     for _ in range(40):
         rows, values = table(draw, kind)

@@ -293,8 +293,20 @@ ARCHIVES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "comment": (with_comment, "comments or extra fields"),
     "comment of a member": (with_info(comment=SECRET.encode()), "comments or extra fields"),
     "extra field": (with_info(extra=struct.pack("<HH", 0x9999, 8) + b"Lovelace"), "comments or extra fields"),
-    "time": (with_info(date_time=(2024, 5, 6, 7, 8, 10)), "when it was made"),
-    "mode": (with_info(external_attr=0o4711 << 16), "when it was made"),
+    "time": (with_info(date_time=(2024, 5, 6, 7, 8, 10)), "when or how it was made"),
+    "mode": (with_info(external_attr=0o4711 << 16), "when or how it was made"),
+    "attributes": (with_info(internal_attr=0x4144), "when or how it was made"),
+    "version": (with_info(create_version=65), "when or how it was made"),
+    "time of one header": (
+        lambda p: p.write_bytes(p.read_bytes()[:10] + b"\x41\x64" + p.read_bytes()[12:]),
+        "bytes that belong to no part",
+    ),
+    "blanks in a tag": (in_sheet("<row r=", "<row \t  r="), "blanks or spellings"),
+    "blanks between tags": (in_sheet("<row r=", " \n\t<row r="), "blanks or spellings"),
+    "blanks after the end": (in_sheet("</worksheet>", "</worksheet> \t \n"), "blanks or spellings"),
+    "spelled letter": (in_sheet("[25, 40]", "[2&#53;, 40]"), "blanks or spellings"),
+    "unparsed text": (in_sheet("[25, 40]", "<![CDATA[[25, 40]]]>"), "blanks or spellings"),
+    "blanks in another part": (in_part("xl/workbook.xml", "<sheets>", "<sheets >"), "blanks or spellings"),
     "member twice": (with_duplicate, "a part twice"),
     "member in capitals": (lambda p: rewritten(p, **{"XL__WORKBOOK.XML": b"<a/>"}), "a part twice"),
     "further part": (lambda p: rewritten(p, xl__notes=b"Ada"), "parts that a table does not need"),
@@ -533,6 +545,10 @@ PARQUET: dict[str, tuple[Callable[[Path], Any], str]] = {
                    change_statistics(p)),
         "do not follow from its cells",
     ),
+    "checksum": (
+        lambda p: (parquet(NAMES, p, compression="none", write_page_checksum=True), change_checksum(p)),
+        "metadata",
+    ),
     "more values than rows": (stale_values, "accounted for"),
     "filter": (
         lambda p: duckdb.sql(f"copy (select i % 3 as a, 'x' as b from range(9) r(i)) to '{p}' (format parquet)"),
@@ -540,6 +556,25 @@ PARQUET: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "type of column": (lambda p: pl.DataFrame({"a": [1]}).write_parquet(p, statistics=False), ""),
 }  # fmt: skip
+
+
+def change_checksum(path: Path) -> None:
+    """Change one byte of the checksum of the first page, which readers do not check."""
+    from shoal.verification.reading.thrift import read_struct
+
+    raw = path.read_bytes()
+    header, size = read_struct(raw, 4)
+    head = raw[4:size]
+    for at in range(len(head)):
+        changed = raw[: 4 + at] + bytes([head[at] ^ 4]) + raw[5 + at :]
+        try:
+            other, end = read_struct(changed, 4)
+        except (ValueError, IndexError):
+            continue
+        if end == size and {**other, 4: 0} == {**header, 4: 0} and other[4] != header[4]:
+            path.write_bytes(changed)
+            return
+    raise AssertionError("no checksum")
 
 
 def change_statistics(path: Path) -> None:

@@ -6,6 +6,7 @@ import base64
 import os
 import re
 import struct
+import zlib
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -175,6 +176,7 @@ def _chunk(
     """Read the pages of one column of one row group, and note the bytes that they occupy."""
     facts = chunk[3]
     faults.known(facts, COLUMN)
+    faults.add(not 0 <= chunk.get(2, 0) <= os.path.getsize(path), METADATA)
     statistics = [facts[12]] if 12 in facts else []
     pages = Chunk(facts[1], element.get(2, 0), facts[4], is_optional, not faults.strict)
     at = begin = first_page(facts)
@@ -191,6 +193,7 @@ def _chunk(
         raw = file.read(header[3])
         if len(raw) != header[3] or header[2] < 0:
             raise IndexError
+        faults.add(4 in header and header[4] & 0xFFFFFFFF != zlib.crc32(raw), METADATA)
         if header[1] != DICTIONARY:
             places.append((at, size + header[3], pages.n_values))
         pages.add_page(header, raw)

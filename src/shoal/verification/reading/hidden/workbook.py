@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Collection
 
 from shoal.verification.reading.archive import bare, opened_archive, parse_xml
+from shoal.verification.reading.hidden.canonical import is_canonical, is_plain_sheet
 from shoal.verification.reading.hidden.sheet import sheet_faults, string_faults
 from shoal.verification.reading.hidden.zip_layout import zip_faults
 from shoal.verification.reading.limits import PathName
@@ -67,6 +68,7 @@ PROPERTIES = re.compile(
     r"Microsoft Excel Compatible / Openpyxl [0-9.]{1,12}|"
     rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}Z?|dcterms:W3CDTF|{SPACE}|"
 )
+SPELLINGS = "its parts contain blanks or spellings that a release does not have"
 BOOK_TAGS = {
     "workbook", "fileVersion", "workbookPr", "workbookProtection", "bookViews", "workbookView", "sheets", "sheet",
     "definedNames", "calcPr",
@@ -97,11 +99,28 @@ def workbook_faults(path: PathName, *, strict: bool) -> list[str]:
         book = _Book(archive)
         faults += book.faults(strict)
         faults += _plumbing_faults(archive, names - extra, {sheet["name"] for sheet in book.sheets})
-        cells, used = sheet_faults(archive, SHEET, strict=strict)
-        faults += cells
+        if strict and not all(_is_plain(archive, part) for part in RELEASE_PARTS & names - {SHEET}):
+            faults.append(SPELLINGS)
+        cells, used = _cells(archive, strict)
+        faults += [text for text in cells if text not in faults]
         if STRINGS in names:
             faults += string_faults(archive, STRINGS, used)
     return faults
+
+
+def _cells(archive: zipfile.ZipFile, strict: bool) -> tuple[list[str], set[int]]:
+    """Return what the sheet contains besides its cells, and the shared strings that they use."""
+    if strict:
+        with archive.open(SHEET) as file:
+            if is_plain_sheet(file):
+                return [], set()
+    faults, used = sheet_faults(archive, SHEET, strict=strict)
+    return faults + [SPELLINGS] * strict, used
+
+
+def _is_plain(archive: zipfile.ZipFile, part: str) -> bool:
+    with archive.open(part) as file:
+        return is_canonical(file)
 
 
 class _Book:

@@ -16,12 +16,13 @@ END = struct.Struct("<4s4H2IH")
 DESCRIBED = 8  # flag: sizes and checksum follow the member
 RELEASE_DATE = (1980, 1, 1, 0, 0, 0)
 RELEASE_MODES = (0o600 << 16, 0)
+RELEASE_FIELDS = (0, 0, 20, 20)  # attributes, flags, versions
 BLOCK_BYTES = 1 << 16
 
 STRAY = "the archive contains bytes that belong to no part"
 EXTRA = "the archive contains comments or extra fields"
 TWICE = "the archive contains a part twice"
-DATED = "it reveals when it was made"
+DATED = "it reveals when or how it was made"
 
 
 def zip_faults(file: BinaryIO, archive: zipfile.ZipFile, *, strict: bool) -> list[str]:
@@ -36,7 +37,12 @@ def zip_faults(file: BinaryIO, archive: zipfile.ZipFile, *, strict: bool) -> lis
     names = [entry.filename for entry in entries]
     is_stray, has_extra = _walk(file, archive)
     has_extra |= bool(archive.comment) or any(entry.comment or entry.extra for entry in entries)
-    is_dated = any(entry.date_time != RELEASE_DATE or entry.external_attr not in RELEASE_MODES for entry in entries)
+    is_dated = any(
+        entry.date_time != RELEASE_DATE
+        or entry.external_attr not in RELEASE_MODES
+        or (entry.internal_attr, entry.flag_bits, entry.create_version, entry.extract_version) != RELEASE_FIELDS
+        for entry in entries
+    )
     checks = [
         (is_stray, STRAY),
         (has_extra, EXTRA),
@@ -54,7 +60,7 @@ def _walk(file: BinaryIO, archive: zipfile.ZipFile) -> tuple[bool, bool]:
         if entry.header_offset != at:
             return True, has_extra
         file.seek(at)
-        mark, _, flags, method, *_, n_name, n_extra = LOCAL.unpack(file.read(LOCAL.size))
+        mark, _, flags, method, time, day, *sizes, n_name, n_extra = LOCAL.unpack(file.read(LOCAL.size))
         name = file.read(n_name)
         has_extra |= n_extra > 0
         if (
@@ -63,12 +69,20 @@ def _walk(file: BinaryIO, archive: zipfile.ZipFile) -> tuple[bool, bool]:
             or method != entry.compress_type
         ):
             return True, has_extra
+        year, month, date, hour, minute, second = entry.date_time
+        is_same = (time, day) == (hour << 11 | minute << 5 | second // 2, year - 1980 << 9 | month << 5 | date)
+        stated = [0, 0, 0] if flags & DESCRIBED else [entry.CRC, entry.compress_size, entry.file_size]
+        if not is_same or (sizes != stated and sizes != [entry.CRC, entry.compress_size, entry.file_size]):
+            return True, has_extra
         file.seek(n_extra, os.SEEK_CUR)
         if not _is_filled(file, entry):
             return True, has_extra
         at = file.tell()
         if flags & DESCRIBED:
+            facts = struct.pack("<3I", entry.CRC, entry.compress_size, entry.file_size)
             begin = file.read(16)
+            if begin != b"PK\7\10" + facts and begin[:12] != facts:
+                return True, has_extra
             at += 16 if begin[:4] == b"PK\7\10" else 12
     return not _is_directory(file, archive, at), has_extra
 
