@@ -104,10 +104,10 @@ def xlsx(rows: str = GOOD, before: str = "", packing: int = zipfile.ZIP_DEFLATED
 
 
 def cell(place: str, value: str = "30", kind: str = "n") -> str:
-    return f'<row r="2"><c r="{place}" t="{kind}"><v>{value}</v></c></row>'
+    return f'<row r="3"><c r="{place}" t="{kind}"><v>{value}</v></c></row>'
 
 
-FAR = "".join(f'<row r="{n}"><c r="A{n}"><v>1</v></c></row>' for n in range(3, 3000))
+FAR = "".join(f'<row r="{n}"><c r="A{n}"><v>1</v></c></row>' for n in range(4, 3000))
 STYLES = '<styleSheet><numFmts><numFmt numFmtId="200" formatCode="{}"/></numFmts><cellXfs>{}</cellXfs></styleSheet>'
 
 
@@ -149,11 +149,11 @@ TABLES: dict[str, Callable[[], bytes]] = {
     "members.csv.gz": lambda: gzip.compress(b"") * 60_000,
     "bomb.csv.gz": lambda: gzip.compress(HEAD) + gzip.compress(bytes(4_000_000)) * 300,
     "bomb.csv.zst": lambda: zstd_bomb(9_000),
-    "letters.xlsx": lambda: xlsx(GOOD + cell("ZZZZZZZ2")),
-    "beyond.xlsx": lambda: xlsx(GOOD + cell("XFE2")),
+    "letters.xlsx": lambda: xlsx(GOOD + cell("ZZZZZZZ3")),
+    "beyond.xlsx": lambda: xlsx(GOOD + cell("XFE3")),
     "row.xlsx": lambda: xlsx(GOOD + '<row r="99999999999"><c><v>1</v></c></row>'),
     "negative row.xlsx": lambda: xlsx(GOOD + '<row r="-5"><c><v>1</v></c></row>'),
-    "empty.xlsx": lambda: xlsx(GOOD + cell("XFD2") + FAR),
+    "empty.xlsx": lambda: xlsx(GOOD + cell("XFD3") + FAR),
     "hidden.xlsx": lambda: xlsx(GOOD, '<cols><col min="-9999999999" max="16384" hidden="1"/></cols>'),
     "settings.xlsx": lambda: xlsx(GOOD, "<cols>" + '<col min="2" max="16384" hidden="1"/>' * 50_000 + "</cols>"),
     "number.xlsx": lambda: xlsx(GOOD + cell("A3", "1e999")),
@@ -180,6 +180,8 @@ TABLES: dict[str, Callable[[], bytes]] = {
 }
 # Files that take a second or so each: tried with a few commands.
 SLOW = ("cell.csv", "members.csv.gz", "bomb.csv.gz")
+# Files that the verifier reads, because it only compares texts.
+COMPARABLE = ("cell.csv", "number.xlsx", "packing.xlsx")
 # Files that are odd, not hostile: some commands can use them, because the cell is only a text to them.
 USABLE = ("digits.csv", "exponent.csv", "blanks.csv", "marks.csv")
 
@@ -243,6 +245,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "{0}", "--qi", "age", "-k", "2", "--no-cache", "--methods", "mondrian"),
     "advise": ("advise", "{0}", "--qi", "age", "-k", "2", "--no-cache", "--methods", "mondrian"),
     "simulate": ("simulate", "{0}", "--qi", "age", "-k", "2", "--repetitions", "2"),
+    "verify": ("verify", "{0}", "-k", "2", "--qi", "age"),
+    "verify original": ("verify", "{0}", "-k", "2", "--qi", "age", "--original", "{0}"),
+    "describe": ("describe", "{0}", "--qi", "age"),
     "propose": ("hierarchy", "propose", "{0}", "--column", "age"),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -154,14 +153,15 @@ def missing_texts(demand: Demand, manifest: Manifest | None) -> tuple[str, ...]:
 
 
 def require_columns(where: str, names: Sequence[str], needed: Iterable[str]) -> None:
-    """Raise a UsageError if columns are not in a table."""
+    """Raise a UsageError if columns are not in a table.
+
+    No hint names another column: where one is missing, the first line of the file may be data.
+    """
     problems = []
     for name in dict.fromkeys(needed):
         if name not in names:
-            similar = difflib.get_close_matches(name, names, n=1)
             columns = plural(len(names), "column")
-            hint = f"Did you mean {similar[0]!r}?" if similar else f"It has {columns}; is its first line a header?"
-            problems.append(f"column {name!r} is not in {where}. {hint}")
+            problems.append(f"column {name!r} is not in {where}. It has {columns}; is its first line a header?")
     if problems:
         raise UsageError(join_problems(problems))
 

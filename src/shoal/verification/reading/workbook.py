@@ -217,7 +217,7 @@ class _SheetReader:
         self._is_1904, self._keep_blank = is_1904, keep_blank
         self.content = _Content()
         self._letters = _Letters()
-        self._number, self._column = 0, -1
+        self._number, self._column, self._n_hidden = 0, -1, 0
         self._row: dict[int, str] = {}
         self._is_hidden = False
         self._kind, self._style = "n", 0
@@ -230,8 +230,7 @@ class _SheetReader:
         elif name == "row":
             self._start_row(attributes)
         elif name == "col" and _is_on(attributes.get("hidden")):
-            first, final = int(attributes.get("min", 0)), min(int(attributes.get("max", 0)), MOST_SHEET_COLUMNS)
-            self.content.hidden.update(range(first - 1, final))
+            self._hide(max(int(attributes.get("min", 0)), 1), min(int(attributes.get("max", 0)), MOST_SHEET_COLUMNS))
         else:
             self._letters.start(name)
 
@@ -250,6 +249,13 @@ class _SheetReader:
     def text(self, text: str) -> None:
         """See a piece of text."""
         self._letters.add(text)
+
+    def _hide(self, first: int, final: int) -> None:
+        """Hide columns; the settings of a sheet do not overlap, so they hide no more than it has."""
+        self._n_hidden += max(0, final - first + 1)
+        if self._n_hidden > MOST_SHEET_COLUMNS:
+            raise UnreadableError(self._path, f"it hides more than {MOST_SHEET_COLUMNS:,} columns")
+        self.content.hidden.update(range(first - 1, final))
 
     def _start_row(self, attributes: dict[str, str]) -> None:
         number = int(attributes.get("r", self._number + 1))
@@ -304,7 +310,9 @@ def _plain(text: str) -> str:
     if "_x" not in text:
         return text
     pieces = re.split("_x([0-9a-fA-F]{4})_", text)
-    return "".join(chr(int(piece, 16)) if n % 2 else piece for n, piece in enumerate(pieces))
+    plain = "".join(chr(int(piece, 16)) if n % 2 else piece for n, piece in enumerate(pieces))
+    plain.encode()  # half of a surrogate pair is a ValueError
+    return plain
 
 
 def _format(number: int, codes: dict[int, str]) -> str:
