@@ -85,15 +85,15 @@ def test_a_mistyped_column_of_a_certain_header_is_completed(shoal: Shoal, tmp_pa
     rows = [["who", "where", "age"], ["Ada", "Rome", "3"], ["Bob", "Oslo", "4"]]
     data = write(tmp_path, rows, ".csv")
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 2, "--others", "drop", "--qi")
-    ended = shoal(*words, "wher")
+    ended = shoal(*words, "wheres")
     assert ended.code == 2
     assert "Did you mean 'where'?" in ended.err
     rows[1:] = [["Ada", "Rome", "young"], ["Bob", "Oslo", "old"]]
     write(tmp_path, rows, ".csv")
-    ended = shoal(*words, "wher")
+    ended = shoal(*words, "wheres")
     assert ended.code == 3
-    assert "column 'wher' is not in it" in ended.err
-    ended = shoal(*words, "wher", "--header")
+    assert "column 'wheres' is not in it" in ended.err
+    ended = shoal(*words, "wheres", "--header")
     assert ended.code == 2
     assert "Did you mean 'where'?" in ended.err
 
