@@ -87,5 +87,5 @@ def verify(
         )
         terminal.say(f"{released}: {words}")
         if public_key is not None:
-            terminal.say(f"signed with the key of {public_key}: {stated and stated.content['signing_key']['sha256']}")
+            terminal.say(f"signed with the key of {public_key}")
         terminal.say_notes([*verdict.notes, *verdict.unchecked])
