@@ -41,7 +41,8 @@ bench *arguments:
 
 # the long runs: fuzz, kills, soak
 nightly:
-    SHOAL_HYPOTHESIS_PROFILE=nightly SHOAL_KILLS=200 SHOAL_FUZZ=100000 SHOAL_SOAK=200 pytest -m ""
+    SHOAL_HYPOTHESIS_PROFILE=nightly SHOAL_KILLS=200 SHOAL_FUZZ=100000 SHOAL_SOAK=200 SHOAL_OPTIONS=20000 \
+        SHOAL_TABLES=4000 SHOAL_DAMAGE=4000 SHOAL_MUTATIONS=20000 pytest -m ""
 
 demo:
     shoal demo

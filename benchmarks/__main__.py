@@ -88,6 +88,9 @@ def line(row: Row) -> str:
         return f"{row.name:<58} failed: {row.error}"
     if row.gap is not None:
         return f"{row.name:<58} above the optimum: mean {row.gap:.3%}, at most {row.gap_most:.2%} of {row.samples}"
+    if row.stages:
+        stages = ", ".join(f"{name} {units:.2f}" for name, units in row.stages.items())
+        return f"{row.name:<58} {row.units:9.4f} units: {stages}"
     memory = f"{row.peak_mb:6.0f} MB" if row.peak_mb else ""
     loss = f"loss {row.loss:.6f}" if row.loss is not None else ""
     return f"{row.name:<58} {row.units:9.4f} units {row.wall_seconds:8.3f} s {memory:>10} {loss}".rstrip()

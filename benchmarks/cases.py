@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from benchmarks.made_tables import MADE
 from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, big_name
 
-__all__ = ["BASELINE", "BIG_K", "DEFAULT", "EFFORTS", "KS", "VARIANTS", "Case", "choose", "list_cases"]
+__all__ = [
+    "BASELINE",
+    "BIG_K",
+    "DEFAULT",
+    "EFFORTS",
+    "KS",
+    "NO_BOUND",
+    "PARQUET",
+    "VARIANTS",
+    "Case",
+    "choose",
+    "list_cases",
+]
 
 KS = (2, 5, 10, 25, 50, 100)
 BIG_K = 10
@@ -25,6 +37,7 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
 }
 BASELINE = "mondrian"
 DEFAULT = "shoaling normal"
+NO_BOUND, PARQUET = "no-bound", "parquet"
 
 
 @dataclass(frozen=True)
@@ -33,13 +46,14 @@ class Case:
 
     Attributes:
         kind: "kernel" (only the method, on codes), "command" (CSV to verified CSV in a process of its own), "gap"
-            (the method on small samples, compared with the optimum), "start" (a process that does next to nothing) or
-            "demo".
+            (the method on small samples, compared with the optimum), "stages" (the stages of a run from CSV file to
+            verified CSV file, in this process), "start" (a process that does next to nothing) or "demo".
         subject: The workload; for "start", what is started.
         k: The k of the run, if it has one.
         variant: The label of the method and its options.
         threads: The number of threads; None leaves the choice to shoal.
         repetitions: How often the case runs.
+        form: What distinguishes a command: NO_BOUND leaves out the lower bound, PARQUET reads and writes Parquet.
     """
 
     kind: str
@@ -48,6 +62,7 @@ class Case:
     variant: str = ""
     threads: int | None = None
     repetitions: int = 1
+    form: str = ""
 
     @property
     def name(self) -> str:
@@ -58,6 +73,7 @@ class Case:
             f"k={self.k}" if self.k else "",
             self.variant,
             f"threads={self.threads}" if self.threads else "",
+            self.form,
         )
         return " ".join(part for part in parts if part)
 
@@ -79,6 +95,8 @@ def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool 
         usual = tuple(ks) or ((BIG_K,) if quick else KS if subject in ("W3", "W8") else OTHER_KS)
         cases += [case for v in VARIANTS for case in _kernels(subject, usual, v, short, quick=quick)]
     cases += [Case("command", "W8", k, v, repetitions=short) for k in big for v in (BASELINE, DEFAULT)]
+    cases += [Case("command", "W8", k, v, 1, short, NO_BOUND) for k in big for v in (BASELINE, DEFAULT)]
+    cases += [Case("stages", "W8", k, v, 1) for k in big for v in (BASELINE, DEFAULT)]
     for size in sizes:
         cases += _big_cases(size, big, short, quick=quick)
     if not quick:
@@ -108,6 +126,11 @@ def _big_cases(size: int, ks: Iterable[int], repetitions: int, *, quick: bool) -
             cases.append(Case("kernel", subject, k, EFFORTS[-1], 1))
         for variant in (BASELINE, *((EFFORTS[0],) if many else ()), DEFAULT):
             cases += [Case("command", subject, k, variant, n, COMMANDS) for n in ((1, 2) if many else (1,))]
+            if many:
+                cases.append(Case("command", subject, k, variant, 1, COMMANDS, NO_BOUND))
+                cases.append(Case("stages", subject, k, variant, 1))
+        if many:
+            cases.append(Case("command", subject, k, BASELINE, 1, COMMANDS, PARQUET))
     return cases
 
 

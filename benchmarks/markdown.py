@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.cases import BASELINE, BIG_K, DEFAULT, EFFORTS, KS
+from benchmarks.cases import BASELINE, BIG_K, DEFAULT, EFFORTS, KS, NO_BOUND, PARQUET
 from benchmarks.chart import time_rows
 from benchmarks.peers import BIG_NOTE, BIG_PEERS, COLUMNS, NOTE, PEERS
 from benchmarks.report import Report, Row
@@ -45,6 +45,7 @@ def render(report: Report) -> str:
         *_section("Big tables, method only", _big(report)),
         *_section("Above the optimum", _gaps(report)),
         *_section("The complete command", _commands(report)),
+        *_section("The stages of a run, CPU units, without start-up and lower bound", _stages(report)),
         *_section("Comparison with other tools", _beside(report)),
         *_section("1,000,000 rows, compared with other tools", _big_beside(report)),
     ]
@@ -178,9 +179,10 @@ def _commands(report: Report) -> list[str]:
         "demo": "`shoal demo`",
         "command": "`shoal anonymize`",
     }
+    forms = {"": "", NO_BOUND: " `--no-bound`", PARQUET: ", Parquet"}
     rows = [
         (
-            commands[row.subject if row.kind == "start" else row.kind],
+            commands[row.subject if row.kind == "start" else row.kind] + forms[row.form],
             "" if row.kind == "start" else row.subject,
             row.variant,
             _figure(row.rows, ","),
@@ -193,9 +195,19 @@ def _commands(report: Report) -> list[str]:
             _figure(row.loss, ".5f"),
         )
         for row in report.rows
-        if row.kind not in ("kernel", "gap") and not row.error
+        if row.kind not in ("kernel", "gap", "stages") and not row.error
     ]
     return _table(header, rows)
+
+
+def _stages(report: Report) -> list[str]:
+    rows = [row for row in report.rows if row.stages]
+    names = list(dict.fromkeys(name for row in rows for name in row.stages or ()))
+    lines = []
+    for row in rows:
+        stages = [_units((row.stages or {}).get(name)) for name in names]
+        lines.append((row.subject, row.variant, str(row.k), *stages, _units(row.units)))
+    return _table(("table", "method", "k", *names, "all"), lines)
 
 
 def _ours(report: Report) -> dict[str, dict[tuple[str, int], Row]]:

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.cases import DEFAULT, VARIANTS, Case
+import shoal
+from benchmarks.cases import DEFAULT, NO_BOUND, PARQUET, VARIANTS, Case
 from benchmarks.child import Finished, run_child
 from benchmarks.gap import measure_gaps
 from benchmarks.reference import Beside
@@ -23,7 +25,9 @@ from benchmarks.score import Score, score_files
 from benchmarks.workloads import Workloads
 from shoal import methods, metrics
 from shoal.encoding.decode import decode
+from shoal.encoding.ends import release_ends
 from shoal.models import KAnonymity
+from shoal.release.ends import choose_ends
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]
 
@@ -55,6 +59,7 @@ class Bench:
             "kernel": self._kernel,
             "command": self._command,
             "gap": self._gap,
+            "stages": self._stages,
             "start": self._start,
             "demo": self._demo,
         }
@@ -64,7 +69,7 @@ class Bench:
             return Row.of(case, error=str(error))
 
     def _kernel(self, case: Case) -> Row:
-        """Time only the method, on codes; then decode, write and score its partition."""
+        """Time only the method, on codes; then decode, write and score its partition, with the ends of a release."""
         assert case.k is not None
         workload = self._workloads.get(case.subject)
         table, encoded = self._workloads.encoded(case.subject)
@@ -78,7 +83,8 @@ class Bench:
             wall.append(time.perf_counter() - wall_start)
             reference.measure(cpu[-1])
         self._check_threads(case, partition.labels)
-        released = decode(encoded, partition, workload.schema).table
+        ends = release_ends(encoded, partition, workload.schema, choose_ends(None, method, models), k=case.k)
+        released = decode(encoded, partition, workload.schema, ends=ends).table
         path = self._folder / "kernel.csv"
         released.frame.write_csv(path)
         score = score_files(workload.path, path, workload.kinds)
@@ -105,23 +111,68 @@ class Bench:
         return Row.of(case, samples=len(gaps), gap=statistics.fmean(gaps), gap_most=max(gaps))
 
     def _command(self, case: Case) -> Row:
-        """Run `shoal anonymize` from CSV file to verified CSV file, including start-up."""
+        """Run `shoal anonymize` from file to verified file, including start-up."""
         assert case.k is not None
         workload = self._workloads.get(case.subject)
         name, options = VARIANTS[case.variant]
-        path = self._folder / "command.csv"
-        command = [*shoal_command(), "anonymize", str(workload.path), "-o", str(path), "--force", "--json"]
+        source, path = workload.path, self._folder / "command.csv"
+        if case.form == PARQUET:
+            source, path = workload.path.with_suffix(".parquet"), path.with_suffix(".parquet")
+            pl.read_csv(workload.path, infer_schema=False).write_parquet(source)
+        command = [*shoal_command(), "anonymize", str(source), "-o", str(path), "--force", "--json"]
         command += ["-k", str(case.k), *workload.arguments]
         if case.variant != DEFAULT:
             command += ["--method", name]
             for option, value in options.items():
                 command += ["--option", f"{option}={value}"]
         command += ["--threads", str(case.threads)] if case.threads else []
+        command += ["--no-bound"] if case.form == NO_BOUND else []
         child, figures = self._children(command, case.repetitions)
         result = json.loads(child.output)
+        if case.form == PARQUET:
+            pl.read_parquet(path).write_csv(path := path.with_suffix(".csv"))
         score = score_files(workload.path, path, workload.kinds)
         _check_score(case.k, score, result["measures"]["ncp"])
         return Row.of(case, rows=score.rows, loss=score.loss, groups=score.groups, **figures)
+
+    def _stages(self, case: Case) -> Row:
+        """Run from CSV file to verified CSV file in this process, and time each stage; start-up is not part of it."""
+        assert case.k is not None
+        workload = self._workloads.get(case.subject)
+        name, options = VARIANTS[case.variant]
+        kinds = {kind: [n for n, k in workload.kinds.items() if k == kind] for kind in ("numeric", "categorical")}
+        times: dict[str, float] = {}
+        current, begun = "other", time.process_time()
+
+        def progress(stage: str, _: float) -> None:
+            nonlocal current, begun
+            now = time.process_time()
+            times[current] = times.get(current, 0.0) + now - begun
+            current, begun = stage, now
+
+        reference = Beside()
+        cpu_start, wall_start = time.process_time(), time.perf_counter()
+        release = shoal.anonymize(
+            workload.path,
+            k=case.k,
+            qi=list(workload.kinds),
+            sensitive=list(workload.sensitive),
+            drop=list(workload.dropped),
+            numeric=kinds["numeric"],
+            categorical=kinds["categorical"],
+            method=name,
+            options=options,
+            threads=case.threads or 1,
+            bound=False,
+            progress=progress,
+        )
+        release.write(self._folder / "stages.csv", force=True, progress=progress)
+        progress("", 1.0)
+        cpu, wall = time.process_time() - cpu_start, time.perf_counter() - wall_start
+        reference.measure(cpu)
+        figures = self._times([cpu], [wall], reference)
+        stages = {stage: seconds / reference.unit for stage, seconds in times.items()}
+        return Row.of(case, rows=release.measures.rows, loss=release.measures.ncp, stages=stages, **figures)
 
     def _demo(self, case: Case) -> Row:
         """Run `shoal demo`, which also writes a verified release of the patients table."""

@@ -36,6 +36,8 @@ class Row:
         speedup: The wall time of one thread over that of this row's threads.
         gap: The mean, over samples, of the share by which the loss exceeds the optimum.
         gap_most: The largest of these shares.
+        stages: The CPU time of each stage of a run, in units.
+        form: What distinguishes a command from others; see `Case`.
         error: Why the case failed; empty if it did not.
     """
 
@@ -61,11 +63,13 @@ class Row:
     gap: float | None = None
     gap_most: float | None = None
     error: str = ""
+    stages: Mapping[str, float] | None = None
+    form: str = ""
 
     @classmethod
     def of(cls, case: Case, **figures: Any) -> Self:
         """Create the row of a case."""
-        return cls(case.name, case.kind, case.subject, case.k, case.variant, case.threads, **figures)
+        return cls(case.name, case.kind, case.subject, case.k, case.variant, case.threads, form=case.form, **figures)
 
 
 @dataclass(frozen=True)
@@ -134,11 +138,11 @@ class Report:
 
 def with_ratios(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Add to each row how it compares with mondrian, and its threads with one thread, in the same run."""
-    by_case = {(row.kind, row.subject, row.k, row.variant, row.threads): row for row in rows if not row.error}
+    by_case = {(row.kind, row.subject, row.k, row.variant, row.threads, row.form): row for row in rows if not row.error}
     rows_with_ratios = []
     for row in rows:
-        base = by_case.get((row.kind, row.subject, row.k, BASELINE, row.threads))
-        one_thread = by_case.get((row.kind, row.subject, row.k, row.variant, 1))
+        base = by_case.get((row.kind, row.subject, row.k, BASELINE, row.threads, row.form))
+        one_thread = by_case.get((row.kind, row.subject, row.k, row.variant, 1, row.form))
         if base is not None and row.variant:
             row = replace(row, units_ratio=_ratio(row.units, base.units), loss_ratio=_ratio(row.loss, base.loss))
         if one_thread is not None and (row.threads or 1) > 1:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -21,6 +24,27 @@ class Outcome:
 
 
 Shoal = Callable[..., Outcome]
+PATIENCE = 60  # seconds of CPU until a command counts as hanging
+
+
+class Hang(BaseException):
+    """A command that does not end."""
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """Interrupt what computes too long; the time that other processes take does not count."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @pytest.fixture

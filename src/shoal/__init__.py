@@ -1,8 +1,8 @@
 """shoal: give every row of a table its look-alikes, keep its meaning, and prove both on the file that is written.
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
-To check and score one: `verify` (yes, or an error that says why not), `measure` (what any tool's release lost) and
-`risk` (how easily people are found in it).
+To check and score one: `verify` (yes, or an error that says why not), `describe` (which k, l, t ... it reaches),
+`measure` (what any tool's release lost) and `risk` (how easily people are found in it).
 To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
@@ -14,10 +14,10 @@ Nothing heavy is loaded until it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # without the module typing, which every command would wait for
 if TYPE_CHECKING:
+    from typing import Any
+
     from shoal import datasets, errors, evaluate, hierarchy, methods, models
     from shoal.errors import ShoalError
     from shoal.evaluate.comparison.advise import Advice, Limits, advise
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from shoal.tables.csv import read_csv
     from shoal.tables.formats import read_table
     from shoal.tables.table import Table
-    from shoal.verification import Verdict, verify
+    from shoal.verification import Description, Verdict, describe, verify
 
 __version__ = "0.1.0"
 
@@ -61,6 +61,7 @@ __all__ = [
     "Comparison",
     "DeltaDisclosure",
     "DeltaPresence",
+    "Description",
     "EntropyLDiversity",
     "KAnonymity",
     "KMap",
@@ -86,6 +87,7 @@ __all__ = [
     "anonymize",
     "compare",
     "datasets",
+    "describe",
     "errors",
     "evaluate",
     "hierarchy",
@@ -107,6 +109,7 @@ _PLACES = {
     "Comparison": "shoal.evaluate.comparison.compare",
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
+    "Description": "shoal.verification",
     "EntropyLDiversity": "shoal.models",
     "KAnonymity": "shoal.models",
     "KMap": "shoal.models",
@@ -130,6 +133,7 @@ _PLACES = {
     "advise": "shoal.evaluate.comparison.advise",
     "anonymize": "shoal.release.anonymize",
     "compare": "shoal.evaluate.comparison.compare",
+    "describe": "shoal.verification",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
     "read_table": "shoal.tables.formats",
@@ -139,6 +143,8 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in _PLACES:
         return getattr(importlib.import_module(_PLACES[name]), name)
     if name in __all__:

@@ -51,6 +51,7 @@ __all__ = [
     "join_problems",
     "place_of",
     "setting",
+    "visible",
     "without_rows",
 ]
 
@@ -59,13 +60,13 @@ MOST_PROBLEMS = 10
 # Parts of a text that depend on its reader. The delimiters are private-use characters, which no message contains
 # otherwise. A setting: how Python spells it, then how the command line does.
 START, BETWEEN, END = "\ue000", "\ue001", "\ue002"
-MENTION = re.compile(f"{START}([^{BETWEEN}]*){BETWEEN}([^{END}]*){END}")
+MENTION = re.compile(f"{START}([^{START}{BETWEEN}]*){BETWEEN}([^{START}{BETWEEN}{END}]*){END}")
 # A row number, which means nothing where rows are only counted and must not be published.
 ROW_START, ROW_END = "\ue003", "\ue004"
-ROW = re.compile(f"{ROW_START}[^{ROW_END}]*{ROW_END}")
+ROW = re.compile(f"{ROW_START}[^{ROW_START}{ROW_END}]*{ROW_END}")
 # A path; only its last part may be published.
 PATH_START, PATH_END = "\ue005", "\ue006"
-PATH = re.compile(f"{PATH_START}([^{PATH_END}]*){PATH_END}")
+PATH = re.compile(f"{PATH_START}([^{PATH_START}{PATH_END}]*){PATH_END}")
 # A count in the text of a note: its name, and the words that it governs.
 COUNT = re.compile(r"\{(\w+)(?::([^{}|]+)(?:\|([^{}|]+))?)?\}")
 PLAIN = dict.fromkeys(map(ord, (ROW_START, ROW_END, PATH_START, PATH_END)))
@@ -128,6 +129,21 @@ def counted(count: int, one: str, many: str = "") -> str:
 def file_path(path: str | PurePath) -> str:
     """Mention a file. A note that is published names the file without its folder."""
     return f"{PATH_START}{path}{PATH_END}"
+
+
+def visible(text: str, keep: str = "\n") -> str:
+    r"""Escape what a terminal would obey and not show: control and format characters, such as escape sequences.
+
+    Args:
+        text: The text, with all mentions spelled out. Its letters of any script stay as they are.
+        keep: Further characters that stay as they are.
+
+    >>> print(visible("red \x1b[31m, backwards \u202e, blank \u00a0"))
+    red \x1b[31m, backwards \u202e, blank \xa0
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in keep else ascii(letter)[1:-1] for letter in text)
 
 
 def without_rows(text: str) -> str:

@@ -6,7 +6,7 @@ value from both sides of a pair breaks the rule of that pair.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from fractions import Fraction
@@ -62,10 +62,14 @@ class Rule:
             raise UsageError(
                 f"rule for column {self.column!r}: {len(forms)} forms instead of one. Use one of {', '.join(FORMS)}."
             )
-        for name in ("apart", "inflection", "range"):
+        for name, is_side in SIDES.items():
             form = getattr(self, name)
-            if form is not None and (isinstance(form, str) or len(form) != 2):
+            if form is not None and not (_is_list(form) and len(form) == 2 and all(map(is_side, form))):
                 raise UsageError(f"rule for column {self.column!r}: {name} needs two sides, such as {EXAMPLES[name]}.")
+        if self.groupings is not None and not (_is_list(self.groupings) and all(map(_is_set, self.groupings))):
+            raise UsageError(
+                f"rule for column {self.column!r}: groupings needs lists of values, such as {EXAMPLES['groupings']}."
+            )
         for name in ("importance", "base"):
             number = getattr(self, name)
             if number is not None and (isinstance(number, bool) or not _is_amount(number)):
@@ -82,16 +86,48 @@ class Rule:
         """The form of the rule."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
+    @property
+    def public_text(self) -> str:
+        """Description of the rule without the values it names, which the release may not show."""
+        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
+
     def describe(self) -> str:
         """Describe the rule, including the values it names."""
         return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form} {getattr(self, self.form)!r}"
 
 
-EXAMPLES = {"apart": '["White", "Black"]', "inflection": "[64, 65]", "range": "[12, 18]"}
+def _is_list(form: object) -> bool:
+    return isinstance(form, Collection) and not isinstance(form, str | bytes | Mapping)
+
+
+def _is_set(side: Any) -> bool:
+    """Say whether a side is a collection of values."""
+    return _is_list(side) and all(isinstance(text, str | int | float) for text in side)
+
+
+def _is_side(side: Any) -> bool:
+    return isinstance(side, str | int | float) or _is_set(side)
+
+
+def _is_bound(bound: Any) -> bool:
+    return isinstance(bound, str | int | float | date) and not isinstance(bound, bool)
+
+
+SIDES: dict[str, Callable[[Any], bool]] = {"apart": _is_side, "inflection": _is_bound, "range": _is_bound}
+EXAMPLES = {
+    "groupings": '[["White"], ["Black", "Asian"]]',
+    "apart": '["White", "Black"]',
+    "inflection": "[64, 65]",
+    "range": "[12, 18]",
+}
 
 
 def _is_amount(number: Any) -> bool:
-    return isinstance(number, int | float | Fraction) and 0 <= number < float("inf")
+    """Return whether a number is 0 or more, and small enough for exact arithmetic."""
+    if not isinstance(number, int | float | Fraction):
+        return False
+    amount = values.exact_fraction(number)
+    return amount is not None and amount >= 0
 
 
 def rule_from(content: Mapping[str, Any]) -> Rule:
@@ -139,6 +175,15 @@ class CompiledRules:
 
     def __bool__(self) -> bool:
         return bool(self.pairs)
+
+    @property
+    def banned(self) -> dict[int, list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]]:
+        """By attribute, the pairs of sets of codes that no group may mix."""
+        banned: dict[int, list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]] = {}
+        for pair in self.pairs:
+            if self.bans[pair.rule]:
+                banned.setdefault(pair.attribute, []).append((pair.one, pair.other))
+        return banned
 
     def sides(self, tuples: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return two bit sets for each tuple, with one bit for each pair: is the tuple on its one side, on its other?
@@ -208,8 +253,6 @@ class RuleVerdict:
         broken_groups: Groups that break the rule.
         broken_rows: Rows of those groups.
         ban: Whether no group may break the rule.
-        column: Column of the rule.
-        form: Form of the rule, such as "apart".
     """
 
     rule: str
@@ -217,18 +260,11 @@ class RuleVerdict:
     broken_groups: int
     broken_rows: int
     ban: bool = False
-    column: str = ""
-    form: str = ""
 
     @property
     def kept(self) -> bool:
         """Whether no group breaks the rule."""
         return not self.broken_groups
-
-    @property
-    def public_rule(self) -> str:
-        """Description of the rule without the values it names."""
-        return f"column {self.column!r}: {'ban, ' if self.ban else ''}{self.form}"
 
 
 def judge_rules(
@@ -266,8 +302,6 @@ def judge_rules(
                 broken_groups=int(broken.sum()),
                 broken_rows=int(rows[broken].sum()),
                 ban=rule.ban,
-                column=rule.column,
-                form=rule.form,
             )
         )
     return tuple(verdicts)
@@ -312,7 +346,7 @@ def _between(groupings: Sequence[Collection[str]], attribute: Attribute) -> list
 
 
 def _mask(side: Values, attribute: Attribute) -> NDArray[np.bool_]:
-    texts = [side] if isinstance(side, str) else [str(text) for text in side]
+    texts = [str(side)] if isinstance(side, str | int | float) else [str(text) for text in side]
     absent = [text for text in map(values.normalise, texts) if text not in attribute.texts]
     if absent:
         raise UsageError(f"{', '.join(map(repr, sorted(absent)))}: not a value of the column. Check the spelling.")

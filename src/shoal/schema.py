@@ -1,11 +1,13 @@
-"""What a table looks like: the role and kind of each column, and how its file and its cells are read."""
+"""What a table looks like and how it is read. The file is longer than others: the verifier may import no other one."""
 
 from __future__ import annotations
 
 import codecs
 import operator
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict
 
@@ -20,12 +22,18 @@ __all__ = [
     "Reading",
     "Role",
     "Schema",
+    "check_delimiter",
+    "check_encoding",
     "check_k",
     "check_lists",
     "unknown_column",
 ]
 
 ISO = "%Y-%m-%d"  # the format of dates by default
+LONGEST_FORMAT = 100
+NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
+DECIMAL_MARKS = (".", ",", "·", "٫")
+THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
 
 
 class Role(StrEnum):
@@ -122,10 +130,10 @@ class Reading:
         encoding: The text encoding of a CSV file.
         header: Whether the first line of a CSV file or a sheet contains the column names.
         sheet: The sheet of a workbook.
+        named: The columns that the settings name; a first line that contains all of them is a header.
 
     Raises:
-        UsageError: If a column has two kinds, the marks are not two different characters, the delimiter is not one
-            character, or the encoding is unknown.
+        UsageError: If a column has two kinds, or a mark, a delimiter, an encoding or a date format cannot be used.
     """
 
     numeric: tuple[str, ...] = ()
@@ -138,29 +146,20 @@ class Reading:
     encoding: str | None = None
     header: bool | None = None
     sheet: str | None = None
+    named: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         kinds = (set(self.numeric), set(self.categorical), set(self.dates))
         shared = sorted(kinds[0] & kinds[1] | kinds[2] & (kinds[0] | kinds[1]))
         if shared:
             raise UsageError(f"column {shared[0]!r} has two kinds. Give it one.")
-        if len(self.decimal) != 1 or len(self.thousands) > 1 or self.decimal == self.thousands:
-            raise UsageError(
-                f"{setting('decimal', self.decimal)} and {setting('thousands', self.thousands)} must be two different "
-                "characters; the thousands mark may be empty."
-            )
-        if self.delimiter is not None and (
-            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
-        ):
-            raise UsageError(f"{setting('delimiter', self.delimiter)} is not one ASCII character. Use , ; | or tab.")
+        for name, form in self.dates.items():
+            check_date_format(name, form)
+        check_marks(self.decimal, self.thousands)
+        if self.delimiter is not None:
+            check_delimiter(self.delimiter)
         if self.encoding is not None:
-            try:
-                codecs.lookup(self.encoding)
-            except LookupError:
-                raise UsageError(
-                    f"{setting('encoding', self.encoding)} is not known. Common encodings: utf-8, cp1252, latin-1, "
-                    "utf-16."
-                ) from None
+            check_encoding(self.encoding)
 
     @classmethod
     def of_cells(
@@ -325,6 +324,56 @@ class Schema:
         )
         qi_order = tuple(name for name, role in role_of.items() if role is Role.QI)
         return cls(columns, (*reading.missing, *missing), qi_order)
+
+
+def check_marks(decimal: str, thousands: str) -> None:
+    """Refuse marks of numbers that a number or a released range could contain for another reason."""
+    if decimal not in DECIMAL_MARKS or (thousands and thousands not in THOUSANDS_MARKS) or decimal == thousands:
+        raise UsageError(
+            f"{setting('decimal', decimal)} and {setting('thousands', thousands)} are not marks of numbers. The "
+            "decimal mark is a point or a comma; the thousands mark is a point, a comma, an apostrophe, an underscore, "
+            "a blank or nothing, and differs from it."
+        )
+
+
+def check_delimiter(delimiter: str) -> None:
+    """Refuse a delimiter that is not a single ASCII character, or that cells are made of."""
+    if len(delimiter) != 1 or delimiter in '"\r\n\0' or not delimiter.isascii() or delimiter.isalnum():
+        raise UsageError(
+            f"{setting('delimiter', delimiter)} is not one ASCII character other than a letter, a digit or a quote. "
+            "Use , ; | or tab."
+        )
+
+
+def check_encoding(encoding: str) -> None:
+    """Refuse an encoding that Python does not know, or that no text file has."""
+    try:
+        codec = codecs.lookup(encoding)
+        is_usable = codec._is_text_encoding and codec.name not in NOT_OF_FILES
+    except (LookupError, ValueError):  # a NUL character is a ValueError
+        is_usable = False
+    if not is_usable:
+        raise UsageError(
+            f"{setting('encoding', encoding)} is not known. Common encodings: utf-8, cp1252, latin-1, utf-16."
+        )
+
+
+def check_date_format(name: str, form: str) -> None:
+    """Refuse a date format that strptime cannot use."""
+    try:
+        datetime.strptime("", form)
+    except re.error:  # a part of the date occurs twice
+        problem = "a part of the date occurs twice"
+    except ValueError as error:
+        problem = "it has a part that is not known" if "format" in str(error) and "match" not in str(error) else ""
+    else:
+        problem = "it has no part of a date"
+    if len(form) > LONGEST_FORMAT:
+        problem = f"it is longer than {LONGEST_FORMAT} characters"
+    if problem:
+        raise UsageError(
+            f"date format {form[:LONGEST_FORMAT]!r} of column {name!r}: {problem}. Write it like %d.%m.%Y."
+        )
 
 
 def check_lists(**lists: object) -> None:

@@ -254,7 +254,10 @@ def test_curve_shows_every_effort_and_tells_it_in_words() -> None:
     ("wanted", "expected"),
     [
         (["W8 k=10 relaxed"], {"kernel W8 k=10 mondrian relaxed threads=1"}),
-        (["command W8", "help"], {"command W8 k=10 mondrian", "command W8 k=10 shoaling normal", "start help"}),
+        (
+            ["command W8 mondrian", "help"],
+            {"command W8 k=10 mondrian", "command W8 k=10 mondrian threads=1 no-bound", "start help"},
+        ),
         (["big relaxed threads=2"], {"kernel big-1000 k=10 mondrian relaxed threads=2"}),
         (["nothing"], set()),
     ],

@@ -334,7 +334,7 @@ def test_stretches_of_time_have_one_text_in_every_library() -> None:
 
 def test_column_names_that_are_no_text_come_back_as_they_were() -> None:
     frame = pd.DataFrame({0: [1, 2], "x": ["a", "b"]})
-    made = shoal.anonymize(frame, qi=["0"], sensitive=["x"], k=2).frame
+    made = shoal.anonymize(frame, qi=["0"], sensitive=["x"], k=2, ends="exact").frame
     assert list(made.columns) == [0, "x"]
     assert made[0].tolist() == ["[1, 2]", "[1, 2]"]
 
@@ -344,8 +344,8 @@ def test_column_names_that_are_no_text_come_back_as_they_were() -> None:
     [
         (pd.DataFrame({"x": []}), "the frame has no data rows"),
         (pl.DataFrame({"x": []}), "the frame has no data rows"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "columns 1, 2 have the same name, 'a'"),
-        (pa.table([[1], [2]], names=["a", "a"]), "columns 1, 2 have the same name, 'a'"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "columns 1, 2 have the same name"),
+        (pa.table([[1], [2]], names=["a", "a"]), "columns 1, 2 have the same name"),
         (pd.DataFrame([[1, 2]], columns=["a", ""]), "the column at position 2 has no name"),
         (pl.DataFrame({"x": [[1], [2]]}), "column 'x' has type List"),
         (pd.DataFrame({"x": [[1], [2]]}), "of type list cannot be released"),

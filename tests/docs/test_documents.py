@@ -59,9 +59,13 @@ def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monke
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "shoal.toml").write_text('k = 2\nothers = "drop"\n[columns.age]\nrole = "qi"\n')
     words = shlex.split(line)[1:]
-    if words[0] in ("verify", "measure", "evaluate", "risk"):
+    signed = ()
+    if {"--sign-key", "--public-key"} & set(words):
+        assert shoal("keygen", "lab").code == 0
+        signed = ("--sign-key", "lab.pem")
+    if words[0] in ("verify", "describe", "measure", "evaluate", "risk"):
         roles = ("--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name,ssn")
-        assert shoal("anonymize", "data.csv", "-o", "out.csv", "-k", 10, *roles).code == 0
+        assert shoal("anonymize", "data.csv", "-o", "out.csv", "-k", 10, *roles, *signed).code == 0
     if "--drop" in words and "name,ssn" not in words:
         words += ["--drop", "ssn"]
     ended = shoal(*words)

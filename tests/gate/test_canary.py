@@ -22,7 +22,7 @@ import pytest
 
 import shoal
 
-COMMAND = (sys.executable, "-c", "from shoal.cli.main import run; run()")
+COMMAND = (sys.executable, "-c", "from shoal.cli.supervisor import main; main()")
 
 
 def canaries(folder: Path) -> tuple[Path, set[bytes]]:

@@ -47,7 +47,12 @@ def test_json_is_one_object_and_nothing_else(shoal: Shoal, data: Path, tmp_path:
     ended = shoal("anonymize", data, "-o", out, "-k", 2, *ROLES, "--json")
     content = json.loads(ended.out)
     expected = {"method", "k", "rows", "groups", "smallest_group", "suppressed_rows", "measures", "levels", "seconds"}
-    assert set(content) == expected | {"output", "manifest", "lower_bound"}
+    assert set(content) == expected | {"output", "manifest", "lower_bound", "ends"}
+    figures = {"moved_ends", "rows_at_rare_ends", "rows_at_lone_ends", "rows_alone_in_sets", "cost"}
+    assert set(content["ends"]) == figures | {"choice", "ncp_exact", "columns"}
+    assert set(content["ends"]["columns"]["age"]) == figures
+    assert content["ends"]["choice"] == "safe"
+    assert content["ends"]["ncp_exact"] + content["ends"]["cost"] == pytest.approx(content["measures"]["ncp"])
     assert set(content["measures"]["per_attribute"]) == {"age", "sex", "zip"}
     assert (content["k"], content["rows"], content["suppressed_rows"]) == (2, 6, 0)
     assert content["measures"]["utility"] == pytest.approx(1 - content["measures"]["ncp"])
@@ -135,22 +140,26 @@ def test_key_file_signs_the_input_and_without_it_there_is_no_hash(shoal: Shoal, 
     import hmac
 
     key = tmp_path / "key"
-    key.write_bytes(b"secret")
+    key.write_bytes(b"a secret of 24 bytes...")
     plain, signed = tmp_path / "plain.csv", tmp_path / "signed.csv"
     assert shoal("anonymize", data, "-o", plain, "-k", 2, *ROLES).code == 0
     assert shoal("anonymize", data, "-o", signed, "-k", 2, *ROLES, "--key-file", key).code == 0
     text = (tmp_path / "plain.csv.manifest.json").read_text()
     assert hashlib.sha256(data.read_bytes()).hexdigest() not in text
     assert "hmac" not in text
-    expected = hmac.new(b"secret", data.read_bytes(), "sha256").hexdigest()
+    expected = hmac.new(b"a secret of 24 bytes...", data.read_bytes(), "sha256").hexdigest()
     assert json.loads((tmp_path / "signed.csv.manifest.json").read_text())["input_hmac_sha256"] == expected
 
 
 def test_methods_lists_names_summaries_and_papers(shoal: Shoal) -> None:
     listed = json.loads(shoal("methods", "--json").out)
-    assert {"name", "summary", "paper"} == set(listed[0])
-    assert "mondrian" in {method["name"] for method in listed}
-    assert "LeFevre" in shoal("methods").out
+    assert {"name", "summary", "paper", "models"} == set(listed[0])
+    models = {method["name"]: method["models"] for method in listed}
+    assert "average-risk" in models["shoaling"]
+    assert "average-risk" not in models["sbca"]
+    table = shoal("methods").out
+    assert "LeFevre" in table
+    assert "Models: all but average-risk" in table
 
 
 def test_demo_says_where_what_was_asked_reached_and_lost(
@@ -192,7 +201,7 @@ def test_standard_output_gets_the_verified_release_alone(data: Path, tmp_path: P
     words = [
         sys.executable,
         "-c",
-        "from shoal.cli.main import run; run()",
+        "from shoal.cli.supervisor import main; main()",
         "anonymize",
         str(data),
         "-o",

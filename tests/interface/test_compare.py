@@ -126,7 +126,7 @@ def test_learner_without_scikit_learn_names_the_extra(
 @pytest.mark.slow
 def test_interrupted_comparison_keeps_what_is_done(table: Path, tmp_path: Path) -> None:
     """Ctrl-C: exit 130, finished runs stay, no process is left behind."""
-    code = "from shoal.cli.main import run; run()"
+    code = "from shoal.cli.supervisor import main; main()"
     words = ["compare", str(table), *map(str, ROLES), "--methods", "mondrian,kaca,sbca", "-k", "2-40"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *words, "--cache", str(tmp_path / "kept")],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,8 @@ def test_person_counts_people_not_rows(shoal: Shoal, tmp_path: Path) -> None:
     data = write(tmp_path, "id,age", *[f"p{i},30" for i in range(5)], *["busy,70"] * 5)
     by_people = shoal("anonymize", data, "-o", tmp_path / "people.csv", "-k", 5, "--qi", "age", "--person", "id")
     assert by_people.code == 0, by_people.err
-    assert {row["age"] for row in read(tmp_path / "people.csv")} == {"[30, 70]"}
+    # One person has the upper end, so it moves outwards.
+    assert {row["age"] for row in read(tmp_path / "people.csv")} == {"[30, 100]"}
     by_rows = shoal("anonymize", data, "-o", tmp_path / "rows.csv", "-k", 5, "--qi", "age", "--drop", "id")
     assert {row["age"] for row in read(tmp_path / "rows.csv")} == {"30", "70"}
     assert "each row counts as one person" in by_rows.err
@@ -41,7 +43,8 @@ def test_a_method_that_forgets_people_is_stopped(shoal: Shoal, tmp_path: Path, m
     whole = mondrian.prepare
     monkeypatch.setattr(mondrian, "prepare", lambda codes, counts, attributes, people: whole(codes, counts, attributes))
     data = write(tmp_path, "id,age", *[f"p{i},30" for i in range(5)], *["busy,70"] * 5)
-    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--person", "id")
+    words = ("--qi", "age", "--person", "id", "--method", "mondrian")
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, *words)
     assert ended.code == 5
     assert not (tmp_path / "out.csv").exists()
 
@@ -49,9 +52,10 @@ def test_a_method_that_forgets_people_is_stopped(shoal: Shoal, tmp_path: Path, m
 def test_a_method_that_cannot_count_people_says_so(shoal: Shoal, tmp_path: Path) -> None:
     data = write(tmp_path, "id,age", *[f"p{i},{i}" for i in range(20)])
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--person", "id")
-    ended = shoal(*words, "--option", "variant=single-dimensional")
+    ended = shoal(*words, "--method", "mondrian", "--option", "variant=single-dimensional")
     assert ended.code == 2
     assert "cannot count people" in ended.err
+    assert all(name in ended.err for name in ("shoaling", "sbca", "bottom-up", "optimal"))
 
 
 def test_fewer_people_than_k(shoal: Shoal, tmp_path: Path) -> None:
@@ -79,11 +83,12 @@ def test_rare_insensitive_values_block_unless_accepted(shoal: Shoal, tmp_path: P
 
 
 def test_snap_hides_the_ends_of_ranges(shoal: Shoal, tmp_path: Path) -> None:
-    """C16: without --snap a warning, with it no end that is not on the grid."""
+    """C16: with exact ends a warning, with --snap no end that is not on the grid."""
     data = write(tmp_path, "age,born", *[f"{a},{1900 + a}-03-17" for a in (23, 45, 91, 24, 47, 52)])
     words = ("anonymize", data, "-k", 3, "--qi", "age,born")
-    plain = shoal(*words, "-o", tmp_path / "plain.csv")
-    assert "--snap" in plain.err
+    plain = shoal(*words, "-o", tmp_path / "plain.csv", "--ends", "exact")
+    assert "4 rows show their exact values" in plain.err
+    assert "--ends safe" in plain.err
     ended = shoal(*words, "-o", tmp_path / "snap.csv", "--snap", "--grid", "age=10", "--grid", "born=decade")
     assert ended.code == 0, ended.err
     for row in read(tmp_path / "snap.csv"):
@@ -121,6 +126,18 @@ def test_spreadsheet_safe_cells_are_harmless(shoal: Shoal, tmp_path: Path) -> No
     assert ended.code == 0, ended.err
     shown = {row["'=note"] for row in read(tmp_path / "safe.csv")}
     assert shown == {"'=1+1", "'+1+1", "'-5+cmd", "'@SUM(A1)", "'\uff1d1+1", "-5", "+7", "plain", "'quoted"}
+
+
+def test_escaped_cells_and_names_stay_different(shoal: Shoal, tmp_path: Path) -> None:
+    """O11: the names =a and '=a, and their cells, do not become one by escaping."""
+    cells = ["=1", "'=1", "''=1", "'-5", "-5", "'", "''"]
+    data = write(tmp_path, "age,=a,'=a", *[f"{i % 3},{cell},{cell}" for i, cell in enumerate(cells * 6)])
+    words = ("anonymize", data, "-k", 2, "--qi", "age", "--sensitive", "=a,'=a", "--spreadsheet-safe")
+    ended = shoal(*words, "-o", tmp_path / "safe.csv")
+    assert ended.code == 0, ended.err
+    rows = read(tmp_path / "safe.csv")
+    assert set(rows[0]) == {"age", "'=a", "''=a"}
+    assert {row["'=a"] for row in rows} == {"'=1", "''=1", "'''=1", "''-5", "-5", "'", "''"}
 
 
 HIERARCHY = "02138;0213*;021**;*\n02139;0213*;021**;*\n02140;0214*;021**;*\n10001;1000*;100**;*\n"
@@ -187,12 +204,12 @@ def test_hierarchies_in_the_config(shoal: Shoal, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (",", " "), (",", "\u202f")])
 def test_german_and_french_numbers(shoal: Shoal, tmp_path: Path, decimal: str, thousands: str) -> None:
-    """B10: marks of numbers by declaration; the ends of ranges are as in the source."""
+    """B10: marks of numbers by declaration; exact ends of ranges are as in the source."""
     cells = [f"{1 + i}{thousands}{100 + i * 37}{decimal}5" for i in range(12)]
     data = write(tmp_path, "pay;sex", *[f"{cell};{'fm'[i % 2]}" for i, cell in enumerate(cells)])
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "pay,sex")
     marks = ("--decimal", decimal, "--thousands", thousands)
-    ended = shoal(*words, *marks, "--numeric", "pay")
+    ended = shoal(*words, *marks, "--numeric", "pay", "--ends", "exact")
     assert ended.code == 0, ended.err
     ranges = {row["pay"] for row in read(tmp_path / "out.csv")}
     assert all(cell.startswith("[") for cell in ranges)
@@ -280,21 +297,25 @@ def test_identifiers_are_dropped_not_hashed(shoal: Shoal, tmp_path: Path) -> Non
 
 
 def test_few_suppressed_rows_are_not_counted_in_public() -> None:
-    """C21: what is published says "<k", and gives no figure from which the number follows."""
-    from dataclasses import replace
-
+    """C21: what is published follows from the suppression limit; no figure depends on the rows that were left out."""
     import polars as pl
 
     import shoal as library
     from shoal.release.files.manifest import manifest_of
 
-    made = library.anonymize(pl.DataFrame({"age": [str(20 + i % 9) for i in range(60)]}), qi=["age"], k=5)
-    hidden = replace(made, measures=replace(made.measures, suppressed_rows=3))
-    content = manifest_of(hidden, "x", None, None)
-    assert content["suppressed_rows"] == "<k"
-    assert set(content["measures"]) == {"rows", "groups", "smallest_group", "c_avg"}
-    many = manifest_of(replace(made, measures=replace(made.measures, suppressed_rows=7)), "x", None, None)
-    assert many["suppressed_rows"] == 7
+    def manifest(ages: list[int], limit: str) -> dict[str, Any]:
+        frame = pl.DataFrame({"age": ages})
+        release = library.anonymize(frame, qi=["age"], k=5, method="mondrian", suppression_limit=limit)
+        assert release.measures.rows == 60
+        assert release.measures.suppressed_rows == len(ages) - 60
+        return manifest_of(release, "x", None, None)
+
+    ages = [30, 31] * 30
+    assert manifest(ages, "0")["suppressed_rows"] == 0
+    for limit, shown in (("0.06", "<k"), ("0.2", "<=15")):
+        complete = manifest(ages, limit)
+        assert complete["suppressed_rows"] == shown
+        assert manifest([*ages, 98, 99], limit) == complete
 
 
 def test_lower_bound_is_told_unless_refused_or_of_another_method(shoal: Shoal, tmp_path: Path) -> None:

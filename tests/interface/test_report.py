@@ -96,7 +96,7 @@ def test_fault_in_the_report_leaves_no_release(shoal: Shoal, tmp_path: Path, mon
         (("-o", "out.csv", "--report", "no/r.html"), 6, "no such folder"),
         (("-o", "out.csv", "--report", "there.html"), 6, "exists already"),
         (("-o", "-", "--report", "r.html"), 2, "a report goes with a file"),
-        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of the release"),
+        (("-o", "out.csv", "--report", "out.csv.manifest.html"), 2, "is a file of another output"),
         (("-o", "out.csv", "--report", "r.html", "--signoff", "shoe=9"), 2, "the report has no line"),
     ],
 )
@@ -205,29 +205,55 @@ def test_rules_lose_their_values_in_public(shoal: Shoal, tmp_path: Path) -> None
     assert "Nowhere" in private["rules"][0]["rule"]
     assert "apart" in private["repeat"]["config"]
     assert "apart" not in public["repeat"]["config"]
-    assert public["rules"][0]["kept"] == private["rules"][0]["kept"]
+    assert (public["rules"][0]["kept"], public["rules"][0]["broken_rows"]) == (None, None)
+    assert private["rules"][0]["kept"] in (True, False)
+    manifest = (tmp_path / "out.csv.manifest.json").read_text()
+    assert json.loads(manifest)["rules"] == ["column 'town': apart"]
+    assert "Nowhere" not in manifest
 
 
 # What it says.
 
 
 def test_warnings_come_with_cures(shoal: Shoal, tmp_path: Path) -> None:
-    """A01, C16, C19: groups of one disease, ends of one row, one row for one person."""
+    """A01, C16, C19: groups of one disease, ends of one row (which only the owner may know), one row for one person."""
     rows = [f"P{i},{20 + i * 3},F,Town0,{'flu' if i < 30 else f'd{i % 4}'}" for i in range(60)]
     (tmp_path / "data.csv").write_text("\n".join(["name,age,sex,town,disease", *rows]) + "\n")
-    public, _ = reported(shoal, tmp_path, *ASKED)
+    public, private = reported(shoal, tmp_path, *ASKED)
     told = {warning["text"]: warning["cure"] for warning in public["warnings"]}
     homogeneous = next(text for text in told if "share one value" in text)
     assert "l=2" in told[homogeneous]
     assert re.search(r"'disease': (\d+) rows", homogeneous)
     assert any("Each row counts as one person" in text for text in told)
-    assert any("only one row has" in text and "snap=True" in cure for text, cure in told.items())
+    assert not any("exact value" in text for text in told)  # shoaling moves such ends
     assert all(told.values())
-    limited, _ = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
+    assert not any("exact value" in warning["text"] for warning in private["warnings"])
+    limited, owned = reported(shoal, tmp_path, *ASKED, "--l", 2, "--force", "--method", "mondrian")
     assert not any("share one value" in warning["text"] for warning in limited["warnings"])
+    exact = next(warning for warning in owned["warnings"] if "exact value" in warning["text"])
+    assert "ends='safe'" in exact["cure"]
+    assert not any("exact value" in warning["text"] for warning in limited["warnings"])
     assert limited["criteria"][2]["answer"] == "limited"
     assert ["whole group shares" in part["meaning"][-1] for part in (public, limited)] == [True, False]
     assert "in the table at all" in limited["meaning"][-1]  # A16
+
+
+def test_owner_learns_what_ends_and_sets_show_of_single_rows(shoal: Shoal, tmp_path: Path) -> None:
+    """C16: the public part names the choice; the private part counts rows by column and states the cost."""
+    people(tmp_path)
+    public, private = reported(shoal, tmp_path, *ASKED)
+    assert set(public["ends"]) == {"choice", "words"}
+    assert public["ends"]["choice"] == "safe"
+    assert "fewer than 5 rows or people" in public["ends"]["words"]
+    ends = private["ends"]
+    assert (ends["moved_ends"] > 0, ends["rows_at_rare_ends"]) == (True, 0)
+    assert ends["ncp_exact"] + ends["cost"] == pytest.approx(private["measures"]["ncp"])
+    assert ends["rows_alone_in_sets"] >= max(column["rows_alone_in_sets"] for column in ends["columns"].values())
+    assert "whose value is an end of their range, and nobody else has it" in (tmp_path / "r.private.html").read_text()
+    assert "nobody else has it" not in (tmp_path / "r.html").read_text()
+    _, exact = reported(shoal, tmp_path, *ASKED, "--ends", "exact", "--force")
+    assert exact["ends"]["rows_at_rare_ends"] == exact["ends"]["columns"]["age"]["rows_at_rare_ends"] > 0
+    assert (exact["ends"]["moved_ends"], exact["ends"]["cost"]) == (0, 0)
 
 
 def test_accepted_column_and_missed_roles_are_repeated(shoal: Shoal, tmp_path: Path) -> None:
@@ -270,6 +296,8 @@ def test_public_counts_of_random_tables(tmp_path: Path, seed: int, k: int) -> No
     )
     release.write(tmp_path / "out.csv", report=tmp_path / "r.html")
     public = json.loads((tmp_path / "r.json").read_text())
+    most = n if release.measures.rows == n else release.measures.rows // 4
+    assert public["reached"].pop("rows_left_out") in {"<k", *(f"<={i}" for i in range(k, most + 1))}
     assert all(value == "<k" or value == 0 or value >= k for value in counts(public))
     assert (
         sum(each["rows"] for each in public["groups"]) + public["reached"]["rows_shown_as_stars"]
@@ -341,6 +369,7 @@ REPEATS: dict[str, tuple[str, ...]] = {
     "options": ("--method", "mondrian", "--option", "variant=relaxed", "--seed", "7"),
     "weights": ("--weights", "age=2,town=0.5", "--effort", "fast", "--seed", "3"),
     "snap": ("--snap", "--grid", "age=5", "--cells", "bounds", "--spreadsheet-safe"),
+    "ends": ("--ends", "safe", "--method", "mondrian"),
     "hierarchies": ("--hierarchy", "town=town.csv", "--method", "optimal", "--objective", "dm"),
     "auto": ("--weights", "auto", "--hierarchy", "town=town.csv", "--suppression-limit", "0.05", "--seed", "3"),
     "order": ("--keep-order", "--missing", "d9,?"),
@@ -420,7 +449,10 @@ def test_release_under_rules_is_made_again_from_the_private_report(
     assert ended.code == 0, ended.err
     assert Path("out.csv").read_bytes() == before
     assert [row["rule"] for row in public["rules"]] == ["column 'age': inflection", "column 'sex': ban, apart"]
-    weights = json.loads(Path("out.csv.manifest.json").read_text())["weights"]
+    manifest = json.loads(Path("out.csv.manifest.json").read_text())
+    assert manifest["weights"] == "auto"  # they are derived from the original
+    weights = private["weights"]
+    assert "weights" not in public
     lost = {row["column"]: weights[row["column"]] * row["loss"] for row in private["loss"]}
     for row in private["loss"]:
         assert row["share"] == pytest.approx(lost[row["column"]] / sum(lost.values()))
@@ -429,7 +461,7 @@ def test_release_under_rules_is_made_again_from_the_private_report(
 def test_key_signs_the_input_in_the_report(shoal: Shoal, tmp_path: Path) -> None:
     """D04, R09."""
     people(tmp_path)
-    (tmp_path / "key").write_bytes(b"secret")
+    (tmp_path / "key").write_bytes(b"a secret of 24 bytes...")
     public, _ = reported(shoal, tmp_path, *ASKED, "--key-file", tmp_path / "key")
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert public["repeat"]["input_hmac_sha256"] == manifest["input_hmac_sha256"]
@@ -489,12 +521,19 @@ def test_report_of_people_counts_people(shoal: Shoal, tmp_path: Path) -> None:
         shoal, tmp_path, "--qi", "age,sex,town", "--sensitive", "disease", "--person", "person", "--method", "mondrian"
     )
     assert public["risk"]["counts"] == "persons"
-    assert sum(each["rows"] for each in public["groups"]) == 40
-    assert "persons" in public["verdict"]
-    assert public["checks"][0]["found"] == "smallest group: 8 persons"
-    assert "the rows of at least 8 persons that match" in public["meaning"][0]
-    assert "smallest group has 8 persons" in public["criteria"][0]["words"]
-    assert "The smallest group has 8 persons" in (tmp_path / "r.html").read_text()
+    assert sum(each["rows"] for each in private["groups"]) == 40
+    assert "persons" in private["verdict"]
+    assert private["checks"][0]["found"] == "smallest group: 8 persons"
+    assert "the rows of at least 8 persons that match" in private["meaning"][0]
+    assert "smallest group has 8 persons" in private["criteria"][0]["words"]
+    assert "The smallest group has 8 persons" in (tmp_path / "r.private.html").read_text()
+    # The release does not show persons, so the public part says what is certain: k.
+    assert sum(each["rows"] for each in public["groups"]) == 80
+    assert public["checks"][0]["found"] == "smallest group: at least 5 persons"
+    assert "the rows of at least 5 persons that match" in public["meaning"][0]
+    assert "smallest group has at least 5 persons" in public["criteria"][0]["words"]
+    assert "The smallest group has 16 rows; the release required 5 persons" in (tmp_path / "r.html").read_text()
+    assert public["risk"]["prosecutor"]["max"] == "0.2"
     assert "80 rows are in groups that share one value (100 %" in public["warnings"][0]["text"]
     assert private["source"]["average_group_before"] == private["source"]["average_group_after"] == 8
 

@@ -193,7 +193,7 @@ def test_init_leaves_out_columns_that_are_gone(shoal: Shoal, data: Path, tmp_pat
     [
         (("--encoding", "nonsense"), "--encoding nonsense is not known"),
         (("--delimiter", "ab"), "--delimiter ab is not one ASCII character"),
-        (("--decimal", ",", "--thousands", ","), "must be two different characters"),
+        (("--decimal", ",", "--thousands", ","), "are not marks of numbers"),
         (("--others", "keep"), "--others keep is not known. Use drop or insensitive."),
         (("--cells", "both"), "--cells both is not known. Use text or bounds."),
         (("--unknown", "bottom"), "--unknown bottom is not known. Use error or top."),

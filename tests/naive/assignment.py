@@ -25,3 +25,23 @@ def count_unmatched(released: Sequence[Row], original: Sequence[Row], kinds: Seq
     return len(released) - max(
         sum(place is not None and true[n][place] for n, place in enumerate(order)) for order in orders
     )
+
+
+def most_people(released: Sequence[Row], original: Sequence[Row], kinds: Sequence[str], persons: Sequence[str]) -> int:
+    """Return the most people to whom rows of one group can belong, one original row each; rows may stay without one."""
+    true = [[fits(row, source, kinds) for source in original] for row in released]
+    places = [*range(len(original)), *[None] * len(released)]
+    return max(
+        len({persons[place] for n, place in enumerate(order) if place is not None and true[n][place]})
+        for order in set(permutations(places, len(released)))
+    )
+
+
+def must_mix(
+    released: Sequence[Row], original: Sequence[Row], kinds: Sequence[str], sides: tuple[Sequence[bool], Sequence[bool]]
+) -> bool:
+    """Return whether the rows of one group cannot all come from outside one of two sets of original rows."""
+    return all(
+        count_unmatched(released, [row for row, is_in in zip(original, side, strict=True) if not is_in], kinds)
+        for side in sides
+    )

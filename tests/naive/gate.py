@@ -25,6 +25,7 @@ from shoal.verification.cells import Cells
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files, tables
 from shoal.verification.reading.files import UnreadableError, unreadable
+from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.tables import PathName, picker
 from shoal.verification.verdict import (
     MOST_VIOLATIONS,
@@ -53,7 +54,8 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 def open_text(path: PathName) -> TextIO:
     csv.field_size_limit(2**31 - 1)
     try:
-        return io.TextIOWrapper(files.open_bytes(path), encoding="utf-8-sig", newline="")
+        packed = files.kind_of(path) == "gzip"
+        return io.TextIOWrapper(gzip.open(path) if packed else open(path, "rb"), encoding="utf-8-sig", newline="")
     except OSError as error:
         raise unreadable(path, error) from None
 
@@ -219,7 +221,7 @@ class WrittenFile:
         violations = self._facts.violations(recount.carriage_returns if self._is_text else 0)
         if self._kind != files.SUFFIXES.get(os.path.splitext(self.path)[1], "csv"):
             violations.append(Violation("file", "its content does not match its name"))
-        violations += files.leftovers(self.path, self._kind)
+        violations += hidden_content(self.path, strict=True)
         if self._is_text and recount.has_quotes and has_bare_quote(self.path):
             violations.append(Violation("file", "there is a double quote in a cell that is not quoted"))
         return violations + recount.header_violations
@@ -565,4 +567,4 @@ class Layout:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
             self.risky += 1
-        return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_SIGNS and len(cell) > 1 else cell
+        return cell[1:] if cell[:1] == "'" and cell.lstrip("'")[:1] in FORMULA_SIGNS else cell

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.encoding.encode import encode
+from shoal.encoding.ends import CHOICES, release_ends
 from shoal.encoding.partition import tight_partition
 from shoal.hierarchy import Hierarchy, intervals
 from shoal.metrics import measure_partition, measure_tables
@@ -56,7 +57,7 @@ def test_measures_of_a_release_are_those_of_its_file(sheet: Sheet, data: st.Data
             k=k,
             method=method,
             unknown="top",
-            snap=data.draw(st.booleans()),
+            ends=data.draw(st.sampled_from((None, *CHOICES))),
             suppression_limit=data.draw(st.sampled_from((0, 0.3))) if method in ("shoaling", "mondrian") else 0,
             **sheet.arguments,
             **options,
@@ -84,13 +85,11 @@ def test_partitions_of_odd_tables_are_measured_as_their_cells(sheet: Sheet, data
     kept = sorted(set(drawn) - {-1})
     labels = np.array([kept.index(label) if label >= 0 else -1 for label in drawn], dtype=np.int32)
     partition = tight_partition(encoded, labels)
-    snapped = data.draw(st.booleans())
-    try:
-        released = decode(encoded, partition, sheet.schema, snapped=snapped)
-    except (ValueError, OverflowError):  # a grid beyond what decimals or dates can hold
-        return
+    choice, k = data.draw(st.sampled_from(CHOICES)), data.draw(st.integers(1, 4))
+    ends = release_ends(encoded, partition, sheet.schema, choice, k=k)
+    released = decode(encoded, partition, sheet.schema, ends=ends)
     weights = {name: float(data.draw(st.integers(1, 3))) for name in sheet.qi}
-    told = measure_partition(encoded, partition, sheet.schema, snapped=snapped, k=2, weights=weights)
+    told = measure_partition(encoded, partition, sheet.schema, ends=ends, k=2, weights=weights)
     assert told == measure_tables(table, released.table, sheet.schema, k=2, weights=weights)
 
 

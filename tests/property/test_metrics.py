@@ -244,9 +244,12 @@ def test_every_number_that_is_taken_can_be_measured(text: str) -> None:
 def test_dates_of_any_format_can_be_measured() -> None:
     """B14: also where the format itself holds a comma."""
     frame = pl.DataFrame({"x": ["Jan 01, 2020", "Jan 02, 2020", "Jan 05, 2020", "Jan 05, 2020"]})
-    release = shoal.anonymize(frame, qi=["x"], dates={"x": "%b %d, %Y"}, k=2)
+    release = shoal.anonymize(frame, qi=["x"], dates={"x": "%b %d, %Y"}, k=2, ends="exact")
     assert release.text["x"].to_list() == ["Jan 05, 2020"] * 2 + ["[Jan 01, 2020, Jan 02, 2020]"] * 2
     assert release.measures.ncp == pytest.approx(2 * 0.25 / 4)
+    moved = shoal.anonymize(frame, qi=["x"], dates={"x": "%b %d, %Y"}, k=2)
+    assert moved.text["x"].to_list()[2] == "[Dec 30, 2019, Jan 05, 2020]"
+    assert moved.measures.ncp == pytest.approx(2 / 4)
 
 
 def test_star_of_the_original_is_no_suppression() -> None:

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.schema import Column, Kind, Role, Schema
-from shoal.verification import Verdict, assignment, check, flow, gate
+from shoal.verification import Verdict, check, gate
 from shoal.verification.cells import Cells
+from shoal.verification.matching import assignment, flow, rows
+from shoal.verification.matching.rows import Matching, Rows
+from shoal.verification.reading.coded import code_cells
 from tests.naive import assignment as naive
 from tests.naive.cover import covers
 
@@ -28,9 +32,11 @@ released_rows = st.tuples(st.sampled_from(NUMBERS + RANGES), st.sampled_from(TOK
 
 
 def unmatched(released: Sequence[Sequence[str]], original: Sequence[Sequence[str]]) -> int:
-    columns = [list(zip(*rows, strict=True)) or [(), (), ()] for rows in (released, original)]
-    tables = [(c[:2], c[2:]) for c in columns]
-    return assignment.count_unmatched([Cells(kind) for kind in KINDS], tables[0], tables[1])[0]
+    tables = []
+    for table in (released, original):
+        columns = [code_cells(cells) for cells in zip(*table, strict=True)] or [code_cells([])] * 3
+        tables.append(Rows(columns[:2], columns[2:], len(table)))
+    return Matching([Cells(kind) for kind in KINDS], *tables).count_unmatched()
 
 
 def test_covering_equals_naive_on_every_pair_of_these_cells() -> None:
@@ -60,11 +66,65 @@ def test_assignment_of_overlapping_boxes_equals_brute_force(data: st.DataObject)
     with pytest.MonkeyPatch.context() as patch:  # the ways of large tables on a small one
         patch.setattr(assignment, "FEW_PAIRS", 0)
         block = data.draw(st.integers(1, 5))
-        for module in (assignment, flow):
+        for module in (assignment, flow, rows):
             patch.setattr(module, "BLOCK", block)
         patch.setattr(assignment, "MOST_KEPT_MASKS", data.draw(st.sampled_from([1, 1000])))
         n_unmatched = unmatched(released, original)
     assert n_unmatched == naive.count_unmatched(released, original, KINDS)
+
+
+def matching(released: Sequence[Sequence[str]], original: Sequence[Sequence[str]]) -> Matching:
+    tables = [
+        Rows([code_cells(cells) for cells in columns[:2]], [code_cells(columns[2])], len(columns[0]))
+        for columns in (list(zip(*table, strict=True)) for table in (released, original))
+    ]
+    return Matching([Cells(kind) for kind in KINDS], *tables)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), released_rows), min_size=1, max_size=6),
+    st.lists(st.tuples(st.sampled_from("abc"), original_rows), min_size=1, max_size=4),
+)
+def test_people_of_a_group_equal_brute_force(
+    released: list[tuple[int, tuple[str, str, str]]], original: list[tuple[str, tuple[str, str, str]]]
+) -> None:
+    """Each group by itself: as many different people as its rows can have."""
+    released = [(0, released[0][1]), *released[1:4]]
+    groups = np.array([group for group, _ in released])
+    persons = [person for person, _ in original]
+    sources = [row for _, row in original]
+    counted = matching([row for _, row in released], sources).count_people(groups, code_cells(persons))
+    for group in range(len(counted)):
+        own = [row for number, row in released if number == group]
+        if own and len(set(persons)) < len(persons):
+            assert counted[group] == naive.most_people(own, sources, KINDS, persons)
+        elif own:
+            assert counted[group] == len(own), "one row for each person: rows are people"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), released_rows), min_size=1, max_size=4),
+    st.lists(original_rows, min_size=1, max_size=4),
+    st.sets(st.sampled_from(TOKENS)),
+    st.sets(st.sampled_from(TOKENS)),
+)
+def test_groups_that_must_mix_equal_brute_force(
+    released: list[tuple[int, tuple[str, str, str]]],
+    original: list[tuple[str, str, str]],
+    one: set[str],
+    other: set[str],
+) -> None:
+    released = [(0, released[0][1]), *released[1:]]
+    groups = np.array([group for group, _ in released])
+    texts = code_cells([row[1] for row in original]).texts
+    sets = tuple(np.array([text in side for text in texts]) for side in (one, other - one))
+    mixed = matching([row for _, row in released], original).mixed_groups(groups, rows.Avoided(1, sets))
+    for group in set(groups.tolist()):
+        own = [row for number, row in released if number == group]
+        sides = [row[1] in one for row in original], [row[1] in other - one for row in original]
+        is_false = naive.count_unmatched(own, original, KINDS) > 0  # such a group is a violation of its own
+        if not is_false:
+            assert (group in mixed) == naive.must_mix(own, original, KINDS, sides)
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.data())

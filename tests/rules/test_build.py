@@ -121,7 +121,7 @@ def test_wheel_states_licence_version_and_command(built: Built) -> None:
     assert "License-Expression: Apache-2.0" in metadata
     assert f"Version: {shoal.__version__}" in metadata
     assert "Apache License" in built.read("licenses/LICENSE")
-    assert "shoal = shoal.cli.main:run" in built.read("entry_points.txt")
+    assert "shoal = shoal.cli.supervisor:main" in built.read("entry_points.txt")
 
 
 @pytest.mark.slow

@@ -9,16 +9,21 @@ _.__signature__
 # Commands, registered by name in cli/main.py.
 convert
 demo
+describe
 init
+keygen
 
 # Libraries read these attributes or call these methods: decimal, expat, psycopg, pydantic, scikit-learn, tomlkit,
-# xlsxwriter.
+# zipfile.
 _.prec
 _.buffer_text
 _.StartElementHandler
 _.EndElementHandler
 _.CharacterDataHandler
 _.StartDoctypeDeclHandler
+_.CommentHandler
+_.ProcessingInstructionHandler
+_.external_attr
 _.isolation_level
 _.itersize
 _.model_config
@@ -28,7 +33,6 @@ input_features
 _.allow_nan
 _.feature_names_in_
 _.n_features_in_
-_.fileclosed
 _.indent
 
 # Fields of frozen values, read by templates, by JSON or by comparing two values, never by name in Python.

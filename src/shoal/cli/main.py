@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
-import signal
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
+from shoal.cli import terminal
+from shoal.cli.streams import tolerant_streams
+from shoal.cli.supervisor import MEMORY_CURE, UNTOUCHED, WRITTEN, is_about_memory, memory_limit
 from shoal.cli.urls import hide
 from shoal.errors import InternalError, ShoalError, UsageError, place_of
 from shoal.tables.sources.url import is_url
+from shoal.tables.targets import witness
 
 __all__ = ["COMMANDS", "make_app", "run"]
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Loading the libraries makes many objects that live until the end; by default, Python would search them for garbage
 # dozens of times, which takes a tenth of a short run.
 GARBAGE_THRESHOLD = 100_000
@@ -30,6 +32,7 @@ COMMANDS = {
     "init": "Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.",
     "anonymize": "Turn a table into one in which every row has at least k-1 look-alikes, and verify the written file.",
     "verify": "Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.",
+    "describe": "Say which k, l, t, alpha and beta a file reaches.",
     "measure": "Score a release: how much information it lost, and how large its groups are.",
     "risk": "Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.",
     "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "
@@ -39,11 +42,29 @@ COMMANDS = {
     "evaluate": "Test what a release is still good for: range queries, statistics and, with a target, learners and "
     "trees.",
     "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
-    "methods": "List the methods, each with one line and its paper.",
+    "keygen": "Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.",
+    "methods": "List the methods, each with one line, its paper and its models.",
     "hierarchy": "Show, propose and convert hierarchies.",
 }
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands; what they say about wrong arguments is safe to print."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the options before the command."""
+        with terminal.escaped_usage():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse the options of the command and run it."""
+        with terminal.escaped_usage():
+            return super().invoke(ctx)
+
+
 ABOUT: dict[str, Any] = {
     "name": "shoal",
+    "cls": Commands,
     "help": "Give every row of a table at least k-1 look-alikes, keep its information, and prove both on the file.\n\n"
     "First try: [bold]shoal demo[/bold]. Then: [bold]shoal anonymize data.csv -o out.csv -k 5 --qi age,sex,zip "
     "--sensitive disease --others drop[/bold].\n\n"
@@ -86,7 +107,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from shoal import __version__
 
-        typer.echo(f"shoal {__version__}")
+        terminal.say(f"shoal {__version__}")
         raise typer.Exit
 
 
@@ -96,46 +117,76 @@ def main(
 ) -> None:
     """Define the options before a command."""
     if debug:
-        typer.echo("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
+        terminal.say("shoal: --debug: tracebacks may contain cells of the table; do not share them.", err=True)
 
 
-def run(arguments: list[str] | None = None) -> None:
-    """Run the command line and end the process with its exit code.
+def run(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with its exit code: on any code but 0, every output is as it was.
 
     Args:
-        arguments: The words of the command line; those of the process by default. If given, the process belongs to the
-            caller, whose signal handlers are restored.
+        arguments: The words of the command line; those of the process by default.
     """
-    before = {} if arguments is None else {number: signal.getsignal(number) for number in SIGNALS}
-    arguments = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
-    signal.signal(signal.SIGTERM, _terminated)
+    words = [hide(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    if arguments is None:
+        terminal.show_any_text()
+    terminal.remember_names(words)
     gc.set_threshold(GARBAGE_THRESHOLD)
+    observer = witness.current()
+    observer.is_published = False
+    with tolerant_streams() as output:
+        code, message = _call(words)
+        output.flush()
+        if observer.is_published and code != 0:
+            code, message = 0, f"{message} Everything was written, but the result was not printed completely."
+        elif code == 0 and output.lost is not None and output.lost.errno != errno.EPIPE:
+            code, outcome = (0, WRITTEN) if observer.is_published else (6, UNTOUCHED)
+            message = f"standard output: the result cannot be printed: {output.lost.strerror}; {outcome}."
+        if message:
+            terminal.say(f"shoal: {message}", err=True)
+    sys.exit(code)
+
+
+def _call(words: list[str]) -> tuple[int, str]:
+    """Run a command; return its exit code and what remains to be said about it."""
     try:
-        _refuse_urls(arguments)
+        _refuse_urls(words)
         # No option before a command has a value, so the first word without a dash is the command.
-        _command(next((word for word in arguments if not word.startswith("-")), ""))(arguments)
-    except ShoalError as error:
-        typer.echo(f"shoal: {error.for_command_line()}", err=True)
-        sys.exit(error.exit_code)
+        _command(next((word for word in words if not word.startswith("-")), ""))(words)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        return code, f"interrupted; {UNTOUCHED}." if code == 130 else ""
     except KeyboardInterrupt:
-        typer.echo("shoal: interrupted; nothing was written.", err=True)
-        sys.exit(130)
-    except MemoryError:
-        typer.echo("shoal: not enough memory for this table. Use fewer columns or a larger machine.", err=True)
-        sys.exit(6)
-    except Exception as error:
-        if "--debug" in arguments:
+        return 130, f"interrupted; {UNTOUCHED}."
+    except BaseException as error:  # a panic of native code is not an Exception
+        if any(_is_about_memory(cause) for cause in _causes(error)):
+            return 6, f"not enough memory; {UNTOUCHED}. {MEMORY_CURE}"
+        if isinstance(error, ShoalError):
+            return error.exit_code, error.for_command_line()
+        if "--debug" in words:
             raise
-        place = place_of(error)
-        typer.echo(
-            f"shoal: {type(error).__name__} in {place}. This is a bug in shoal; nothing was written. "
-            "Please report it with this line; --debug before the command shows more.",
-            err=True,
+        what = f"{type(error).__name__} in {place_of(error)}"
+        if limit := memory_limit():  # libraries that get no memory fail in many ways
+            reason = f"not enough memory: {what}, where the memory of a process is limited to {limit >> 20:,} MB"
+            return 6, f"{reason} (ulimit -v); {UNTOUCHED}. {MEMORY_CURE}"
+        return 1, (
+            f"{what}. This is a bug in shoal; {UNTOUCHED}. "
+            "Please report it with this line; --debug before the command shows more."
         )
-        sys.exit(1)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return 0, ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and those that led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_about_memory(error: BaseException) -> bool:
+    if isinstance(error, ShoalError):
+        return False  # its words are ours
+    is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or is_refused or is_about_memory(str(error))
 
 
 @cache
@@ -150,7 +201,3 @@ def _refuse_urls(arguments: list[str]) -> None:
         for word in arguments:
             if is_url(word):
                 raise UsageError(f"{word}: only shoal anonymize reads database tables. Pass a file here.")
-
-
-def _terminated(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)

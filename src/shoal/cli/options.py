@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.errors import InputError, UsageError, setting
+from shoal.cli.supervisor import memory_limit
+from shoal.errors import FileError, InputError, UsageError, setting
 from shoal.settings.fields import Panel
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from shoal.settings.settings import Settings
     from shoal.tables.table import Table
 
+LEAST_BYTES = 1 << 30  # address space that polars and its threads reserve on any table
+ROOMY_BYTES = 2 << 30
 TABLE_HELP = "The table: CSV (also .gz, .zst), Parquet, Arrow or Excel."
 
 Data = Annotated[Path, typer.Argument(help=TABLE_HELP)]
@@ -61,14 +63,15 @@ Threshold = Annotated[
 def use_threads(threads: int | None) -> int:
     """Tell polars how many threads to use (it asks once, when it is loaded) and return the number."""
     count = threads or os.cpu_count() or 1
+    if limit := memory_limit():
+        if limit < LEAST_BYTES:
+            raise FileError(
+                f"the memory of this process is limited to {limit >> 20:,} MB (ulimit -v), of which its libraries "
+                f"reserve {LEAST_BYTES >> 20:,} MB. Raise the limit."
+            )
+        count = 1 if limit < ROOMY_BYTES else count  # each thread reserves memory of its own
     os.environ["POLARS_MAX_THREADS"] = str(count)
     return count
-
-
-def finish_undisturbed() -> None:
-    """Ignore signals from now on: the release moves into place, and the exit code must be that of a release."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
 
 
 def require_qi(settings: Settings) -> tuple[str, ...]:
@@ -83,7 +86,12 @@ def read_file(path: Path, reading: Reading) -> Table:
     from shoal.tables.formats import read_table
 
     return read_table(
-        path, delimiter=reading.delimiter, encoding=reading.encoding, header=reading.header, sheet=reading.sheet
+        path,
+        delimiter=reading.delimiter,
+        encoding=reading.encoding,
+        header=reading.header,
+        named=reading.named,
+        sheet=reading.sheet,
     )
 
 
@@ -107,14 +115,14 @@ def read_one_of(path: Path, reading: Reading, columns: Sequence[str], *, origina
 
     if reading.sheet is not None and path.is_file() and sniff(path) is Format.EXCEL:
         try:
-            return read_table(path, sheet=reading.sheet, header=reading.header)
+            return read_table(path, sheet=reading.sheet, header=reading.header, named=columns)
         except UsageError:
             if original or len(visible_sheets(path)) > 1:
                 raise
-    reading = replace(reading, sheet=None)
+    reading = replace(reading, sheet=None, named=tuple(columns))
     is_described = (reading.delimiter, reading.encoding, reading.header) != (None, None, None)
     try:
-        table = read_table(path)
+        table = read_table(path, named=columns)
     except InputError:
         if not is_described:
             raise

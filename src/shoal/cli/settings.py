@@ -35,8 +35,8 @@ METHOD_OPTIONS: dict[str, tuple[type, str]] = {
 def with_settings(name: str) -> Callable[[Command], Command]:
     """Give a command `--config` and the options of every setting that belongs to it.
 
-    The command has a parameter `settings`, which receives the merged settings, and may have a parameter `saved`, which
-    receives those of the file alone.
+    The command has a parameter `settings`, which receives the merged settings. It may have a parameter `saved`, which
+    receives those of the file alone, and a parameter `config`, which receives the path of the file.
 
     Args:
         name: The command, as in the table of settings.
@@ -45,15 +45,16 @@ def with_settings(name: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         declared = inspect.signature(command, eval_str=True).parameters
-        receives_saved = "saved" in declared
 
         @functools.wraps(command)
         def run(**values: Any) -> None:
-            settings, saved = _settings(entries, values, values.pop("config"))
-            command(**values, settings=settings, **({"saved": saved} if receives_saved else {}))
+            config = values.pop("config")
+            settings, saved = _settings(entries, values, config)
+            wanted = {"settings": settings, "saved": saved, "config": config}
+            command(**values, **{name: value for name, value in wanted.items() if name in declared})
 
         parameters = [*map(_parameter, entries), *_method_parameters(entries), _config_parameter()]
-        own = [p for p in declared.values() if p.name not in ("settings", "saved")]
+        own = [p for p in declared.values() if p.name not in ("settings", "saved", "config")]
         first, rest = [p for p in own if not _panel(p)], [p for p in own if _panel(p)]
         ordered = [p.replace(kind=p.KEYWORD_ONLY) for p in (*first, *parameters, *rest)]
         run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]

@@ -1,8 +1,15 @@
-"""Output of the commands: progress and notes on stderr, results on stdout."""
+"""Output of the commands: progress and notes on stderr, results on stdout.
+
+Everything that a command prints passes through here, where names of files and columns lose their power over the
+terminal: control characters, escape sequences and changes of direction are shown escaped, and no name is markup.
+"""
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,15 +18,79 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.errors import Note, for_command_line
+from shoal.cli.supervisor import say_if_interrupted
+from shoal.errors import Note, for_command_line, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import RenderableType
+    from rich.text import Text
+
     from shoal.report.summary import ReleaseLike
     from shoal.tables.targets.file import ReportTarget
 
+LINE_BREAK = re.compile(r"[\r\n]")
+# Names on the command line that contain line breaks, and how they are shown; a message may have lines of its own.
+_broken_names: dict[str, str] = {}
+
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
+
+
+def show_any_text() -> None:
+    """Show letters that the encoding of the terminal lacks as escapes; they must not end a finished run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def remember_names(arguments: Sequence[str]) -> None:
+    """Remember the names among the arguments that contain line breaks, which would read as lines of a message."""
+    _broken_names.clear()
+    for word in arguments:
+        if LINE_BREAK.search(word):
+            parts = {word, *word.split("="), *word.split(","), word.partition("=")[2]}
+            for name in {*parts, *map(os.path.basename, parts)}:
+                if LINE_BREAK.search(name) and name.strip():
+                    _broken_names[name] = visible(name, keep="")
+
+
+def shown(text: str) -> str:
+    """Return a text as a terminal may show it: lines of letters, and nothing that it would obey."""
+    for name in sorted(_broken_names, key=len, reverse=True):
+        text = text.replace(name, _broken_names[name])
+    return visible(text)
+
+
+@contextmanager
+def escaped_usage() -> Iterator[None]:
+    """Escape what the parser of the command line says about a wrong argument."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            message = error.format_message()
+            error.format_message = lambda: shown(message)
+        raise
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text."""
+    typer.echo(shown(text), err=err)
+
+
+def label(text: str) -> Text:
+    """Return a text for the tables and trees that `draw` prints; nothing in it is markup."""
+    from rich.text import Text
+
+    return Text(shown(text))
+
+
+def draw(content: RenderableType) -> None:
+    """Print a table or a tree on stdout."""
+    from rich.console import Console
+
+    Console().print(content)
 
 
 @contextmanager
@@ -64,11 +135,12 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
     Yields:
         A function to call with the number of finished runs, the number of all runs and the label of the last one.
     """
-    done, total = 0, 0
+    remark = ""
 
     def note(finished: int, of: int, label: str) -> None:
-        nonlocal done, total
-        done, total = finished, of
+        nonlocal remark
+        remark = f"{finished} of {of} runs are done; the same command continues from there."
+        say_if_interrupted(remark)
 
     try:
         if not sys.stderr.isatty():
@@ -77,29 +149,32 @@ def counting() -> Iterator[Callable[[int, int, str], None]]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        label_column = TextColumn("{task.description}", markup=False)
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), label_column)
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task("")
 
             def show(finished: int, of: int, label: str) -> None:
                 note(finished, of, label)
-                bar.update(task, completed=finished, total=of, description=label)
+                bar.update(task, completed=finished, total=of, description=shown(label))
 
             yield show
     except KeyboardInterrupt:
-        typer.echo(f"shoal: {done} of {total} runs are done; the same command continues from there.", err=True)
+        say(f"shoal: {remark}", err=True)
         raise
 
 
 def say_notes(notes: Iterable[str]) -> None:
     """Print notes on stderr."""
     for note in notes:
-        typer.echo(f"shoal: {for_command_line(note)}", err=True)
+        say(f"shoal: {for_command_line(note)}", err=True)
 
 
 def print_json(content: dict[str, Any] | list[Any]) -> None:
     """Print one JSON value on stdout; notes in it spell settings as options."""
-    typer.echo(json.dumps(_spelled(content), ensure_ascii=False))
+    text = json.dumps(_spelled(content), ensure_ascii=False)
+    # Inside JSON, an escaped letter is still that letter.
+    typer.echo("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text))
 
 
 def print_timed_json(content: dict[str, Any], began: float, **files: Path | None) -> None:
@@ -118,14 +193,12 @@ def _spelled(content: Any) -> Any:
 
 def print_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
     """Print facts as a small two-column table on stdout; notes among them spell settings as options."""
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=title, show_header=False, title_justify="left")
+    table = Table(title=label(title), show_header=False, title_justify="left")
     for name, fact in facts:
-        table.add_row(Text(name), Text(for_command_line(fact)))
-    Console().print(table)
+        table.add_row(label(name), label(for_command_line(fact)))
+    draw(table)
 
 
 def print_release(

@@ -52,11 +52,16 @@ class Attribute:
         return self.kind is not Kind.CATEGORICAL and self.tree is None
 
     @property
+    def known_values(self) -> NDArray[np.float64]:
+        """The values of a number or date that are not missing, in order."""
+        return self.values[: self.missing] if self.missing >= 0 else self.values
+
+    @property
     def span(self) -> float:
         """Range of the values of a number or date; number of values of a category."""
         if not self.ordered:
             return float(len(self.texts))
-        known_values = self.values[: self.missing] if self.missing >= 0 else self.values
+        known_values = self.known_values
         return float(known_values[-1] - known_values[0]) if len(known_values) else 0.0
 
 

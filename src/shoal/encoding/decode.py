@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.grid import default_grid, snap
-from shoal.encoding.partition import NODE, RANGE, SET, SUPPRESSED, SUPPRESSION, VALUE, Cells, Partition
+from shoal.encoding.ends import Ends, RangeEnds, release_ends
+from shoal.encoding.partition import NODE, SET, SUPPRESSED, SUPPRESSION, VALUE, Cells, Partition
 from shoal.errors import InternalError
-from shoal.schema import Column, Schema
+from shoal.schema import Schema
 from shoal.tables.sorting import pack, sort_keys
 from shoal.tables.table import Factor, Table, factorize
 
-__all__ = ["SUPPRESSION", "Ends", "Released", "cell_ends", "cell_text", "cell_texts", "decode"]
-
-Ends = tuple[str, str]
+__all__ = ["SUPPRESSION", "Ends", "Released", "cell_text", "cell_texts", "decode"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,12 @@ class Released:
 
 
 def decode(
-    encoded: Encoded, partition: Partition, schema: Schema, *, keep_order: bool = False, snapped: bool = False
+    encoded: Encoded,
+    partition: Partition,
+    schema: Schema,
+    *,
+    keep_order: bool = False,
+    ends: Sequence[RangeEnds] | None = None,
 ) -> Released:
     """Turn a partition into the text of the released columns.
 
@@ -48,18 +51,17 @@ def decode(
         partition: The groups and their cells.
         schema: The columns of the table.
         keep_order: Keep the rows in the order of the source; otherwise they are sorted by their released cells.
-        snapped: Widen the ends of ranges to the grid of the column, or to a round default.
+        ends: The ends of the ranges of each attribute, from `release_ends`; exact by default.
     """
     import polars as pl
 
     group_cells: dict[str, Factor] = {}  # the cell that each group shows, by attribute
     bounds: dict[str, dict[str, Ends]] = {}
-    columns = {column.name: column for column in schema.qi}
-    for attribute, cells in zip(encoded.attributes, partition.cells, strict=True):
-        ends = cell_ends(attribute, cells, columns[attribute.name], snapped=snapped)
-        texts = cell_texts(attribute, cells, ends)
+    ends = ends or release_ends(encoded, partition, schema)
+    for attribute, cells, range_ends in zip(encoded.attributes, partition.cells, ends, strict=True):
+        texts = cell_texts(attribute, cells, range_ends)
         if attribute.ordered:
-            pairs = zip(texts, ends, strict=True)
+            pairs = zip(texts, range_ends.texts, strict=True)
             bounds[attribute.name] = {text: (text, text) if pair is None else pair for text, pair in pairs}
         factor = factorize(pl.Series(texts, dtype=pl.String))
         group_cells[attribute.name] = Factor(factor.ranks[cells.index], factor.texts)
@@ -110,27 +112,17 @@ def _sorted_order(
     return sort_keys(*pack(columns, cards))
 
 
-def cell_ends(attribute: Attribute, cells: Cells, column: Column, *, snapped: bool = False) -> list[Ends | None]:
-    """Return the released ends of each distinct cell that is a range, None for any other cell."""
-    ends: list[Ends | None] = [None] * len(cells.form)
-    for i in np.flatnonzero(cells.form == RANGE).tolist():
-        low, high = attribute.texts[cells.low[i]], attribute.texts[cells.high[i]]
-        if snapped:
-            low, high = snap(column, low, high, column.grid or default_grid(column.kind, attribute.span))
-        ends[i] = (low, high)
-    return ends
-
-
-def cell_texts(attribute: Attribute, cells: Cells, ends: Sequence[Ends | None]) -> list[str]:
+def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]:
     """Return the released text of each distinct cell of an attribute.
 
     Args:
         attribute: The attribute.
         cells: Its cells.
-        ends: The ends of its ranges, from `cell_ends`.
+        ends: The ends of its ranges, from `release_ends`.
     """
     return [
-        cell_text(attribute, cells, i) if pair is None else f"[{pair[0]}, {pair[1]}]" for i, pair in enumerate(ends)
+        cell_text(attribute, cells, i) if pair is None else f"[{pair[0]}, {pair[1]}]"
+        for i, pair in enumerate(ends.texts)
     ]
 
 

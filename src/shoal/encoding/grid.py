@@ -1,25 +1,39 @@
-"""Widen the ends of released ranges to a grid, so that they do not reveal the value of a person."""
+"""Grids: the round numbers and calendar periods at which ranges may end, in exact arithmetic."""
 
 from __future__ import annotations
 
-import calendar
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.schema import Column, Kind
-from shoal.tables.values import Marks
+from shoal.tables.values import Marks, exact_fraction
 
-__all__ = ["DATE_GRIDS", "check_grid", "default_grid", "snap"]
+__all__ = ["DATE_GRIDS", "DateScale", "NumberScale", "Scale", "check_grid", "default_grid"]
 
-DATE_GRIDS = ("day", "month", "year", "decade")
+# Seconds of a period, or its months if its length varies.
+FIXED = {"minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}  # the year 1 began on a Monday
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
+DATE_GRIDS = (*FIXED, *MONTHS)
 STEPS_ACROSS = 20  # a default grid has at least this many steps over the column's range
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+FIRST_DAY = np.datetime64("0001-01-01", "D")
+LAST_SECOND = (datetime.max - datetime.min) // timedelta(seconds=1)
+EPOCH_MONTHS = 12 * 1970  # NumPy counts months from 1970
+
+Units = NDArray[Any]  # int64, or Python's integers where these are too small
 
 
 def check_grid(name: str, grid: str) -> None:
     """Refuse a grid that is neither a positive number nor a calendar period."""
-    plain = Marks().plain(grid)
-    if grid not in DATE_GRIDS and (plain is None or Decimal(plain) <= 0):
+    step = exact_fraction(Marks().plain(grid))
+    if grid not in DATE_GRIDS and (step is None or step <= 0):
         raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {', '.join(DATE_GRIDS)}.")
 
 
@@ -40,33 +54,145 @@ def default_grid(kind: Kind | None, span: float) -> str:
     return f"{step.normalize():f}"
 
 
-def snap(column: Column, low: str, high: str, grid: str) -> tuple[str, str]:
-    """Return the ends of a range, the lower one moved down and the upper one moved up to the grid."""
-    if column.kind is Kind.DATE:
-        if grid not in DATE_GRIDS:
-            raise UsageError(f"grid {grid!r} of the dates in column {column.name!r}: use {', '.join(DATE_GRIDS)}.")
-        form = column.date_format
-        first, last = _period(datetime.strptime(low, form), grid)[0], _period(datetime.strptime(high, form), grid)[1]
-        if form == Column.date_format:  # strftime does not pad years before 1000
-            return first.date().isoformat(), last.date().isoformat()
-        return first.strftime(form), last.strftime(form)
-    if grid in DATE_GRIDS:
-        raise UsageError(f"grid {grid!r} of the numbers in column {column.name!r}: use a positive number.")
-    marks, step = Marks(column.decimal, column.thousands), Decimal(grid)
-    ends = []
-    for text, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
-        steps = (Decimal(marks.plain(text) or "0") / step).to_integral_value(rounding)
-        ends.append(f"{(steps * step).normalize():f}".replace(".", column.decimal))
-    return ends[0], ends[1]
+class Scale(Protocol):
+    """The known values of a number or date in order, as integers, and the grids over them."""
+
+    @property
+    def units(self) -> Units:
+        """Each value as an integer; the fraction of a second is dropped."""
+
+    @property
+    def unit(self) -> int:
+        """The smallest difference of two values, or less."""
+
+    def steps(self, grid: str = "") -> Sequence[Any]:
+        """Return the steps of grids from fine to coarse; the first is the given one, if any."""
+
+    def below(self, values: Units, step: Any) -> Units:
+        """Return for each value the nearest grid point that does not exceed it."""
+
+    def above(self, values: Units, step: Any) -> Units:
+        """Return for each value the nearest grid point that is not less than it."""
+
+    def text(self, end: int, *, upper: bool) -> str:
+        """Return a grid point as the column writes it."""
 
 
-def _period(moment: datetime, grid: str) -> tuple[datetime, datetime]:
-    """Return the first and the last moment of the calendar period that contains a moment."""
-    if grid == "day":
-        return moment.replace(hour=0, minute=0, second=0), moment.replace(hour=23, minute=59, second=59)
-    if grid == "month":
-        last = calendar.monthrange(moment.year, moment.month)[1]
-        return datetime(moment.year, moment.month, 1), datetime(moment.year, moment.month, last, 23, 59, 59)
-    first = moment.year - moment.year % 10 if grid == "decade" else moment.year
-    end = datetime(min(first + (10 if grid == "decade" else 1), 9999), 1, 1) - timedelta(seconds=1)
-    return datetime(max(first, 1), 1, 1), end if end > moment else datetime(9999, 12, 31)
+@dataclass(frozen=True)
+class NumberScale:
+    """Numbers as integers: multiples of a power of ten. A step is 1, 2 or 5 times a power of ten, or the grid's."""
+
+    column: Column
+    units: Units
+    digits: int
+    unit: int = 1
+
+    @classmethod
+    def of(cls, column: Column, texts: Sequence[str], values: NDArray[np.float64], grid: str) -> NumberScale:
+        """Return the scale of a column.
+
+        Args:
+            column: How its cells are read.
+            texts: Its known values in order.
+            values: The same as numbers.
+            grid: The grid whose points must be integers too.
+        """
+        if column.grid in DATE_GRIDS:
+            raise UsageError(f"grid {column.grid!r} of the numbers in column {column.name!r}: use a positive number.")
+        marks = Marks(column.decimal, column.thousands)
+        exact = [Decimal(marks.plain(text) or "0") for text in texts]
+        digits = max(0, _decimals(Decimal(grid)), *map(_decimals, exact))
+        if digits <= 15 and np.abs(values).max(initial=0.0) * 10**digits < 2**50:  # a product is off by less than 1/2
+            return cls(column, np.rint(values * 10**digits).astype(np.int64), digits)
+        return cls(column, np.array([int(number.scaleb(digits, EXACT)) for number in exact], dtype=object), digits)
+
+    def steps(self, grid: str = "") -> list[int]:
+        """Return steps up to one that is at least as wide as the range of the values."""
+        first = int(Decimal(grid).scaleb(self.digits, EXACT)) if grid else 1
+        span = int(self.units[-1]) - int(self.units[0])
+        steps, power = [first], first
+        while steps[-1] < span:
+            factor = steps[-1] // power
+            power, factor = (power * 10, 1) if factor == 5 else (power, 2 if factor == 1 else 5)
+            steps.append(factor * power)
+        return steps
+
+    def below(self, values: Units, step: int) -> Units:
+        """Return for each value the largest multiple of the step that does not exceed it."""
+        values = values if step < 2**60 else values.astype(object)
+        return values // step * step
+
+    def above(self, values: Units, step: int) -> Units:
+        """Return for each value the smallest multiple of the step that is not less than it."""
+        return -self.below(-values, step)
+
+    def text(self, end: int, *, upper: bool) -> str:
+        """Return a multiple with the decimal mark of the column."""
+        figures = str(abs(end)).zfill(self.digits + 1)
+        fraction = figures[len(figures) - self.digits :].rstrip("0")
+        number = figures[: len(figures) - self.digits] + (f"{self.column.decimal}{fraction}" if fraction else "")
+        return f"-{number}" if end < 0 else number
+
+
+@dataclass(frozen=True)
+class DateScale:
+    """Dates as seconds since the year 1. A step is a calendar period, which begins and ends with a released date."""
+
+    column: Column
+    units: Units
+    unit: int
+
+    @classmethod
+    def of(cls, column: Column, values: NDArray[np.float64]) -> DateScale:
+        """Return the scale of a column; values: its known dates in order, in seconds."""
+        if column.grid and column.grid not in DATE_GRIDS:
+            raise UsageError(
+                f"grid {column.grid!r} of the dates in column {column.name!r}: use {', '.join(DATE_GRIDS)}."
+            )
+        seconds = np.floor(values).astype(np.int64)
+        unit = next((unit for unit in (86400, 3600, 60) if not (values % unit).any()), 1)
+        return cls(column, seconds, unit)
+
+    def steps(self, grid: str = "") -> tuple[str, ...]:
+        """Return the periods, from the grid on."""
+        return DATE_GRIDS[DATE_GRIDS.index(grid) :] if grid else DATE_GRIDS
+
+    def below(self, values: Units, step: str) -> Units:
+        """Return the first second of the period of each date."""
+        values = np.maximum(values, 0)
+        if step in FIXED:
+            return values // FIXED[step] * FIXED[step]
+        return _month_starts(_months(values) // MONTHS[step] * MONTHS[step])
+
+    def above(self, values: Units, step: str) -> Units:
+        """Return the last second of the period of each date."""
+        values = np.minimum(values, LAST_SECOND)
+        if step in FIXED:
+            ends: Units = np.minimum((values // FIXED[step] + 1) * FIXED[step], LAST_SECOND + 1)
+        else:
+            ends = _month_starts((_months(values) // MONTHS[step] + 1) * MONTHS[step])
+        return ends - 1
+
+    def text(self, end: int, *, upper: bool) -> str:
+        """Return a second, or the last moment of it, in the date format of the column."""
+        moment = datetime.min + timedelta(seconds=end, microseconds=999_999 if upper else 0)
+        if self.column.date_format == Column.date_format:  # strftime does not pad years before 1000
+            return moment.date().isoformat()
+        return moment.strftime(self.column.date_format)
+
+
+def _decimals(number: Decimal) -> int:
+    return -int(number.as_tuple().exponent)
+
+
+def _months(seconds: Units) -> Units:
+    """Return the number of the month of each second; month 12 is January of the year 1."""
+    months: Units = (FIRST_DAY + seconds // 86400).astype("datetime64[M]").astype(np.int64) + EPOCH_MONTHS
+    return months
+
+
+def _month_starts(months: Units) -> Units:
+    """Return the first second of each month; before the year 1, and after 9999, the limit of dates."""
+    days = (months - EPOCH_MONTHS).astype("datetime64[M]").astype("datetime64[D]") - FIRST_DAY
+    starts: Units = np.clip(days.astype(np.int64) * 86400, 0, LAST_SECOND + 1)
+    return starts

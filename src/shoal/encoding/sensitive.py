@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from shoal.tables import values
 __all__ = ["Sensitive", "guess_sensitive_kind", "personal_k_dictionary", "sensitive_dictionary"]
 
 LARGEST_K = 2**62
+DIGITS = re.compile("[0-9]{1,400}")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def personal_k_dictionary(name: str, distinct: Distinct, missing: Collection[str
         if text in missing:
             personal_k.append(0)
             continue
-        if not (text.isascii() and text.isdigit() and 0 < int(text) < LARGEST_K):
+        if not (DIGITS.fullmatch(text) and 0 < int(text) < LARGEST_K):
             at_row = "" if distinct.first_row is None else f" at row {distinct.first_row(i)}"
             raise InputError(
                 f"column {name!r} contains each row's own k, but the cell{at_row} is not a positive integer. Correct "

@@ -25,7 +25,7 @@ from shoal.evaluate import confidence
 from shoal.evaluate.learners import LEARNERS
 from shoal.evaluate.task import Task, check_other, make_task
 from shoal.metrics.features import Labels
-from shoal.schema import Schema
+from shoal.schema import Role, Schema
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -109,7 +109,8 @@ def accuracy(
     Returns:
         The accuracy of each learner, by name.
     """
-    tables = [as_table(train), as_table(test)]
+    named = (*schema.names(Role.QI), target)
+    tables = [as_table(train, named), as_table(test, named)]
     task = make_task(tables[1], schema, target, learners, seed, features)
     check_other(task, tables[0], "training table")
     return task.fit(tables[0], labels or {})(tables[1])
@@ -149,7 +150,7 @@ def learn(
     Returns:
         The accuracy of each learner, for each combination of training and test table.
     """
-    table = _sorted(as_table(original))
+    table = _sorted(as_table(original, (*schema.names(Role.QI), target)))
     task = make_task(table, schema, target, learners, seed, features)
     trials = _held_out_trials(table, anonymize, _splits(table, target, folds, repeats, seed))
     return _run(task, trials, folds, repeats, progress, held_out=True)
@@ -229,11 +230,12 @@ def learn_from_files(
     Returns:
         The accuracy of each learner, for each combination of training and test table.
     """
-    tables = [_sorted(as_table(source)) for source in (original, released)]
+    named = (*schema.names(Role.QI), target)
+    tables = [_sorted(as_table(source, named)) for source in (original, released)]
     task = make_task(tables[0], schema, target, learners, seed, features)
     check_other(task, tables[1], "release")
     if held_out is not None:
-        test = as_table(held_out)
+        test = as_table(held_out, named)
         check_other(task, test, "table of held-out rows")
         return _run_once(task, tables[0], tables[1], test, labels or {}, progress)
     splits = [

@@ -119,7 +119,7 @@ def compare_moments(
     """
     names = [column.name for column in schema.qi] if columns is None else list(dict.fromkeys(columns))
     # Sorted, so that floats are always added in the same order.
-    before, after = (Table(as_table(source).frame.select(names).sort(names)) for source in (original, released))
+    before, after = (Table(as_table(source, names).frame.select(names).sort(names)) for source in (original, released))
     schema = fill_kinds(before, schema, names)
     by_name = {column.name: column for column in schema.columns}
     cells: dict[str, tuple[Column, Column]] = {}

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shoal.errors import UsageError, setting
 from shoal.evaluate import confidence
 from shoal.metrics.features import Categories, CategoryScale, Labels, Numbers, Scale, fill_kinds, fit_scale
-from shoal.schema import Schema
+from shoal.schema import Role, Schema
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -166,7 +166,7 @@ def ask_queries(
     Returns:
         The relative errors.
     """
-    before, after = as_table(original), as_table(released)
+    before, after = (as_table(source, schema.names(Role.QI)) for source in (original, released))
     queries = draw_queries(before, schema, n_queries, seed, labels)
     truth = queries.answer(before, lambda share: progress(share / 2))
     answers = queries.answer(after, lambda share: progress(0.5 + share / 2))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shoal.evaluate.extra import extra_module
 from shoal.evaluate.task import make_task
 from shoal.metrics.features import Labels, NumericEncoding, fit_encoding
-from shoal.schema import Schema
+from shoal.schema import Role, Schema
 from shoal.tables.formats import as_table
 
 __all__ = ["Bucket", "Held", "Tree", "grow"]
@@ -91,7 +91,7 @@ class Tree:
 
         A row whose class is not a single value does not count for the share of the class.
         """
-        table = as_table(table)
+        table = as_table(table, (self.target,))
         low, high = self.encoding.bounds(table)
         classes = np.array(table.frame[self.target].to_list(), dtype=object)
         results = []
@@ -130,7 +130,7 @@ def grow(
     Returns:
         The tree.
     """
-    table = as_table(table)
+    table = as_table(table, (*schema.names(Role.QI), target))
     task = make_task(table, schema, target, features=features)
     rows = task.training_rows(table, labels or {})
     encoding = fit_encoding(rows, task.schema, task.features, labels)

@@ -10,7 +10,7 @@ from shoal.tables.values import ISO_DATE, NUMBER, PADDED
 
 __all__ = ["Span", "is_true_of", "parse_span"]
 
-_PLAIN = r"[+-]?[0-9]+(?:\.[0-9]+)?"
+_PLAIN = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?"
 _DATE = ISO_DATE.pattern
 _BOUND = rf"{_DATE}|{_PLAIN}"
 _BETWEEN = re.compile(rf"({_PLAIN})\s*(?:-|–|—|~|\.\.|to|bis)\s*({_PLAIN})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,7 +15,7 @@ from shoal.errors import InputError, Note, file_path, join_problems
 from shoal.hierarchy.base import TOP, Hierarchy, HierarchyRule, LabelRule, Misfit
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.range_label import Span, parse_span
-from shoal.tables.csv import read_bytes
+from shoal.tables.csv import read_small
 from shoal.tables.targets.text_file import write_text
 from shoal.tables.values import NUMBER
 
@@ -22,6 +23,7 @@ __all__ = ["IntervalTree", "read_utd_xml", "write_utd_xml"]
 
 DEEPEST = 60
 MOST_VALUES = 1_000_000
+CODE = re.compile("-?[0-9]{1,400}")
 CODES = "the labels are ranges of the job file's codes, which mean nothing to a reader"
 CODES_CURE = "convert the hierarchy to CSV and rename them"
 
@@ -137,7 +139,7 @@ def read_utd_xml(path: str | os.PathLike[str]) -> dict[str, HierarchyRule]:
         FileError: The file cannot be read.
     """
     path = Path(path)
-    document = _parse(read_bytes(path)[0], path)
+    document = _parse(read_small(path), path)
     rules: dict[str, HierarchyRule] = {}
     problems: list[str] = []
     attributes = [att for qid in document.named("qid") for att in qid.named("att")]
@@ -167,7 +169,7 @@ def _attribute(att: Element, source: str) -> HierarchyRule:
     codes: dict[str, tuple[int, str]] = {}
     for entry in maps[0].named("entry") if maps else []:
         code, place = entry.attributes.get("int", "").strip(), f"{source}, line {entry.line}"
-        if not code.lstrip("-").isdigit() or "cat" not in entry.attributes:
+        if not CODE.fullmatch(code) or "cat" not in entry.attributes:
             problems.append(f"{place}: an <entry> needs cat, and an integer as int.")
         elif code in codes:
             problems.append(f"{place}: the code is already on line {codes[code][0]}. Use each code once.")
@@ -272,6 +274,11 @@ def write_utd_xml(hierarchies: Mapping[str, Hierarchy], path: str | os.PathLike[
     Raises:
         FileError: The file cannot be written.
     """
+    write_text(Path(path), utd_text(hierarchies))
+
+
+def utd_text(hierarchies: Mapping[str, Hierarchy]) -> str:
+    """Return the content of the job file of hierarchies."""
     from xml.sax.saxutils import quoteattr
 
     lines = ['<?xml version="1.0"?>', "<config>", "<qid>"]
@@ -282,7 +289,7 @@ def write_utd_xml(hierarchies: Mapping[str, Hierarchy], path: str | os.PathLike[
         lines += ["</map>", f'<vgh value="[0:{len(values) - 1}]">']
         lines += _write_nodes(hierarchy, values, 0, hierarchy.height - 1)
         lines += ["</vgh>", "</att>"]
-    write_text(Path(path), "\n".join([*lines, "</qid>", "</config>", ""]))
+    return "\n".join([*lines, "</qid>", "</config>", ""])
 
 
 def _in_tree_order(hierarchy: Hierarchy) -> list[str]:

@@ -1,3 +1,4 @@
+# This file is longer than most: finding floors and sharing loss work on the same balls and boxes.
 # distutils: language = c++
 """Lower bounds on the loss of any group that contains a tuple (docs/concepts/lower-bound.md). Twin: tests/naive/bound.py."""
 

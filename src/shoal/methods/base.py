@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Protocol
@@ -18,7 +18,16 @@ from shoal.models import Basis, Groups, PrivacyModel
 from shoal.rules import Rule
 from shoal.tables.watch import Watch
 
-__all__ = ["Method", "Run", "check_models", "check_rows_left", "check_run", "failing_groups"]
+__all__ = [
+    "Method",
+    "Run",
+    "check_models",
+    "check_rows_left",
+    "check_run",
+    "check_support",
+    "failing_groups",
+    "needs_search",
+]
 
 
 @dataclass(frozen=True)
@@ -55,12 +64,17 @@ class Method(Protocol):
         """Form groups that pass all models."""
 
 
-def check_run(method: str, encoded: Encoded, run: Run) -> None:
+def needs_search(method: Method) -> bool:
+    """Say whether the options of a method ask for more than the goal: a table that meets the goal is then searched."""
+    return bool(getattr(method, "needs_search", False))
+
+
+def check_run(method: str, names: Sequence[str], run: Run) -> None:
     """Check the rules and weights of a run.
 
     Args:
         method: The name of the method.
-        encoded: The table.
+        names: The quasi-identifiers.
         run: The run.
 
     Raises:
@@ -72,31 +86,54 @@ def check_run(method: str, encoded: Encoded, run: Run) -> None:
         if values and info and what not in info.takes:
             able_methods = ", ".join(info.name for info in METHODS if what in info.takes)
             raise UsageError(f"method {method!r} does not support {what}. Methods that do: {able_methods}.")
-    names = [attribute.name for attribute in encoded.attributes]
     unknown_names = [name for name in run.weights if name not in names]
     if unknown_names:
         listed = ", ".join(map(repr, names))
         raise UsageError(f"weight for {unknown_names[0]!r}: not a quasi-identifier. Quasi-identifiers: {listed}.")
 
 
-def check_models(
-    method: str,
-    encoded: Encoded,
-    models: tuple[PrivacyModel, ...],
-    *,
-    size_only: bool = False,
-    counts_people: bool = False,
-) -> int:
+def check_support(method: Method, encoded: Encoded, models: tuple[PrivacyModel, ...]) -> None:
+    """Check that a method can honour the models on a table, and count its people if it has a column of them.
+
+    Args:
+        method: The method. Its Info says which models it honours. Where its options change that, it has an attribute
+            `size_only` or `counts_people`, or refuses the table in `check_table(encoded)`.
+        encoded: The table.
+        models: The models.
+
+    Raises:
+        UsageError: The method cannot honour a model or count people, or its options do not fit the table.
+    """
+    if hasattr(method, "check_table"):
+        method.check_table(encoded)
+    if encoded.people is not None and not getattr(method, "counts_people", True):
+        others = ", ".join(info.name for info in METHODS if info.name != method.name)
+        raise UsageError(
+            f"method {method.name!r} cannot count people ({setting('person')}) with these options. Mondrian does if it "
+            f"is strict or relaxed and has no domains, and so do {others}."
+        )
+    info = info_of(method.name)
+    if info is None:  # a method of the caller's own knows itself what it can do
+        return
+    honours = frozenset({Basis.SIZE}) if getattr(method, "size_only", False) else info.honours
+    for model in models:
+        if model.basis not in honours:
+            able_methods = [info.name for info in METHODS if model.basis in info.honours and info.name != method.name]
+            raise UsageError(
+                f"method {method.name!r} cannot honour {model.describe()}, which depends on {model.basis}. "
+                f"Methods that can: {', '.join(able_methods) or 'none'}."
+            )
+
+
+def check_models(method: Method, encoded: Encoded, models: tuple[PrivacyModel, ...]) -> int:
     """Check that a method can honour the models and that the table can meet them.
 
     For a closed model the goal is feasible if and only if the table as one group meets it.
 
     Args:
-        method: The name of the method; its Info says which models it honours.
+        method: The method.
         encoded: The table.
         models: The models.
-        size_only: Whether this variant of the method honours group sizes only.
-        counts_people: Whether this variant of the method can count people instead of rows.
 
     Returns:
         The smallest group size that can pass.
@@ -105,19 +142,7 @@ def check_models(
         UsageError: The method cannot honour a model, or cannot count people.
         InfeasibleError: No grouping of the table passes a model.
     """
-    if encoded.people is not None and not counts_people:
-        raise UsageError(
-            f"method {method!r} cannot count people ({setting('person')}). Use mondrian, strict or relaxed."
-        )
-    info = info_of(method)
-    honours = info.honours if info and not size_only else frozenset({Basis.SIZE})
-    for model in models:
-        if model.basis not in honours:
-            able_methods = [info.name for info in METHODS if model.basis in info.honours and info.name != method]
-            raise UsageError(
-                f"method {method!r} cannot honour {model.describe()}, which depends on {model.basis}. "
-                f"Methods that can: {', '.join(able_methods) or 'none'}."
-            )
+    check_support(method, encoded, models)
     one_group = Groups.of(encoded, np.zeros(len(encoded.order), dtype=np.int32))
     obstacles = [reason for model in models if model.closed and (reason := model.obstacle(one_group))]
     if obstacles:

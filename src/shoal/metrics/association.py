@@ -86,13 +86,23 @@ def _pair(encoded: Encoded, a: int, b: int) -> float:
 def pearson(one: Floats, other: Floats, rows: Floats) -> float:
     """Return |r| of two numbers, 0 if one of them is constant; rows: how often each pair occurs."""
     total = rows.sum()
+    one, other = (_scaled(each) for each in (one, other))
     one, other = (each - each @ rows / total for each in (one, other))
     spread = float(rows @ one**2) * float(rows @ other**2)
     return min(1.0, abs(float(rows @ (one * other))) / spread**0.5) if spread > 0 else 0.0
 
 
+def _scaled(numbers: Floats) -> Floats:
+    """Return numbers from -1 to 1 in the same proportions, so that the square of a huge one is finite.
+
+    The divisor is a power of two, which leaves the digits of ordinary numbers as they are.
+    """
+    return np.asarray(np.ldexp(numbers, -int(np.frexp(np.abs(numbers).max(initial=0.0))[1])))
+
+
 def correlation_ratio(categories: Codes, numbers: Floats, rows: Floats) -> float:
     """Return eta: the square root of the share of a number's variance that lies between the categories."""
+    numbers = _scaled(numbers)
     numbers = numbers - numbers @ rows / rows.sum()
     _, place = np.unique(categories, return_inverse=True)
     sizes, sums = np.bincount(place, rows), np.bincount(place, rows * numbers)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.decode import Ends
+from shoal.encoding.ends import RangeEnds
 from shoal.encoding.partition import RANGE, SET, Cells
 from shoal.errors import InputError
 from shoal.hierarchy.base import Hierarchy
@@ -192,17 +192,16 @@ class Baseline:
         return None if bounds is None else self._loss_of_range(text, *bounds)
 
     def loss_of_cell(
-        self, text: str, cells: Cells, index: int, texts: Sequence[str], numbers: NDArray[np.float64], ends: Ends | None
+        self, text: str, cells: Cells, index: int, texts: Sequence[str], ends: RangeEnds
     ) -> ColumnLoss | None:
-        """Return the loss of a cell of a partition; only labels of hierarchies and snapped ends are read as text.
+        """Return the loss of a cell of a partition; only labels of hierarchies are read as text.
 
         Args:
             text: Its released text.
             cells: The distinct cells of the attribute.
             index: Which of them it is.
             texts: The text of each code.
-            numbers: The number of each code; empty for categories.
-            ends: The ends of a range if they are not its own values.
+            ends: The ends of the ranges.
         """
         form = cells.form[index]
         if text in self.before:
@@ -212,10 +211,7 @@ class Baseline:
             values_inside = frozenset("" if each in self.missing else each for each in members)
             return self._loss_of_set(text, self.cells.loss_of(values_inside), values_inside)
         if form == RANGE and isinstance(self.cells, OrderedReader):
-            if ends is None:
-                return self._loss_of_range(text, float(numbers[cells.low[index]]), float(numbers[cells.high[index]]))
-            snapped, misfits = numbers_of(self.column, ends)
-            return None if misfits else self._loss_of_range(text, *map(float, snapped))
+            return self._loss_of_range(text, float(ends.low[index]), float(ends.high[index]))
         return self.loss_of_text(text)
 
     def _loss_of_set(self, text: str, ncp: float, members: frozenset[str]) -> ColumnLoss:

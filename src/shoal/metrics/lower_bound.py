@@ -16,8 +16,8 @@ __all__ = ["lower_bound"]
 
 MOST_ATTRIBUTES = 10
 MOST_ROWS = 10**6
-# Budgets of steps over all tuples, at 10 to 20 ns each. The quick bound gets steps in proportion to the table, so that it
-# costs at most a fifth of a run; the thorough one gets the most. Each tuple gets an equal share, up to the last number.
+# Budgets of steps over all tuples, at 10 to 20 ns each. The steps of the quick bound grow with the table, so that it
+# costs at most a fifth of a run. Each tuple gets an equal share of the steps, up to the last number.
 BASE_STEPS = 8 * 10**6
 STEPS_OF_A_ROW = 400
 MOST_QUICK_STEPS = 8 * 10**7

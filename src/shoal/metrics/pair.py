@@ -54,7 +54,7 @@ def open_pair(
         UsageError: If a table lacks a quasi-identifier.
     """
     check_lists(qi=qi)
-    tables = [as_table(table) for table in (original, released)]
+    tables = [as_table(table, qi) for table in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
         if absent:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.decode import cell_ends, cell_texts
+from shoal.encoding.decode import cell_texts
+from shoal.encoding.ends import RangeEnds, release_ends
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
 from shoal.rules import CompiledRules
-from shoal.schema import Column, Schema
+from shoal.schema import Schema
 from shoal.tables import values
 from shoal.tables.sorting import pack
 
@@ -26,7 +27,7 @@ def measure_partition(
     partition: Partition,
     schema: Schema,
     *,
-    snapped: bool = False,
+    ends: Sequence[RangeEnds] | None = None,
     k: int | None = None,
     weights: Mapping[str, float] | None = None,
     climb: Climb | None = None,
@@ -35,20 +36,20 @@ def measure_partition(
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
 
     The cost depends on the number of distinct cells, groups and entries, not of rows. No released cell is parsed,
-    except labels of hierarchies and ends that were snapped to a grid.
+    except labels of hierarchies.
 
     Args:
         encoded: The table as codes.
         partition: Its groups and their cells.
         schema: The columns of the table.
-        snapped: Whether the ends of ranges are widened to a grid.
+        ends: The ends of the ranges of each attribute, from `release_ends`; exact by default.
         k: What c_avg divides by and dm judges groups by; by default the size of the smallest group.
         weights: Of the quasi-identifiers in ncp.
         climb: The weights of hierarchy levels in the distortion.
         rules: Over the quasi-identifiers of the original.
 
     Raises:
-        InputError: An end of a range, once snapped, cannot be read.
+        InputError: A label of a hierarchy cannot be read.
         UsageError: An argument names an unknown column or is out of range.
     """
     check_names("weights of the levels", climb.given if climb else {}, [column.name for column in schema.qi])
@@ -59,6 +60,7 @@ def measure_partition(
     ranks: list[NDArray[np.int64]] = []  # of each group's cell by text, for each attribute
     cards: list[int] = []
     starred = np.ones(len(sizes), dtype=bool)
+    ends = ends or release_ends(encoded, partition, schema)
     for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
         distinct = encoded.dictionaries[a].distinct
         baseline = Baseline.of(
@@ -69,9 +71,7 @@ def measure_partition(
             climb=climb,
             pairs=rules_of(rules, a),
         )
-        texts, losses[column.name] = _loss_in_partition(
-            baseline, column, attribute, cells, sizes, n_rows - n_kept, snapped
-        )
+        texts, losses[column.name] = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
         rank_of: dict[str, int] = {}
         rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
         ranks.append(rank[cells.index])
@@ -87,25 +87,22 @@ def measure_partition(
 
 def _loss_in_partition(
     baseline: Baseline,
-    column: Column,
     attribute: Attribute,
     cells: Cells,
+    ends: RangeEnds,
     sizes: NDArray[np.int64],
     n_suppressed: int,
-    snapped: bool,
 ) -> tuple[list[str], ColumnLoss]:
     """Return the released text of each distinct cell of an attribute, and the loss of the column."""
-    ends = cell_ends(attribute, cells, column, snapped=snapped)
     texts = cell_texts(attribute, cells, ends)
     rows = np.bincount(cells.index, weights=sizes, minlength=len(texts)).astype(np.int64).tolist()
     cell_of = {values.normalise(text): i for i, text in enumerate(texts)}
     counts = {text: count for text, count in cell_counts(texts, rows).items() if count}
 
     def loss_of(text: str) -> ColumnLoss:
-        i = cell_of[text]
-        loss = baseline.loss_of_cell(text, cells, i, attribute.texts, attribute.values, ends[i] if snapped else None)
+        loss = baseline.loss_of_cell(text, cells, cell_of[text], attribute.texts, ends)
         if loss is None:
-            raise unreadable_cell(column.name, None)
+            raise unreadable_cell(attribute.name, None)
         return loss
 
     return texts, column_loss(baseline, counts, n_suppressed, loss_of)

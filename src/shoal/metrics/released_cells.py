@@ -16,7 +16,8 @@ from shoal.tables import values
 __all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "reader"]
 
 SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
-NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+NUMBER = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?"
+LONGEST_RANGE = 4000  # characters
 INTERVAL = re.compile(rf"[\[({{]?\s*({NUMBER})\s*(?:-|~|,|:|;|\.\.)\s*({NUMBER})\s*([\])\[}}]?)")
 
 Domain = tuple[float, float] | Sequence[str]
@@ -90,7 +91,7 @@ class OrderedReader:
 
     def _ends(self, cell: str) -> tuple[float, float] | None:
         """Read both ends of a range in brackets; a date may contain the separator itself, as in Jan 5, 2020."""
-        if cell[0] not in "[(" or cell[-1] not in "])":
+        if cell[0] not in "[(" or cell[-1] not in "])" or len(cell) > LONGEST_RANGE:
             return None
         parts = cell[1:-1].split(", ")
         for cut in range(1, len(parts)):
@@ -143,7 +144,10 @@ class CategoryReader:
     @staticmethod
     def _listed(cell: str) -> frozenset[str]:
         if cell[0] + cell[-1] == "{}":
-            cells = next(csv.reader([cell[1:-1]], skipinitialspace=True), [])
+            try:
+                cells = next(csv.reader([cell[1:-1]], skipinitialspace=True), [])
+            except csv.Error:  # a line end outside quotes, or a member too long for the csv module
+                cells = [cell]
         else:
             cells = re.split(r"[,~|;]", cell[1:-1] if cell[0] + cell[-1] == "[]" else cell)
         return frozenset(part.strip() for part in cells)

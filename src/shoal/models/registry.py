@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
 from shoal.errors import UsageError, setting
-from shoal.models.base import PrivacyModel
+from shoal.models.base import Basis, PrivacyModel
 from shoal.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from shoal.models.diversity import AlphaK, EntropyLDiversity, LDiversity, PSensitiveK, RecursiveLDiversity
 from shoal.models.presence import DeltaPresence, KMap
 from shoal.models.size import AverageRisk, MaximalRisk
 
-__all__ = ["MODELS", "model_from", "parse_model"]
+__all__ = ["MODELS", "model_from", "names_of", "parse_model"]
 
 EXAMPLE = f"Write for example {setting('models', 'entropy-l disease l=2')}."
 
@@ -36,6 +36,15 @@ MODELS: dict[str, Any] = {
         AverageRisk,
     )
 }
+
+
+def names_of(bases: Collection[Basis]) -> list[str]:
+    """Return the names of the models that depend on one of these.
+
+    >>> names_of([Basis.POPULATION])
+    ['k-map', 'delta-presence']
+    """
+    return [name for name, kind in MODELS.items() if object.__new__(kind).basis in bases]  # no basis reads a field
 
 
 def model_from(spec: Mapping[str, Any]) -> PrivacyModel:

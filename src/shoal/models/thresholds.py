@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UsageError
+from shoal.tables.values import exact_fraction
 
 __all__ = ["above_limits", "compare", "entropy_falls_short", "exact_number", "natural_log", "round_up", "whole_number"]
 
@@ -26,11 +27,8 @@ def exact_number(
     model: str, name: str, value: object, low: Fraction | int, high: Fraction | int | None = None
 ) -> Fraction:
     """Return a threshold as the fraction that its decimal text denotes: 0.2 is one fifth."""
-    try:
-        number = Fraction(-1) if isinstance(value, bool) else Fraction(str(value).strip())
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(-1)
-    if number < low or (high is not None and number > high):
+    number = exact_fraction(value)
+    if number is None or number < low or (high is not None and number > high):
         allowed = f"from {low} to {high}" if high is not None else f"from {low} on"
         raise UsageError(f"{model}: {name}={value!r} is not a number {allowed}.")
     return number
@@ -39,8 +37,9 @@ def exact_number(
 def whole_number(model: str, name: str, value: object) -> int:
     """Return a positive integer."""
     try:
-        number = int(value) if isinstance(value, str) and value.isdigit() else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+        # int() takes digits of any script, and raises a ValueError for thousands of them.
+        number = int(value) if isinstance(value, str) and value.isdecimal() else operator.index(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
         number = 0
     if isinstance(value, bool) or number < 1:
         raise UsageError(f"{model}: {name}={value!r} is not a positive integer.")

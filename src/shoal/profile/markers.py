@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     from shoal.profile.columns import Distinct
 
-__all__ = ["Markers", "count_look_alikes", "find_markers"]
+__all__ = ["Markers", "count_look_alike_sets", "count_look_alikes", "find_markers"]
 
 WORDS = frozenset(
     (
@@ -47,6 +49,7 @@ WORDS = frozenset(
 )
 SPELLINGS = frozenset(form for word in WORDS for form in (word, word.upper(), word.title(), word.capitalize()))
 SENTINELS = re.compile(r"-?9{2,6}|-[1-9]|-88+|-77+")
+LONGEST = 1_000  # letters by which two values are compared
 FREQUENT = 0.01  # share of the rows from which a number such as 999 may be a marker
 
 
@@ -128,12 +131,26 @@ def _is_real_value(text: str, values: Distinct) -> bool:
 # After lower-casing and compatibility composition, each character of the first line reads as the one below it.
 HOMOGLYPHS = dict(
     zip(
-        "аеорсухіјѕкмтвнԁοαρνυικτχıӏ‐‑‒–—−’‘ʼ`",
-        "aeopcyxijskmtbhdoapvuiktxil------''''",
+        "аеорсухіјѕкмтвнԁοαρνυικτχςıӏ‐‑‒–—−’‘ʼ`",
+        "aeopcyxijskmtbhdoapvuiktxσil------''''",
         strict=True,
     )
 )
-INVISIBLE = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+# The same for capitals, and for the capital I, which looks like a small l.
+CAPITALS = dict(
+    zip(
+        "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕЅЗІЈКМНОРСТУХӀԀԌԚԜ",
+        "ABEZHIKMNOPTYXABES3IJKMHOPCTYXIdGQW",
+        strict=True,
+    )
+)
+VISIBLE = str.maketrans({**HOMOGLYPHS, **CAPITALS})
+INVISIBLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0f\ufeff]"
+)
+UNSEEN = re.compile(INVISIBLE)
+NUMERIC = r"^[0-9.,+-]*$"
 
 
 def count_look_alikes(texts: pl.Series) -> int:
@@ -142,10 +159,46 @@ def count_look_alikes(texts: pl.Series) -> int:
 
     if not len(texts):
         return 0
+    sizes = pl.DataFrame({"folded": _fold(texts)}).group_by("folded").len()["len"]
+    return int(sizes.filter(sizes > 1).sum())
+
+
+def count_look_alike_sets(texts: pl.Series) -> int:
+    """Count the sets of distinct values that a reader takes for one.
+
+    Values of a set differ only in case, blanks, invisible characters, Unicode form or letters that look alike: Latin,
+    Cyrillic and Greek ones, and a capital I for an l.
+    """
+    words = texts.filter(~texts.str.contains(NUMERIC))
+    root: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def find(key: tuple[str, str]) -> tuple[str, str]:
+        while root.setdefault(key, key) != key:
+            root[key] = key = root[root[key]]
+        return key
+
+    firsts = []
+    for text, folded in zip(words.to_list(), _fold(words).to_list(), strict=True):
+        first, second = find(("folded", folded.strip())), find(("seen", _look(text)))
+        root[second] = first
+        firsts.append(first)
+    sizes = Counter(map(find, firsts))
+    return sum(size > 1 for size in sizes.values())
+
+
+def _fold(texts: pl.Series) -> pl.Series:
+    """Return each text without what count_look_alikes ignores."""
     folded = texts.str.to_lowercase()
     if (texts.str.len_bytes() != texts.str.len_chars()).any():
         folded = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all(INVISIBLE, "")
         folded = folded.str.replace_many(list(HOMOGLYPHS), list(HOMOGLYPHS.values()))
-    folded = folded.str.replace_all(r"\s+", " ")
-    sizes = pl.DataFrame({"folded": folded}).group_by("folded").len()["len"]
-    return int(sizes.filter(sizes > 1).sum())
+    return folded.str.replace_all(r"\s+", " ")
+
+
+def _look(text: str) -> str:
+    """Return how a text looks: Latin letters in place of others of the same shape, without blanks, in lower case."""
+    if not text.isascii():
+        text = UNSEEN.sub("", unicodedata.normalize("NFKC", text[:LONGEST])).translate(VISIBLE)
+    if "I" in text and text != text.upper():
+        text = text.replace("I", "l")
+    return "".join(text.split()).lower()

@@ -13,7 +13,7 @@ from shoal.profile.vocabulary import FIRST_NAMES
 __all__ = ["EMAIL", "Shape", "identifying_shape", "is_postal", "looks_like_names"]
 
 EMAIL = r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}"
-URL = re.compile(r"(https?|ftp)://\S+|www\.[^\s@]+\.[A-Za-z]{2,}\S*", re.IGNORECASE)
+URL = re.compile(r"(https?|ftp)://\S+|www\.[^\s@.]+\.\S{2,}", re.IGNORECASE)
 UUID = re.compile(r"\{?[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\}?", re.IGNORECASE)
 MAC = re.compile(r"[0-9a-f]{2}([:-])([0-9a-f]{2}\1){4}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
 PHOTO = re.compile(r"[^\n]*\.(jpe?g|png|gif|bmp|tiff?|heic|webp|dcm|raw)", re.IGNORECASE)
@@ -21,7 +21,7 @@ BIOMETRIC = re.compile(r"[^\n]*\.(wsq|fmr|fir|iir|eyc|ansi|isotpl|jp2|wav|vox)",
 DIGEST = re.compile(r"[0-9a-f]{32,}|(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/_-]{40,}={0,2}", re.IGNORECASE)
 PHONE = re.compile(r"(\+|00)?[0-9 ()./-]{7,22}( ?(x|ext\.?) ?[0-9]{1,5})?")
 NOT_PHONE = re.compile(  # numbers, thousands, years, ZIP+4, dotted versions
-    r"-?[0-9]*\.?[0-9]*|[0-9]{1,3}([ .,'][0-9]{3})+([.,][0-9]+)?|[0-9]{4}-[0-9]{4}|[0-9]{5}-[0-9]{4}|"
+    r"-?[0-9]*(\.[0-9]*)?|[0-9]{1,3}([ .,'][0-9]{3})+([.,][0-9]+)?|[0-9]{4}-[0-9]{4}|[0-9]{5}-[0-9]{4}|"
     r"[0-9]{1,3}(\.[0-9]{1,3}){3}"
 )
 PLATE = re.compile(

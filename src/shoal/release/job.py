@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import FileError, UsageError, setting
+from shoal.errors import Note, UsageError, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.models import PrivacyModel
 from shoal.release.drift import check_columns
-from shoal.release.files.publish import check_report
+from shoal.release.files.manifest import paths_beside
+from shoal.release.files.publish import check_report, check_signable
+from shoal.release.files.signature import SigningKey, about_open_files, read_secret
 from shoal.release.make import anonymize_table, choose_method, make_request, make_run
 from shoal.release.pushdown import anonymize_source, needs_rows
 from shoal.release.release import Release, Request
@@ -27,7 +29,7 @@ from shoal.tables.sources.url import is_url
 from shoal.tables.targets import find_target
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
 
 __all__ = ["ENGINES", "Job", "Outcome"]
 
@@ -69,7 +71,10 @@ class Job:
         output: A path, the URL of a database table or "-" for standard output; None writes nothing.
         report: The path of an HTML report.
         key: A secret that signs the hash of the input.
+        sign_key: The key that signs the manifest.
+        notes: What the user should know about the files of these keys.
         force: Whether to replace outputs that exist.
+        read: Files that were read for the settings: keys and the configuration. No output may replace them.
     """
 
     data: Any = field(repr=False)  # a URL may contain a password
@@ -85,7 +90,10 @@ class Job:
     output: str | os.PathLike[str] | None = None
     report: str | os.PathLike[str] | None = None
     key: bytes | None = field(default=None, repr=False)
+    sign_key: SigningKey | None = field(default=None, repr=False)
+    notes: tuple[Note, ...] = ()
     force: bool = False
+    read: tuple[Path, ...] = ()
 
     @classmethod
     def from_settings(
@@ -104,6 +112,8 @@ class Job:
         bound: bool | None = None,
         report: str | os.PathLike[str] | None = None,
         key_file: str | os.PathLike[str] | None = None,
+        sign_key: str | os.PathLike[str] | None = None,
+        config: str | os.PathLike[str] | None = None,
         force: bool = False,
     ) -> Job:
         """Check the settings and resolve what they name: method, models, hierarchies, engine and key.
@@ -122,6 +132,8 @@ class Job:
             bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
             report: The path of an HTML report about the release.
             key_file: The path of a secret that signs the hash of the input.
+            sign_key: The path of a private key that signs the manifest.
+            config: The path of the configuration file, if there is one; no output may replace it.
             force: Whether to replace outputs that exist.
 
         Raises:
@@ -145,29 +157,28 @@ class Job:
             limit,
             output,
             report,
-            None if key_file is None else _read_key(Path(key_file)),
+            None if key_file is None else read_secret(key_file),
+            None if sign_key is None else SigningKey.read(sign_key),
+            tuple(about_open_files([key_file, sign_key])),
             force,
+            tuple(Path(path) for path in (key_file, sign_key, config) if path is not None),
         )
 
-    def execute(self, *, committing: Callable[[], None] | None = None) -> Outcome:
-        """Make the release and, if an output is named, write it.
-
-        Args:
-            committing: Called just before finished files are moved to their places.
-        """
+    def execute(self) -> Outcome:
+        """Make the release and, if an output is named, write it."""
         if self.output is None:
             return Outcome(self.release())
         source = self._source()
         with ExitStack() as stack:
-            target = stack.enter_context(
-                find_target(self.output, force=self.force, source=source.path, committing=committing)
-            )
+            inputs = self.settings.input_files(source.path, *self.read)
+            target = stack.enter_context(find_target(self.output, force=self.force, inputs=inputs, beside=paths_beside))
             report = None
             if self.report is not None:
-                report = stack.enter_context(ReportTarget(self.report, force=self.force, source=source.path))
+                report = stack.enter_context(ReportTarget(self.report, inputs=inputs, force=self.force))
             check_report(target, report)
+            check_signable(target, self.sign_key)
             release = stack.enter_context(self._released(source, target.folder, target))
-            manifest = release.write_to(target, key=self.key, report=report, watch=self.run)
+            manifest = release.write_to(target, key=self.key, sign_key=self.sign_key, report=report, watch=self.run)
         return Outcome(release, target.place, manifest, report)
 
     def release(self) -> Release:
@@ -224,10 +235,3 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
             f"{setting('memory')} limits {setting('engine', 'duckdb')}. Leave it out, or choose that engine."
         )
     return None if memory is None else parse_size(memory, setting("memory", memory))
-
-
-def _read_key(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None

@@ -5,21 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from shoal import methods, metrics
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
-from shoal.encoding.partition import Partition, tight_partition
+from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
-from shoal.methods.base import Method, Run, check_rows_left, check_run
+from shoal.methods.base import (
+    Method,
+    Run,
+    check_rows_left,
+    check_run,
+    check_support,
+    failing_groups,
+    needs_search,
+)
+from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
+from shoal.metrics.released_loss import label_losses
+from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
-from shoal.release.notes import about_release, about_search, about_table, about_unchanged
+from shoal.release.ends import about_ends, choose_ends
+from shoal.release.notes import about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
@@ -27,6 +41,7 @@ from shoal.schema import Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
 from shoal.tables.table import Table
+from shoal.tables.values import exact_fraction
 from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["anonymize_table", "choose_method", "make_request", "make_run"]
@@ -57,7 +72,7 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         suppression_limit=_share(settings.suppression_limit),
         keep_order=keep_order,
         cells=settings.cells or "text",
-        snap=bool(settings.snap),
+        ends=settings.range_ends,
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
@@ -66,10 +81,10 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
 
 
 def _share(limit: float | str | None) -> Fraction:
-    try:
-        return Fraction(str(limit or 0))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.") from None
+    share = exact_fraction(limit or 0)
+    if share is None:
+        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
+    return share
 
 
 def choose_method(settings: Settings) -> Method:
@@ -104,6 +119,7 @@ def anonymize_table(
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
+    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models))
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     run.stage("encoding")
@@ -111,32 +127,78 @@ def anonymize_table(
         table.factor(column.name)  # the longest part of encoding; kept for what follows
         run.step(number / len(schema.released))
     run = replace(run, suppression_limit=request.suppression_limit)
-    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique)]
+    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique), *about_table(table, schema, models)]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
-    if (unchanged := as_it_is(table, schema, models, k, hierarchies)) is not None:
-        notes.append(about_unchanged(models))
-        schema, encoded = unchanged
-        run = replace(run, rules=())  # an unchanged table meets all rules
-        k = check_personal(encoded, k)
-        partition = tight_partition(encoded, encoded.row_tuple)
-    else:
-        notes += about_table(table, schema)
+    unchanged = None if needs_search(method) else as_it_is(table, schema, models, k, hierarchies)
+    try:
         if prepared is None:
             schema = guess_kinds(table, schema)
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
         encoded = prepared
-        check_population(encoded)
-        run.stage("grouping")
-        k = check_personal(encoded, k)
-        if run.derive_weights:
-            run = replace(run, weights=derive_weights(encoded))
-            notes += about_redundancy(encoded)
-        check_run(method.name, encoded, run)
+    except InputError as error:
+        if unchanged is None or run.rules or population is not None or request.cells == "bounds":
+            raise
+        notes.append(about_unread(error))
+        schema, encoded = unchanged
+    check_population(encoded)
+    run.stage("grouping")
+    k = check_personal(encoded, k)
+    if run.derive_weights:
+        run = replace(run, weights=derive_weights(encoded))
+        notes += about_redundancy(encoded)
+    check_run(method.name, [column.name for column in schema.qi], run)
+    check_support(method, encoded, models)
+    rules = compile_rules(run.rules, encoded.attributes)
+    if unchanged is not None and request.cells == "bounds":  # a column of values becomes two columns of bounds
+        unchanged = None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
+    request = _complete(request, k, method, models, run)
+    if unchanged is None:
         partition = method.partition(encoded, models, run)
         check_rows_left(method.name, partition.labels)
+        groups = partition.entries
+        shown = Shown(schema, encoded, partition, rules)
+    else:
+        notes.append(about_unchanged(models))
+        groups = Entries.of_rows(encoded, encoded.row_tuple)
+        shown = _show_as_it_is(*unchanged, method)
+    run.stage("measuring")
+    run.check()
+    release = make_release(table, request, models, shown, population, notes, run.weights)
+    verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
+    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
+        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
+    return replace(release, schema=schema, rules=verdicts)
+
+
+class Shown(NamedTuple):
+    """What a release shows: the cells of a partition.
+
+    Attributes:
+        schema: The columns, with the kinds by which the table was encoded.
+        encoded: The table as codes: values or, for a table that stays as it is, texts.
+        partition: The groups and their cells.
+        rules: The data constraint rules over the codes; None if no group mixes values.
+    """
+
+    schema: Schema
+    encoded: Encoded
+    partition: Partition
+    rules: CompiledRules | None
+
+
+def _show_as_it_is(schema: Schema, encoded: Encoded, method: Method) -> Shown:
+    """Return the release of a table that already meets the request: every cell is its own."""
+    partition = tight_partition(encoded, encoded.row_tuple)
+    if isinstance(method, FullDomain):
+        partition = replace(partition, levels=dict.fromkeys((column.name for column in schema.qi), 0))
+    return Shown(schema, encoded, partition, None)
+
+
+def _complete(request: Request, k: int, method: Method, models: tuple[PrivacyModel, ...], run: Run) -> Request:
+    """Return the request with what the run settled: k, the method with its options, models, seed and weights."""
     options: dict[str, object] = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    request = replace(
+    return replace(
         request,
         k=k,
         method=method.name,
@@ -146,43 +208,32 @@ def anonymize_table(
         specs=specs_to_verify(models),
         weights=dict(run.weights),
     )
-    run.stage("measuring")
-    run.check()
-    compiled = compile_rules(run.rules, encoded.attributes) if unchanged is None else None
-    release = make_release(table, schema, request, models, encoded, partition, population, notes, run.weights, compiled)
-    if compiled is None:
-        return release
-    entries = partition.entries
-    codes = encoded.tuples[entries.tuples]
-    verdicts = judge_rules(run.rules, encoded.attributes, codes, entries.groups, entries.rows)
-    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
-        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
-    return replace(release, rules=verdicts)
 
 
 def make_release(
     table: Table,
-    schema: Schema,
     request: Request,
     models: tuple[PrivacyModel, ...],
-    encoded: Encoded,
-    partition: Partition,
+    shown: Shown,
     population: Table | None,
     notes: list[Note],
     weights: Mapping[str, Fraction],
-    rules: CompiledRules | None,
 ) -> Release:
-    """Decode the groups of a method into cells, and measure their information loss."""
-    released = decode(encoded, partition, schema, keep_order=request.keep_order, snapped=request.snap)
+    """Decode the groups of a partition into cells, and measure their information loss."""
+    schema, encoded, partition, rules = shown
+    apart = rules.banned if rules else None
+    ends = release_ends(encoded, partition, schema, request.ends or EXACT, k=request.k, apart=apart)
+    released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends)
     notes = [*notes, *check_custom_models(models, encoded, released, schema)]
     trees = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
+    floats = {name: float(weight) for name, weight in weights.items()}
     try:
-        floats = {name: float(weight) for name, weight in weights.items()}
         measures = metrics.measure_partition(
-            encoded, partition, schema, snapped=request.snap, k=request.k, weights=floats, rules=rules
+            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
+    singled = look_for_singled(encoded, partition, ends, request.k, floats)
     return Release(
         released.table.frame,
         released.source_rows,
@@ -194,11 +245,14 @@ def make_release(
         (
             *notes,
             *(note for tree in trees.values() for note in tree.notes),
-            *about_release(released, encoded, schema, request),
+            *about_release(released, schema, request),
+            *about_ends(singled, request, models),
             *about_search(partition.facts),
         ),
         labels={name: tree.values_under() for name, tree in trees.items()},
+        label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
+        singled=singled,
         # The bound holds for releases of all rows, with equal weights.
         encoded=None if request.suppression_limit or weights else encoded,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},

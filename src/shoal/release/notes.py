@@ -7,28 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
-from shoal.errors import Note, setting
+from shoal.errors import InputError, Note, setting
 from shoal.models import PrivacyModel
 from shoal.profile.columns import Coded
-from shoal.profile.markers import SPELLINGS, count_look_alikes
+from shoal.profile.markers import SPELLINGS, count_look_alike_sets, count_look_alikes
 from shoal.profile.singling_out import find_dependencies
+from shoal.release.files.layout import SIGNED, is_formula
 from shoal.release.release import Request
+from shoal.report.warnings import about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_release", "about_search", "about_table", "about_unchanged"]
+__all__ = ["about_release", "about_search", "about_table", "about_unchanged", "about_unread"]
 
 SAMPLE_ROWS = 20_000
 NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column probably identifies people
 FREQUENT = 0.01  # share of the rows from which a text such as "?" deserves a note
 
 
-def about_table(table: Table, schema: Schema) -> list[Note]:
+def about_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = ()) -> list[Note]:
     """Note look-alike values, undeclared missing-value markers, revealing columns and repeated identifiers."""
     return [
         *_look_alikes(table, schema),
+        *_false_diversity(table, models),
         *_markers(table, schema),
         *_dependencies(table, schema),
         *_repeated_identifiers(table, schema),
@@ -41,6 +43,11 @@ def about_unchanged(models: Sequence[PrivacyModel]) -> Note:
     return Note("", f"the table already meets {requirements}; nothing was changed")
 
 
+def about_unread(error: InputError) -> Note:
+    """Note that cells were compared as text only, because they cannot be read as the values of their columns."""
+    return Note("", f"the cells were only compared as text, because they cannot be read as values: {error.text}")
+
+
 def _look_alikes(table: Table, schema: Schema) -> Iterator[Note]:
     for column in schema.qi:
         count = count_look_alikes(table.factor(column.name).texts.str.strip_chars().unique())
@@ -51,6 +58,42 @@ def _look_alikes(table: Table, schema: Schema) -> Iterator[Note]:
                 "give them one spelling",
                 {"values": count},
             )
+
+
+def _false_diversity(table: Table, models: Sequence[PrivacyModel]) -> Iterator[Note]:
+    """Note sensitive values that a model counts as different but a reader takes for one."""
+    for name in dict.fromkeys(name for model in models for name in model.columns):
+        count = count_look_alike_sets(table.factor(name).texts)
+        if count:
+            yield Note(
+                f"column {name!r}",
+                "{sets:set|sets} of values differ only in case, blanks, invisible characters or look-alike letters, so "
+                f"the groups may be less diverse than {_listed(models, name)} counts",
+                "give each of them one spelling before the release",
+                {"sets": count},
+            )
+
+
+def _listed(models: Sequence[PrivacyModel], name: str) -> str:
+    return " and ".join(dict.fromkeys(model.describe() for model in models if name in model.columns))
+
+
+def _formulas(released: Released, schema: Schema) -> Iterator[Note]:
+    """Note cells and names that a spreadsheet would run as a formula."""
+    names = [column.name for column in schema.released if column.name in released.table.names]
+    count = sum(map(is_formula, names))
+    for name in names:
+        texts = released.table.factor(name).texts
+        signed = np.flatnonzero(texts.str.contains(SIGNED).to_numpy())
+        rows = released.table.counts(name)[signed] if len(signed) else ()
+        count += sum(n for n, text in zip(rows, texts.gather(signed).to_list(), strict=True) if is_formula(text))
+    if count:
+        yield Note(
+            "",
+            "{cells:cell begins|cells begin} like a formula, which a spreadsheet runs when it opens a CSV file",
+            f"use {setting('spreadsheet_safe', True)} to make them harmless",
+            {"cells": int(count)},
+        )
 
 
 def _markers(table: Table, schema: Schema) -> Iterator[Note]:
@@ -101,21 +144,11 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
             )
 
 
-def about_release(released: Released, encoded: Encoded, schema: Schema, request: Request) -> list[Note]:
+def about_release(released: Released, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
-    notes = []
-    if request.k < 3:
-        notes.append(Note("", f"k={request.k} protects little", "5 is a common choice"))
-    if request.keep_order:
-        text = "rows keep their order, which identifies people to anyone who knows it"
-        notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
-    if not schema.names(Role.PERSON):
-        cure = f"if a person has several rows, name the column that identifies people with {setting('person')}"
-        notes.append(Note("", "each row counts as one person", cure))
-    single = 0 if request.snap else _single_ends(released, encoded)
-    if single:
-        text = "{ranges:range ends|ranges end} at a value that only one row has"
-        notes.append(Note("", text, f"use {setting('snap', True)} to widen them to a round grid", {"ranges": single}))
+    notes = about_settings(request, schema, request.k)
+    if not request.spreadsheet_safe:
+        notes += _formulas(released, schema)
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":
         notes.append(_diversity(released, schema))
     return notes
@@ -147,15 +180,3 @@ def _diversity(released: Released, schema: Schema) -> Note:
     counts = {f"values{i}": int(groups[name].min() or 0) for i, name in enumerate(names)}  # type: ignore[arg-type]
     parts = [f"{{{key}{':value' * (i == 0)}}} of {names[i]!r}" for i, key in enumerate(counts)]
     return Note("", f"every group contains at least {' and '.join(parts)}", counts=counts)
-
-
-def _single_ends(released: Released, encoded: Encoded) -> int:
-    """Count the ranges that end at a value of only one row."""
-    single = 0
-    for i, attribute in enumerate(encoded.attributes):
-        if attribute.ordered:
-            rows = np.bincount(encoded.tuples[:, i], weights=encoded.counts, minlength=len(attribute.texts))
-            single_values = {text for text, count in zip(attribute.texts, rows.tolist(), strict=True) if count == 1}
-            ends = released.bounds.get(attribute.name, {}).values()
-            single += sum(low in single_values or high in single_values for low, high in ends if low != high)
-    return single

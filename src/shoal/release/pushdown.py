@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from shoal.encoding.ends import EXACT
 from shoal.errors import InputError, InternalError, UsageError, setting
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
@@ -37,7 +38,7 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
         setting("keep_order", True): request.keep_order,
         setting("cells", "bounds"): request.cells != "text",
         setting("spreadsheet_safe", True): request.spreadsheet_safe,
-        setting("snap", True): request.snap,
+        setting("ends", request.ends): request.ends not in (None, EXACT),
     }
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
 

@@ -16,14 +16,18 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
+from shoal.encoding.ends import CHOICES
 from shoal.errors import Note, UsageError, setting
 from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
+from shoal.metrics.singled import Singled
 from shoal.release.files.layout import lay_out
-from shoal.release.files.manifest import manifest_path
+from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
+from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
+from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import Schema
 from shoal.settings.settings import Settings, check_signoff
@@ -31,7 +35,7 @@ from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
 from shoal.tables.watch import UNWATCHED, Watch, make_watch
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ class Request:
 
     Attributes:
         k: The smallest allowed group.
+        common_k: The part of it that does not depend on the personal k of rows, which is not published.
         models: The privacy models in words.
         specs: The same models as plain values, for the gate.
         suppression_limit: The largest share of rows that may be suppressed.
@@ -55,7 +60,7 @@ class Request:
         weights: The weights of the quasi-identifiers; empty if all count the same.
         keep_order: Whether rows keep the order of the input.
         cells: How ranges are written: "text", or "bounds" for two columns.
-        snap: Whether ranges are widened to a grid.
+        ends: The ends of ranges: "safe", "round" or "exact"; None leaves the choice to the method.
         spreadsheet_safe: Whether formulas are made harmless.
         accept_unique: Insensitive columns that may be released although some of their values are rare.
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
@@ -63,6 +68,7 @@ class Request:
     """
 
     k: int
+    common_k: int = 1
     models: tuple[str, ...] = ()
     specs: tuple[Mapping[str, Any], ...] = ()
     suppression_limit: Fraction = Fraction(0)
@@ -72,7 +78,7 @@ class Request:
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     keep_order: bool = False
     cells: str = "text"
-    snap: bool = False
+    ends: str | None = None
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     unknown: str = "error"
@@ -81,6 +87,8 @@ class Request:
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if self.ends not in (None, *CHOICES):
+            raise UsageError(f"ends={self.ends!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
         if not 0 <= self.suppression_limit <= 1:
             raise UsageError(f"suppression_limit={self.suppression_limit} is not a share. Use a number from 0 to 1.")
 
@@ -112,7 +120,9 @@ class Release:
         notes: What the user should know before handing out the release.
         recoding: For a table that was counted where it is, the released text of each cell; None for a table in memory.
         labels: By column, the values below each label of its hierarchy.
+        label_losses: By column, the loss of each label of its hierarchy, for the figures that may be published.
         ends: By column of numbers or dates, the smallest and the largest value of each released cell.
+        singled: What the cells show of single rows, and the cost of ends that were moved; never published.
         paths: By sensitive column with a hierarchy, the labels of each value.
         population: The table that population models compare with.
         encoded: The original as codes, from which the lower bound is computed; None if there is no bound.
@@ -132,7 +142,9 @@ class Release:
     notes: tuple[Note, ...] = ()
     recoding: Recoding | None = field(default=None, repr=False)
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
+    label_losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
+    singled: Singled = field(default_factory=Singled, repr=False)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
     encoded: Encoded | None = field(default=None, repr=False)
@@ -150,6 +162,11 @@ class Release:
         if self.encoded is None:
             return None
         return lower_bound(self.encoded, self.request.k, thorough=bool(self.request.bound))
+
+    @cached_property
+    def public_figures(self) -> PublicFigures:
+        """The figures that may be published."""
+        return public_figures(self)
 
     @cached_property
     def frame(self) -> Any:
@@ -228,6 +245,7 @@ class Release:
         *,
         force: bool = False,
         key: bytes | None = None,
+        sign_key: str | os.PathLike[str] | None = None,
         report: str | os.PathLike[str] | None = None,
         signoff: Mapping[str, str] | None = None,
         progress: Callable[[str, float], None] | None = None,
@@ -238,7 +256,9 @@ class Release:
         Args:
             path: The file. Its ending selects the format: .csv, .csv.gz, .parquet or .xlsx.
             force: Whether to replace a file that exists.
-            key: A secret that signs the hash of the input in the manifest. Without it there is no such hash.
+            key: A secret of at least 16 bytes that signs the hash of the input in the manifest. Without it there is no
+                such hash.
+            sign_key: The path of a private Ed25519 key (PEM) that signs the manifest.
             report: The path of an HTML report; its private part and their JSON versions are written beside it.
             signoff: Lines of the report to fill in: who, when, purpose, legal_basis, reviewer.
             progress: Called with the name of the stage and the share of it that is done.
@@ -250,13 +270,16 @@ class Release:
         if signoff:
             settings = replace(self.settings, signoff=check_signoff(signoff))
             return replace(self, settings=settings).write(
-                path, force=force, key=key, report=report, progress=progress, cancelled=cancelled
+                path, force=force, key=key, sign_key=sign_key, report=report, progress=progress, cancelled=cancelled
             )
+        signer = None if sign_key is None else SigningKey.read(sign_key)
         with ExitStack() as stack:
-            target = stack.enter_context(FileTarget(path, force=force, source=self.source.path))
-            beside = None if report is None else ReportTarget(report, force=force, source=self.source.path)
-            pages = beside and stack.enter_context(beside)
-            self.write_to(target, key=key, report=pages, watch=make_watch(progress, cancelled))
+            inputs = self.settings.input_files(self.source.path, None if sign_key is None else Path(sign_key))
+            target = stack.enter_context(FileTarget(path, paths_beside(Path(path)), inputs=inputs, force=force))
+            pages = None
+            if report is not None:
+                pages = stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
+            self.write_to(target, key=key, sign_key=signer, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 
     def write_to(
@@ -264,6 +287,7 @@ class Release:
         target: Target,
         *,
         key: bytes | None = None,
+        sign_key: SigningKey | None = None,
         report: ReportTarget | None = None,
         watch: Watch = UNWATCHED,
     ) -> Path | None:
@@ -272,13 +296,14 @@ class Release:
         Args:
             target: A file, a stream or a table of a database.
             key: A secret that signs the hash of the input.
+            sign_key: The key that signs the manifest; only for a release that is a file.
             report: Where the report goes, open as well; only for a release that is a file.
             watch: Hears of progress and may cancel.
 
         Returns:
             The path of the manifest; None if the release is not a file.
         """
-        return write_to(self, target, key=key, report=report, watch=watch)
+        return write_to(self, target, key=key, sign_key=sign_key, report=report, watch=watch)
 
     def claims(self) -> dict[str, int]:
         """Return the counts that the manifest states and the gate recounts."""

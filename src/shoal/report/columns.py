@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.metrics.released_cells import CategoryReader, numbers_of
+from shoal.report.public import BASIS, CellForms, cell_forms
 from shoal.report.words import percent, width_words
 from shoal.schema import Column, Kind
 from shoal.tables.table import Table
@@ -17,26 +17,9 @@ from shoal.tables.table import Table
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["CellForms", "ColumnFacts", "ReleasedColumn", "look_at_cells", "why_words"]
+__all__ = ["ColumnFacts", "ReleasedColumn", "look_at_cells", "why_words"]
 
 STAR = "*"
-
-
-@dataclass(frozen=True)
-class CellForms:
-    """What the released cells of a column look like.
-
-    Attributes:
-        exact: Share of the released rows whose cell shows one value.
-        starred: Share of the released rows whose cell shows "*".
-        mean, median: Width of all other cells: for numbers and dates (in seconds) the distance from the smallest to the
-            largest value behind a cell, for categories the number of values behind it.
-    """
-
-    exact: float
-    starred: float
-    mean: float
-    median: float
 
 
 @dataclass(frozen=True)
@@ -48,20 +31,20 @@ class ColumnFacts:
         kind: Kind of the column.
         share: Its share of the loss of all columns.
         loss: Its own loss.
-        distinct: Distinct values in the original.
         cells: What its released cells look like.
-        weight: Its weight in the search.
+        distinct: Distinct values in the original; None in the public part.
+        weight: Its weight in the search; 1 in the public part if it was derived from the original.
         rules: Number of data constraint rules about it.
         labelled: Whether a hierarchy labels its cells.
-        level: Its level in a full-domain release.
+        level: Its level in a full-domain release; None in the public part.
     """
 
     name: str
     kind: Kind
     share: float
     loss: float
-    distinct: int
     cells: CellForms
+    distinct: int | None = None
     weight: float = 1.0
     rules: int = 0
     labelled: bool = False
@@ -114,13 +97,7 @@ def look_at_cells(both: ReleasedColumn) -> CellForms:
         width_of = {t: float(high) - float(low) for t, low, high in zip(cells, lows, highs, strict=True)}
         widths = np.array([width_of.get(text, 0.0) for text in texts])
         exact = (widths == 0) & ~starred
-    total, coarse = int(rows.sum()), rows * ~(starred | exact)
-    return CellForms(
-        exact=int(rows[exact].sum()) / total,
-        starred=int(rows[starred].sum()) / total,
-        mean=float((widths * coarse).sum() / coarse.sum()) if coarse.any() else 0.0,
-        median=_median(widths, coarse),
-    )
+    return cell_forms(exact, starred, np.where(starred | exact, 0.0, widths), rows)
 
 
 def _ends(text: str, both: ReleasedColumn) -> tuple[str, str]:
@@ -138,27 +115,18 @@ def _ends(text: str, both: ReleasedColumn) -> tuple[str, str]:
     return texts[order[0]], texts[order[-1]]
 
 
-def _median(widths: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
-    if not rows.any():
-        return 0.0
-    order = np.argsort(widths, kind="stable")
-    upto = np.cumsum(rows[order])
-    return float(widths[order][np.searchsorted(upto, (upto[-1] + 1) // 2)])
-
-
-def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool) -> str:
+def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
     """Explain why a column is as coarse as it is.
 
     Args:
         facts: The column.
         others: All quasi-identifiers.
-        source: Whether figures of the original may be mentioned.
     """
     cells = facts.cells
     if facts.loss == 0 and cells.starred == 0:
         return "No loss: every released row shows its exact value."
-    sentences = [f"It causes {percent(facts.share)} of the loss."]
-    if source:
+    sentences = [f"It causes {percent(facts.share)} of the loss{f' {BASIS}' if facts.distinct is None else ''}."]
+    if facts.distinct is not None:
         sentences.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
     exact = f"{share[0].upper()}{share[1:]} of the rows show a single value"
@@ -168,13 +136,15 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool
     if cells.starred:
         sentences[-1] += f"; {percent(cells.starred)} show '*'"
     sentences[-1] += "."
-    sentences.extend(_reasons(facts, others, source=source))
+    sentences.extend(_reasons(facts, others))
     return " ".join(sentences)
 
 
 def _coarse_words(facts: ColumnFacts) -> str:
     """Describe the cells that show more than one value."""
     cells = facts.cells
+    if not cells.mean:
+        return "the others show labels of its hierarchy"
     if facts.kind is Kind.CATEGORICAL:
         form = "labels of its hierarchy" if facts.labelled else "sets"
         return f"the others show {form} of {cells.mean:.2g} values on average (median {cells.median:.2g})"
@@ -183,11 +153,11 @@ def _coarse_words(facts: ColumnFacts) -> str:
     return f"the others show {form} that span {mean} on average (median {median})"
 
 
-def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts], *, source: bool) -> list[str]:
+def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> list[str]:
     reasons = []
     if facts.level is not None:
         reasons.append(f"All its cells have one level of the hierarchy: {facts.level}.")
-    elif source and len(others) > 1 and facts.distinct > max(o.distinct for o in others if o is not facts):
+    elif len(others) > 1 and (facts.distinct or 0) > max(other.distinct or 0 for other in others if other is not facts):
         reasons.append("It has the most values of all columns: the more values, the fewer rows agree.")
     mean = sum(other.weight for other in others) / len(others)
     if facts.weight != 1 and facts.weight > mean:

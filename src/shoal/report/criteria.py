@@ -35,7 +35,7 @@ class _Answer:
 
 
 def three_criteria(
-    smallest: int, names: Sequence[str], sensitive: Sequence[SensitiveFacts], models: int, *, counts: str = "rows"
+    smallest: int, names: Sequence[str], sensitive: Sequence[SensitiveFacts], models: int, *, words: str = ""
 ) -> list[Any]:
     """Answer the three questions of Opinion 05/2014 of the Article 29 Working Party separately.
 
@@ -44,16 +44,17 @@ def three_criteria(
         names: The quasi-identifiers.
         sensitive: What the groups disclose about each sensitive column.
         models: Number of models besides k that protect sensitive columns.
-        counts: What k counts, "rows" or "persons".
+        words: The size of the smallest group in words, such as "at least 5 persons"; in rows by default.
     """
     # A predicate that selects each row of a group independently with probability 1/g selects exactly one of them with
     # probability (1 - 1/g) ** (g - 1): it singles out in spite of k.
     isolation = (1 - 1 / smallest) ** (smallest - 1) if smallest > 1 else 1.0
+    words = words or f"{smallest:,} rows"
     singling = _Answer(
         "singling out",
         "Can one person's record be singled out?",
         "limited",
-        f"Not by {_listed(names)} only: the smallest group has {smallest:,} {counts} that look alike. An attribute "
+        f"Not by {_listed(names)} only: the smallest group has {words} that look alike. An attribute "
         "outside these columns that differs within a group can still select exactly one of them, with a probability of "
         f"about {percent(isolation)}; k does not limit this.",
     )

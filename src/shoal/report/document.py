@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -12,17 +13,18 @@ from typing import Any
 
 from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
-from shoal.report.figures import Evidence, risk_before
+from shoal.report.figures import Evidence, Part, risk_before
 from shoal.report.groups import SensitiveFacts, size_classes
+from shoal.report.public import BASIS, public_rule_row, public_rules
 from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, fold_rare, hide_small, percent, rounded
+from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
-__all__ = ["private_part", "public_part"]
+__all__ = ["as_json", "private_part", "public_part"]
 
 FORMAT = 1
 MOST_CELLS = 8
@@ -31,9 +33,8 @@ MOST_CELLS = 8
 def public_part(evidence: Evidence) -> dict[str, Any]:
     """Return the part that may go to everyone who receives the release.
 
-    It contains no count of rows or people from 1 to k - 1, and none can be derived from it. About the original it
-    contains the notes, redacted field by field, the weights derived from it and, only if every row was released, the
-    number of distinct values of its columns.
+    It follows from the release and its settings, so it reveals nothing else about the original. It contains no count of
+    rows or people from 1 to k - 1, and none can be derived from it.
     """
     return _common(evidence, private=False)
 
@@ -53,6 +54,8 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
         "reading": list(release.original.notes),
     }
     content["measures"] = release.measures.as_dict()
+    content["ends"] |= ends_json(release.singled, release.request, release.measures.ncp)
+    content["weights"] = {name: float(weight) for name, weight in release.request.weights.items()}
     content["before_after"] = [
         {
             "column": column.name,
@@ -68,7 +71,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
     from shoal import __version__
 
     release, written, request = evidence.release, evidence.written, evidence.release.request
-    source = private or evidence.left_out == 0
+    part = evidence.part(private=private)
     names = [column.name for column in release.schema.qi]
     unexamined = list(release.schema.names(Role.INSENSITIVE))
     about_values = sum("column" in spec for spec in request.specs)
@@ -77,13 +80,14 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "format": FORMAT,
         "shoal": __version__,
         "file": {"name": written.name, "sha256": written.sha256},
-        "verdict": _verdict(evidence),
-        "reached": _reached(evidence, private),
-        "checks": _checks(evidence, private),
-        "meaning": _meaning(evidence),
+        "verdict": _verdict(evidence, part),
+        "reached": _reached(evidence, part, private),
+        "checks": _checks(evidence, part, private),
+        "meaning": _meaning(evidence, part, private),
         "warnings": warnings_of(evidence, private=private),
         "signoff": {line: release.settings.signoff.get(line, "") for line in SIGNOFF},
-        "columns": _roles(evidence),
+        "columns": _roles(evidence, part),
+        "loss_basis": "over the domain of the original" if private else BASIS,
         "loss": [
             {
                 "column": facts.name,
@@ -91,91 +95,95 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
                 "share": facts.share if private else rounded(facts.share),
                 "share_words": percent(facts.share),
                 "loss": facts.loss if private else rounded(facts.loss),
-                "why": why_words(facts, evidence.columns, source=source),
+                "why": why_words(facts, part.columns),
             }
-            for facts in evidence.columns
+            for facts in part.columns
         ],
-        "groups": [asdict(size_class) for size_class in size_classes(evidence.sizes, request.k)],
-        "cells": _cells(evidence),
+        "groups": [asdict(size_class) for size_class in size_classes(part.sizes, part.k)],
+        "groups_count": part.sizes_in,
+        "cells": _cells(evidence, part),
+        "ends": {"choice": request.ends, "words": ends_sentence(request.ends, part.k)},
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
-        "risk": _risk(evidence),
-        "conventions": conventions(evidence.risk.smallest_group, evidence.risk.counts),
+        "risk": _risk(part),
+        "conventions": conventions(part.risk.smallest_group, part.risk.counts),
         "attacks": [],
-        "rules": [rule_row(verdict, request.k, private=private) for verdict in release.rules],
-        "criteria": three_criteria(
-            evidence.smallest, names, evidence.sensitive, about_values, counts=evidence.risk.counts
-        ),
-        "mistakes": mistakes(request.k, unexamined, evidence.sensitive),
+        "rules": [*map(rule_row, release.rules)] if private else [*map(public_rule_row, public_rules(release))],
+        "criteria": three_criteria(part.smallest, names, evidence.sensitive, about_values, words=part.smallest_words),
+        "mistakes": mistakes(part.k, unexamined, evidence.sensitive),
         "repeat": _repeat(evidence, private),
     }
 
 
-def _verdict(evidence: Evidence) -> str:
-    request, written = evidence.release.request, evidence.written
+def _verdict(evidence: Evidence, part: Part) -> str:
+    written = evidence.written
     return (
-        f"Every combination of quasi-identifier cells in {written.name} is shared by at least {request.k} "
-        f"{evidence.risk.counts}, as required. Independent code read the written file again and found a smallest "
+        f"Every combination of quasi-identifier cells in {written.name} is shared by at least {part.k} "
+        f"{part.risk.counts}, as required. Independent code read the written file again and found a smallest "
         f"group of {written.smallest_group:,} rows."
     )
 
 
-def _reached(evidence: Evidence, private: bool) -> dict[str, Any]:
-    release, written = evidence.release, evidence.written
-    suppressed = evidence.left_out if private else hide_small(evidence.left_out, release.request.k)
-    bound = release.lower_bound if release.request.tells_bound else None
+def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
+    written = evidence.written
+    bound = _bound(evidence) if private else None
     return {
-        "k": release.request.k,
+        "k": part.k,
         "rows": written.rows,
         "groups": written.groups,
         "smallest_group": written.smallest_group,
-        "rows_left_out": suppressed,
+        "rows_left_out": part.left_out,
         "rows_shown_as_stars": evidence.starred,
-        "loss": evidence.loss if private else rounded(evidence.loss),
-        "loss_words": percent(evidence.loss),
-        "lower_bound": bound if private or bound is None else rounded(bound),
+        "loss": part.loss if private else rounded(part.loss),
+        "loss_words": percent(part.loss) if private else f"{percent(part.loss)} {BASIS}",
+        "lower_bound": bound,
         "lower_bound_words": None if bound is None else percent(bound),
     }
 
 
-def _checks(evidence: Evidence, private: bool) -> list[dict[str, str]]:
-    release, request = evidence.release, evidence.release.request
-    smallest = f"smallest group: {evidence.smallest:,} {evidence.risk.counts}"
+def _bound(evidence: Evidence) -> float | None:
+    """Return the loss that no release of the table avoids. It depends on the original, so it is private."""
+    return evidence.release.lower_bound if evidence.release.request.tells_bound else None
+
+
+def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str]]:
+    request = evidence.release.request
+    smallest = f"smallest group: {part.smallest_words}"
     checks = [
         {"what": words, "found": "met by every group" if i else smallest} for i, words in enumerate(request.models)
     ]
-    suppressed = evidence.left_out if private else hide_small(evidence.left_out, request.k)
     limit = float(request.suppression_limit)
     checks.append(
         {
             "what": f"at most {limit:.4g} of the rows suppressed" if limit else "no row suppressed",
-            "found": str(suppressed),
+            "found": str(part.left_out) if private else "checked against the original",
         }
     )
     checks.append({"what": "every cell true to the original", "found": "checked against it"})
-    bound = release.lower_bound if request.tells_bound else None
+    bound = _bound(evidence) if private else None
     if bound is not None:
-        least = f"{bound:.4f}" if private else percent(bound)
-        loss = f"{evidence.loss:.4f}" if private else percent(evidence.loss)
-        checks.append({"what": f"loss; no k-anonymous release loses less than {least}", "found": loss})
+        checks.append(
+            {"what": f"loss; no k-anonymous release loses less than {bound:.4f}", "found": f"{part.loss:.4f}"}
+        )
     return checks
 
 
-def _meaning(evidence: Evidence) -> list[str]:
+def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    people = f"the rows of at least {evidence.smallest:,} persons"
-    fitting = people if evidence.risk.counts == "persons" else f"at least {evidence.smallest:,} rows"
+    people = f"the rows of at least {part.smallest:,} persons"
+    fitting = people if part.risk.counts == "persons" else f"at least {part.smallest:,} rows"
     sentences = [
         f"Anyone who knows {listed} of a person finds {fitting} that match and cannot distinguish them by these."
     ]
-    first = evidence.columns[0]
+    first = part.columns[0]
     if first.loss:
+        basis = "" if private else f" {BASIS}"
         sentences.append(
-            f"The released rows lost {percent(evidence.loss)} of the detail in these columns; the largest part, "
+            f"The released rows lost {percent(part.loss)} of the detail in these columns{basis}; the largest part, "
             f"{percent(first.share)}, in {first.name}."
         )
     else:
-        sentences.append("These columns lost no detail: the table already met the requirement.")
+        sentences.append("These columns lost no detail: every released row shows exact values.")
     return [*sentences, _not_hidden(evidence)]
 
 
@@ -189,28 +197,29 @@ def _not_hidden(evidence: Evidence) -> str:
     return f"This does not hide {', '.join(unprotected[:-1])}{' or ' * (len(unprotected) > 1)}{unprotected[-1]}."
 
 
-def _roles(evidence: Evidence) -> list[dict[str, Any]]:
+def _roles(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
+    kinds = {column.name: str(column.kind) for column in part.columns}
     treatment = {Role.QI: "recoded", Role.SENSITIVE: "kept unchanged", Role.INSENSITIVE: "kept unchanged"}
     return [
         {
             "name": column.name,
             "role": str(column.role),
-            "kind": str(column.kind) if column.role is Role.QI and column.kind else "",
+            "kind": kinds.get(column.name, ""),
             "released": treatment.get(column.role, "not released"),
         }
         for column in evidence.release.schema.columns
     ]
 
 
-def _cells(evidence: Evidence) -> list[dict[str, Any]]:
+def _cells(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
     """Return the most frequent cells of categories; ranges of numbers and dates would show the ends of the table."""
-    k, columns = evidence.release.request.k, []
+    kinds, columns = {facts.name: facts.kind for facts in part.columns}, []
     for column in evidence.release.schema.qi:
-        if column.kind is not Kind.CATEGORICAL:
+        if kinds[column.name] is not Kind.CATEGORICAL:
             continue
         table = evidence.released
         counted = zip(table.factor(column.name).texts.to_list(), table.counts(column.name).tolist(), strict=True)
-        frequent, folded, rows = fold_rare(list(counted), k, MOST_CELLS)
+        frequent, folded, rows = fold_rare(list(counted), part.k, MOST_CELLS)
         listed = [{"cell": cell, "rows": count} for cell, count in frequent]
         columns.append({"column": column.name, "cells": listed, "others": folded, "other_rows": rows})
     return columns
@@ -221,13 +230,13 @@ def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
     return asdict(facts) | {"highest_share": share, "lift": rounded(facts.lift)}
 
 
-def _risk(evidence: Evidence) -> dict[str, Any]:
-    risk = evidence.risk
+def _risk(part: Part) -> dict[str, Any]:
+    risk = part.risk
     largest = chance(Fraction(1, risk.smallest_group)) if risk.groups else "0"
     average = chance(Fraction(risk.groups, risk.rows)) if risk.groups else "0"
     return {
         "counts": risk.counts,
-        "smallest_group": evidence.smallest,
+        "smallest_group": part.smallest,
         "threshold": str(float(risk.threshold)),
         "least_group": risk.least_group,
         "met": risk.met,
@@ -256,3 +265,8 @@ def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:
         "packages": {name: version(name) for name in ("numpy", "polars")},
         "folder": str(Path(path).parent) if path is not None else None,
     }
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Return the content of a report as JSON; the same content gives the same bytes."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -19,7 +19,7 @@ from shoal.tables.table import Table
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["Evidence", "Written", "gather", "risk_before"]
+__all__ = ["Evidence", "Part", "Written", "gather", "risk_before"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,38 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The figures of one part of a report. Those of the public part follow from the release and its settings.
+
+    Attributes:
+        k: The k that is reported.
+        loss: Weighted information loss of the released rows; in the public part, over the released domain.
+        columns: The quasi-identifiers, those with the largest loss first.
+        sizes: The size of each group; fully suppressed rows are in no group.
+        sizes_in: What they count, "rows" or "persons".
+        smallest: The size of the smallest group, in what k counts. The release does not show persons, so the public
+            part reports k.
+        risk: Risk of the released rows.
+        left_out: Rows of the original that were not released; in the public part, how many may be missing.
+    """
+
+    k: int
+    loss: float
+    columns: tuple[ColumnFacts, ...]
+    sizes: NDArray[np.int64]
+    sizes_in: str
+    smallest: int
+    risk: Risk
+    left_out: int | str
+
+    @property
+    def smallest_words(self) -> str:
+        """The size of the smallest group in words."""
+        least = "" if self.sizes_in == self.risk.counts else "at least "
+        return f"{least}{self.smallest:,} {self.risk.counts}"
+
+
+@dataclass(frozen=True)
 class Evidence:
     """A release with the figures of its report.
 
@@ -52,6 +84,7 @@ class Evidence:
         written: The file it was written to.
         released: The released rows.
         sizes: Rows, or persons, of each group; fully suppressed rows are in no group.
+        row_sizes: Rows of each group.
         starred: Rows that show "*" in every quasi-identifier.
         left_out: Rows of the original that were not released.
         loss: Weighted information loss of the released rows.
@@ -64,6 +97,7 @@ class Evidence:
     written: Written
     released: Table
     sizes: NDArray[np.int64]
+    row_sizes: NDArray[np.int64]
     starred: int
     left_out: int
     loss: float
@@ -71,10 +105,18 @@ class Evidence:
     sensitive: tuple[SensitiveFacts, ...]
     risk: Risk
 
-    @property
-    def smallest(self) -> int:
-        """Rows of the smallest group as counted by the verifier, or its persons if k counts persons."""
-        return self.risk.smallest_group if self.risk.counts == "persons" else self.written.smallest_group
+    def part(self, *, private: bool) -> Part:
+        """Return the figures of one part of the report."""
+        request, figures, counts = self.release.request, self.release.public_figures, self.risk.counts
+        in_persons = counts == "persons"
+        if private:
+            smallest = self.risk.smallest_group if in_persons else self.written.smallest_group
+            return Part(request.k, self.loss, self.columns, self.sizes, counts, smallest, self.risk, self.left_out)
+        smallest = figures.k if in_persons else self.written.smallest_group
+        # Nobody can count persons in the release, so the public risk is that of groups of k persons.
+        risk = estimate(np.full(len(self.sizes), figures.k), counts=counts) if in_persons else self.risk
+        columns = _public_columns(self.release)
+        return Part(figures.k, figures.loss, columns, self.row_sizes, "rows", smallest, risk, figures.suppressed)
 
 
 def gather(release: Release, written: Written) -> Evidence:
@@ -94,11 +136,12 @@ def gather(release: Release, written: Written) -> Evidence:
         written,
         released,
         sizes,
+        grouped.group_sizes(names) if grouped.frame.height else sizes,
         starred,
         left_out,
         loss,
         columns,
-        tuple(look_at_sensitive(grouped, names, sensitive, release.request.k)),
+        tuple(look_at_sensitive(grouped, names, sensitive, release.public_figures.k)),
         estimate(sizes, suppressed_rows=starred, counts=_counts(release)),
     )
 
@@ -134,8 +177,7 @@ def _count(release: Release, table: Table, source: NDArray[np.int64], names: lis
 def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[ColumnFacts, ...], float]:
     """Return the facts of each quasi-identifier, largest loss first, and the loss of the released rows.
 
-    `Measures` count a suppressed row as lost in every column. These figures ignore suppressed rows, so that a published
-    loss does not reveal their number.
+    `Measures` count a suppressed row as lost in every column. These figures ignore suppressed rows.
     """
     settings, schema, measures = release.settings, release.schema, release.measures
     weights = {name: float(weight) for name, weight in release.request.weights.items()}
@@ -163,6 +205,28 @@ def _columns(release: Release, released: Table, left_out: int) -> tuple[tuple[Co
     ]
     mean = total / sum(weights.get(name, 1.0) for name in losses)
     return tuple(sorted(facts, key=lambda column: -column.share)), mean
+
+
+def _public_columns(release: Release) -> tuple[ColumnFacts, ...]:
+    """Return what may be published about each quasi-identifier, largest loss first."""
+    figures = release.public_figures
+    weighted = {column.name: column.loss * figures.weights.get(column.name, 1.0) for column in figures.columns}
+    total = sum(weighted.values())
+    rules = [rule.column for rule in release.settings.data_rules()]
+    facts = [
+        ColumnFacts(
+            column.name,
+            column.kind,
+            share=weighted[column.name] / total if total else 0.0,
+            loss=column.loss,
+            cells=column.forms,
+            weight=figures.weights.get(column.name, 1.0),
+            rules=rules.count(column.name),
+            labelled=column.name in release.settings.hierarchies,
+        )
+        for column in figures.columns
+    ]
+    return tuple(sorted(facts, key=lambda column: -column.share))
 
 
 def _level(levels: Mapping[str, int] | None, name: str) -> int | None:

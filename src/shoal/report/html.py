@@ -35,6 +35,13 @@ ROLES = {
     "weight": "weight",
 }
 
+# The figures of `shoal.metrics.singled` that a report lists by column.
+SINGLED = {
+    "rows_at_rare_ends": "whose value is an end of their range, and fewer than k have it",
+    "rows_at_lone_ends": "whose value is an end of their range, and nobody else has it",
+    "rows_alone_in_sets": "that alone in their group have a value of its set",
+}
+
 
 def as_html(content: Mapping[str, Any]) -> str:
     """Return the page of a report from the content of its JSON twin."""
@@ -44,6 +51,7 @@ def as_html(content: Mapping[str, Any]) -> str:
         content=content,
         signoff=SIGNOFF_LINES,
         roles=ROLES,
+        singled=SINGLED,
         loss=_loss(content),
         sizes=_sizes(content),
         cells=[_cells(column) for column in content["cells"]],
@@ -80,8 +88,8 @@ def _loss(content: Mapping[str, Any]) -> Chart:
 
 
 def _sizes(content: Mapping[str, Any]) -> Chart:
-    k = content["reached"]["k"]
-    counts = content["risk"]["counts"]
+    k, counts = content["reached"]["k"], content["groups_count"]
+    smallest = content["reached" if counts == "rows" else "risk"]["smallest_group"]
     columns = []
     for size_class in content["groups"]:
         low, high, rows = size_class["smallest"], size_class["largest"], size_class["rows"]
@@ -89,7 +97,7 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
         columns.append(Bar(name, rows, f"{rows:,}"))
     return charts.histogram(
         "Group sizes",
-        f"The smallest group has {content['risk']['smallest_group']:,} {counts}; the release required {k}.",
+        f"The smallest group has {smallest:,} {counts}; the release required {k} {content['risk']['counts']}.",
         columns,
         x=f"{counts} in the group",
         y=f"{counts} in groups of this size",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.models.registry import MODELS
+from shoal.report.public import public_specs
 from shoal.schema import Kind, Role
 from shoal.settings.settings import AUTO, Settings
 from shoal.settings.write import to_toml
@@ -30,8 +31,8 @@ def as_toml(release: Release, *, private: bool) -> str:
 
     Args:
         release: The release.
-        private: Whether to include the values that rules name, and complete paths. Otherwise rules do not appear, and
-            files appear by name only.
+        private: Whether to include the values that rules and orders name, and complete paths. Otherwise rules do not
+            appear, orders name only values that the release shows, and files appear by name only.
     """
     rules = release.settings.constraints
     comments = {} if private else {"rules": [f"{len(rules)} rules name values; only the private report lists them"]}
@@ -47,13 +48,15 @@ def _settings(release: Release, private: bool) -> Settings:
         for column in schema.columns
         if column.role is not Role.IDENTIFIER or settings.others != "drop" or column.name in settings.drop
     ]
+    specs = request.specs if private else public_specs(release)
+    kinds = {column.name: column.kind for column in (schema.qi if private else release.public_figures.columns)}
     marks = next(((column.decimal, column.thousands) for column in schema.columns), (".", ""))
 
     def names(role: Role) -> tuple[str, ...]:
         return tuple(column.name for column in columns if column.role is role)
 
     def of_kind(kind: Kind) -> tuple[str, ...]:
-        return tuple(column.name for column in schema.qi if column.kind is kind)
+        return tuple(name for name in kinds if kinds[name] is kind)
 
     return Settings(
         k=settings.k if settings.k is not None else None if settings.k_column else request.k,
@@ -64,7 +67,7 @@ def _settings(release: Release, private: bool) -> Settings:
         others=settings.others,
         unknown=request.unknown if request.unknown != "error" else None,
         trust_hierarchies=settings.trust_hierarchies,
-        snap=request.snap or None,
+        ends=request.ends,
         cells=request.cells if request.cells != "text" else None,
         spreadsheet_safe=request.spreadsheet_safe or None,
         population=_path(settings.population, private),
@@ -76,7 +79,7 @@ def _settings(release: Release, private: bool) -> Settings:
         sheet=settings.sheet,
         decimal=marks[0] if marks[0] != "." else None,
         thousands=marks[1] or None,
-        models=tuple(spec for spec in request.specs if spec.get("name") in MODELS),
+        models=tuple(spec for spec in specs if spec.get("name") in MODELS),
         constraints=settings.data_rules() if private else (),
         qi=tuple(column.name for column in schema.qi),
         sensitive=names(Role.SENSITIVE),
@@ -86,7 +89,7 @@ def _settings(release: Release, private: bool) -> Settings:
         k_column=next(iter(names(Role.PERSONAL_K)), None),
         numeric=of_kind(Kind.NUMERIC),
         categorical=of_kind(Kind.CATEGORICAL),
-        dates={column.name: column.date_format for column in schema.qi if column.kind is Kind.DATE},
+        dates={column.name: column.date_format for column in schema.qi if kinds[column.name] is Kind.DATE},
         grids={column.name: column.grid for column in columns if column.grid},
         accept_unique=request.accept_unique,
         hierarchies={name: _path(rule, private) for name, rule in settings.hierarchies.items()},

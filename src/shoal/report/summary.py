@@ -8,17 +8,14 @@ of `shoal.evaluate` are put into words by `shoal.evaluate.summary`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shoal.errors import Note, counted, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
-from shoal.models.thresholds import round_up
+from shoal.metrics.singled import Singled
 from shoal.profile.survey import Profile
-from shoal.report.words import hide_small
-from shoal.risks.estimate import Exposure, Risk
-from shoal.risks.uniques import Uniques
+from shoal.report.words import ends_json, ends_words
 from shoal.rules import RuleVerdict
 
 if TYPE_CHECKING:
@@ -41,8 +38,6 @@ __all__ = [
     "release_facts",
     "release_json",
     "release_words",
-    "risk_facts",
-    "risk_json",
     "rule_json",
     "rule_row",
     "rule_words",
@@ -85,6 +80,10 @@ class ReleaseLike(Protocol):
     @property
     def measures(self) -> Measures:
         """Information loss and group sizes."""
+
+    @property
+    def singled(self) -> Singled:
+        """What the cells show of single rows, and the cost of ends that were moved."""
 
     @property
     def levels(self) -> Mapping[str, int] | None:
@@ -143,6 +142,8 @@ def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [fact("asked", f"{'; '.join(request.models)} over {qi}"), fact("method", request.method)]
     facts += measures_facts(release.measures)
+    if release.singled.moved_ends or release.singled.rows_at_rare_ends:
+        facts.append(("range ends", ends_words(release.singled, request, release.measures.ncp)))
     if request.weights:
         facts.append(fact("weights", ", ".join(f"{name} {float(w):.4g}" for name, w in request.weights.items())))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
@@ -167,7 +168,10 @@ def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[s
     request = release.request
     content = measures_json(release.measures, request.k)
     content |= {"method": request.method, "seconds": round(seconds, 3)}
-    content |= {"levels": release.levels and dict(release.levels)}
+    content |= {
+        "levels": release.levels and dict(release.levels),
+        "ends": ends_json(release.singled, request, release.measures.ncp),
+    }
     if release.rules:
         content["rules"] = [rule_json(verdict) for verdict in release.rules]
     if release.search:
@@ -258,17 +262,19 @@ def rule_json(verdict: RuleVerdict) -> dict[str, Any]:
     }
 
 
-def rule_row(verdict: RuleVerdict, k: int, *, private: bool) -> dict[str, Any]:
-    """Return a verdict on a rule as a row of a report; the public part names no value and no count below k."""
+def rule_row(verdict: RuleVerdict) -> dict[str, Any]:
+    """Return a verdict on a rule as a row of the private part of a report."""
     return {
-        "rule": verdict.rule if private else verdict.public_rule,
+        "rule": verdict.rule,
         "importance": verdict.importance,
         "kept": verdict.kept,
-        "broken_rows": verdict.broken_rows if private else hide_small(verdict.broken_rows, k),
+        "broken_rows": verdict.broken_rows,
     }
 
 
-def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool) -> Note:
+def verdict_words(
+    verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool, people: bool = False
+) -> Note:
     """Describe a release that passed verification.
 
     Args:
@@ -276,74 +282,16 @@ def verdict_words(verdict: GroupFigures, k: int, models: Sequence[str], *, again
         k: The k that was required.
         models: Descriptions of the other models that every group passes.
         against_original: Whether the rows were checked against the original.
+        people: Whether k was counted in people.
     """
     parts = [_group_words(verdict, k)]
+    if people:
+        parts.append(f", each of which can belong to {k} people or more")
     if models:
         parts.append(f"; every group passes {', '.join(models)}")
     if against_original:
         parts.append(" and every row is true to the original")
     return Note("", f"yes. {''.join(parts)}.")
-
-
-def risk_facts(risk: Risk, before: Risk | None = None) -> list[Fact]:
-    """Describe the risk of a release; chances are rounded up, so that none looks smaller than it is.
-
-    Args:
-        risk: The risk of the release.
-        before: The risk of its original, given for comparison.
-    """
-    texts = _risk_texts(risk)
-    if before is None:
-        return [fact(name, text) for name, text in texts]
-    return [
-        fact(name, f"{text}\nbefore: {old}") for (name, text), (_, old) in zip(texts, _risk_texts(before), strict=True)
-    ]
-
-
-def risk_json(risk: Risk, before: Risk | None = None) -> dict[str, Any]:
-    """Return the risk of a release in the form of `risk --json`."""
-    return risk.as_dict() | ({} if before is None else {"before": before.as_dict()})
-
-
-def _risk_texts(risk: Risk) -> list[tuple[str, str]]:
-    limit, unit = round_up(risk.threshold, 6), risk.counts
-    texts = [
-        (unit, f"{risk.rows:,} in groups; {risk.suppressed_rows:,} rows suppressed"),
-        ("groups", f"{risk.groups:,}; the smallest has {risk.smallest_group:,}, the mean {risk.average_group:.1f}"),
-        ("alone", counted(risk.uniques, f"{unit[:-1]} is alone in its group", f"{unit} are alone in their group")),
-        (
-            "threshold",
-            f"{limit} requires groups of {risk.least_group}: {'met' if risk.met else 'not met: some are smaller'}",
-        ),
-        ("prosecutor", _exposure_words(risk.prosecutor)),
-    ]
-    if risk.journalist_basis == "release":
-        journalist = f"at most the prosecutor's; pass a file as {setting('population')} to know more"
-    else:
-        journalist = f"{_exposure_words(risk.journalist)} (by the {risk.journalist_basis})"
-    texts.append(("journalist", journalist))
-    texts.append(("marketer", f"{round_up(Fraction(str(risk.marketer)))} of the {unit} are found if all are tried"))
-    if risk.estimates is not None:
-        texts.append(("alone in population", _estimate_words(risk.estimates)))
-    return texts
-
-
-def _exposure_words(exposure: Exposure) -> str:
-    largest, average = round_up(Fraction(str(exposure.max))), round_up(Fraction(str(exposure.average)))
-    return f"at most {largest}, {average} on average; {exposure.share_above:.1%} above the threshold"
-
-
-def _estimate_words(estimates: Uniques) -> str:
-    def words(name: str, number: float | None) -> str:
-        return f"{name} " + ("not available" if number is None else f"{number:,.1f}")
-
-    others = [
-        words("Zayatz", estimates.zayatz),
-        words("Pitman", estimates.pitman),
-        words("negative binomial", estimates.snb),
-    ]
-    chosen = words("estimate", estimates.dankar) + (f" (from {estimates.chosen})" if estimates.chosen else "")
-    return f"{chosen} of {estimates.size:,} people; {', '.join(others)}"
 
 
 def profile_rows(profile: Profile) -> list[tuple[str, ...]]:

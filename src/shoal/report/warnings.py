@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from shoal.errors import Note, setting
 from shoal.report.figures import Evidence
 from shoal.report.words import percent
+from shoal.schema import Role, Schema
 
-__all__ = ["warnings_of"]
+if TYPE_CHECKING:
+    from shoal.release.release import Request
+
+__all__ = ["about_settings", "warnings_of"]
+
+SMALL_K = 3  # below it, a warning
 
 LIFTED = 10.0  # times as frequent in a group as in the release
 
@@ -16,25 +23,52 @@ LIFTED = 10.0  # times as frequent in a group as in the release
 def warnings_of(evidence: Evidence, *, private: bool) -> list[dict[str, str]]:
     """Return what the groups of a release disclose, and the notes on it.
 
-    The public part redacts by field: it hides counts below k, row numbers and folders, and leaves out a note that is
-    a plain string, because nobody knows what that string mentions.
+    Notes on the original are private. The public part has the notes that follow from the settings.
 
     Args:
         evidence: The release and its figures.
         private: Whether the warnings go into the private part.
     """
     release = evidence.release
-    reading = set(release.original.notes)
-    notes = [*_disclosures(evidence), *(note for note in release.notes if note not in reading)]
+    if private:
+        reading = set(release.original.notes)
+        notes = [note for note in release.notes if note not in reading]
+    else:
+        k = release.public_figures.k
+        notes = [*about_settings(release.request, release.schema, k), *_accepted(release.request)]
     warnings = []
-    for note in notes:
-        if not isinstance(note, Note):
-            if not private:
-                continue
-            note = Note("", note)
-        text, cure = note.sentences(None if private else release.request.k)
+    for note in (*_disclosures(evidence), *notes):
+        note = note if isinstance(note, Note) else Note("", note)
+        text, cure = note.sentences(None if private else release.public_figures.k)
         warnings.append({"text": text, "cure": cure})
     return warnings
+
+
+def about_settings(request: Request, schema: Schema, k: int) -> list[Note]:
+    """Note what the settings of a release leave open.
+
+    Args:
+        request: What the user requested.
+        schema: The columns.
+        k: The k of the release.
+    """
+    notes = []
+    if k < SMALL_K:
+        notes.append(Note("", f"k={k} protects little", "5 is a common choice"))
+    if request.keep_order:
+        text = "rows keep their order, which identifies people to anyone who knows it"
+        notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
+    if not schema.names(Role.PERSON):
+        cure = f"if a person has several rows, name the column that identifies people with {setting('person')}"
+        notes.append(Note("", "each row counts as one person", cure))
+    return notes
+
+
+def _accepted(request: Request) -> Iterator[Note]:
+    """Yield a note for each column that is released although its values may be rare; their number is private."""
+    for name in request.accept_unique:
+        text = "is released unchanged although some of its values may be rare, as was accepted"
+        yield Note(f"column {name!r}", text, "make sure that nobody knows these values of a person")
 
 
 def _disclosures(evidence: Evidence) -> Iterator[Note]:

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
+from shoal.encoding.ends import ROUND, SAFE
+from shoal.errors import Note
+from shoal.metrics.singled import Singled
 from shoal.models.thresholds import round_up
 
-__all__ = ["HIDDEN", "band", "chance", "fold_rare", "hide_small", "percent", "rounded", "width_words"]
+if TYPE_CHECKING:
+    from shoal.release.release import Request
+
+__all__ = [
+    "HIDDEN",
+    "band",
+    "chance",
+    "ends_json",
+    "ends_sentence",
+    "ends_words",
+    "fold_rare",
+    "hide_small",
+    "percent",
+    "rounded",
+    "width_words",
+]
 
 HIDDEN = "<k"
 DAY = 86_400.0
@@ -94,3 +113,31 @@ def width_words(width: float, *, dates: bool) -> str:
     length, name = next((length, name) for limit, length, name in UNITS if days < limit)
     number = f"{days / length:.1f}".removesuffix(".0") if days / length < 10 else f"{days / length:.0f}"
     return f"{number} {name}{'' if number == '1' else 's'}"
+
+
+def ends_sentence(choice: str | None, k: int) -> str:
+    """Say which ends of ranges were moved."""
+    sentences = {
+        SAFE: f"An end of a range that fewer than {k} rows or people have was moved outwards to a round value.",
+        ROUND: "Ends of ranges were moved outwards to round values.",
+    }
+    return sentences.get(choice or "", "Ends of ranges are values of the table.")
+
+
+def ends_words(singled: Singled, request: Request, ncp: float) -> Note:
+    """Say which ends of ranges were moved, what that costs, and how many rows find their own value as an end."""
+    if request.ends in (SAFE, ROUND):
+        exact = f"with exact ends, the loss would be {ncp - singled.cost:.4f}"
+        return Note("", f"{request.ends}; {{ends:end}} moved outwards; {exact}", counts={"ends": singled.moved_ends})
+    text = f"exact; {{rows:row finds its|rows find their}} own value there, which fewer than {request.k} have"
+    return Note("", text, counts={"rows": singled.rows_at_rare_ends})
+
+
+def ends_json(singled: Singled, request: Request, ncp: float) -> dict[str, Any]:
+    """Return what is known about the ends of ranges and the members of sets; not for publication."""
+    return {
+        "choice": request.ends,
+        "ncp_exact": ncp - singled.cost,
+        **singled.as_dict(),
+        "columns": {name: column.as_dict() for name, column in singled.columns.items()},
+    }

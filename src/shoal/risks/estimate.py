@@ -131,12 +131,9 @@ def read_threshold(value: object) -> Fraction:
     Fraction(1, 11)
     """
     text = str(value).strip()
-    try:
-        size = text.removeprefix(CELL_SIZE)
-        threshold = Fraction(text) if size == text else Fraction(1, int(size))
-    except (ValueError, ZeroDivisionError):
-        threshold = Fraction(0)
-    if not 0 < threshold <= 1:
+    size = text.removeprefix(CELL_SIZE)
+    threshold = values.exact_fraction(text if size == text else f"1/{size}")
+    if threshold is None or not 0 < threshold <= 1:
         raise UsageError(
             f"threshold {value!r} is not a probability above 0 and at most 1. Use 0.2, 1/11, or the size of "
             f"the smallest group allowed: {CELL_SIZE}5 (conventions: {', '.join(map(str, CONVENTIONS))})."
@@ -276,8 +273,9 @@ def risk(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
     check_lists(qi=qi)
-    table = as_table(released)
-    absent = [name for name in (*qi, *(each for each in (person, weight) if each)) if name not in table.names]
+    named = (*qi, *(name for name in (person, weight) if name is not None))
+    table = as_table(released, named)
+    absent = [name for name in named if name not in table.names]
     if absent or not qi:
         problem = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
         raise UsageError(f"{problem} Its columns: {', '.join(map(repr, table.names[:30]))}.")
@@ -289,7 +287,7 @@ def risk(
     if population is not None and not is_size:
         if weight is not None or person is not None:
             raise UsageError("the table of a population cannot be combined with weights or persons. Pass one of them.")
-        people = as_table(population)
+        people = as_table(population, qi)
         schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
         fitting = Fitting(count_fitting(table, kept_rows[first], people, schema, hierarchies or {}), "population")
     return estimate(

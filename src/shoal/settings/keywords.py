@@ -62,6 +62,7 @@ class SettingsKeywords(TypedDict, total=False):
     weights: Mapping[str, float] | str | None
     rules: Sequence[ConstraintRule | Mapping[str, Any]]
     seed: int | None
+    ends: str | None
     snap: bool | None
     grids: Mapping[str, str] | None
     cells: str | None

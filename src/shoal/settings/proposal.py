@@ -16,9 +16,8 @@ from shoal.schema import Kind, Role, unknown_column
 from shoal.settings.fields import Form, Place
 from shoal.settings.settings import FIELDS, Settings
 from shoal.settings.write import to_toml
-from shoal.tables.targets.text_file import check_text_target, write_text
 
-__all__ = ["apply_settings", "check_target", "document", "without_lost_columns", "write_document"]
+__all__ = ["apply_settings", "document", "document_for", "without_lost_columns"]
 
 WIDTH = 110
 COLUMN_PLACES = (Place.ROLE, Place.KIND, Place.COLUMN)
@@ -157,17 +156,9 @@ def _wrap(texts: Iterable[str]) -> Iterator[str]:
         yield from textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def check_target(path: Path, source: Path, *, force: bool) -> None:
-    """Refuse a path that must not be written, before the work begins."""
-    check_text_target(path, suffix=".toml", what="the proposal is a TOML file", source=source, force=force)
-
-
-def write_document(
-    profile: Profile, path: Path, source: Path, settings: Settings | None = None, *, force: bool = False
-) -> None:
-    """Write the shoal.toml completely or not at all; replace an existing file only with force."""
-    check_target(path, source, force=force)
-    write_text(path, document(profile, _relative(settings or Settings(), path.parent)))
+def document_for(path: Path, profile: Profile, settings: Settings) -> str:
+    """Return the text of the shoal.toml at a path, from whose folder the paths in it start."""
+    return document(profile, _relative(settings, path.parent))
 
 
 def _relative(settings: Settings, folder: Path) -> Settings:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
+import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -17,6 +19,11 @@ from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import AUTO, FIELDS, SIGNOFF, Settings
 
 __all__ = ["known_keys", "read_config"]
+
+MOST_BYTES = 1 << 24
+DEEPEST = 32
+MOST_BITS = 1328  # 400 decimal digits
+KEY_PART = re.compile(r"""[ \t]*([A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*""")
 
 # Hierarchies that [columns.NAME] describes in place of naming a file; the keyword arguments are those of
 # shoal.hierarchy.intervals and shoal.hierarchy.prefixes.
@@ -36,14 +43,47 @@ def read_config(path: str | os.PathLike[str]) -> Settings:
         FileError: If the file cannot be read.
         UsageError: If it is not TOML, or has unknown keys or wrong values; the message lists all of them.
     """
+    return _settings(_validated(_parse(Path(path)), path), Path(path).parent)
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file; refuse one that is too large or nested too deeply to be a shoal.toml."""
     try:
         with open(path, "rb") as file:
-            content = tomllib.load(file)
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise FileError(f"{path}: not a regular file. Name a file.")
+            raw = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    if len(raw) > MOST_BYTES:
+        raise UsageError(f"{path}: is larger than {MOST_BYTES >> 20} MB. Name a shoal.toml, not a table.")
+    try:
+        text = raw.decode()
+        _check_dots(text, path)
+        content = tomllib.loads(text)
+        _check_integers(content, path)
+        return content
+    except RecursionError:
+        raise UsageError(f"{path}: lists or tables are nested too deeply. A shoal.toml has a few levels.") from None
+    except ValueError as error:  # not UTF-8, not TOML, or an integer of thousands of digits
         raise UsageError(f"{path}: not a valid TOML file: {error}.") from None
-    return _settings(_validated(content, path), Path(path).parent)
+
+
+def _check_integers(value: Any, path: Path) -> None:
+    """Refuse integers of more digits than Python can print."""
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise UsageError(f"{path}: an integer has more than 400 digits. Write a smaller one.")
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_integers(each, path)
+
+
+def _check_dots(text: str, path: Path) -> None:
+    """Refuse a key of many parts, such as a.b.c, for which the parser needs quadratic time."""
+    depth = 0
+    for part in text.split("."):
+        depth = depth + 1 if KEY_PART.fullmatch(part) else 0
+        if depth > DEEPEST:
+            raise UsageError(f"{path}: a key has more than {DEEPEST} parts. A shoal.toml has a few levels.")
 
 
 def known_keys(table: str = "") -> tuple[str, ...]:

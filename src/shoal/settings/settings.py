@@ -6,13 +6,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
 from shoal.schema import Reading, Role, Schema
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
     from shoal.hierarchy.base import Rule
@@ -30,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
 PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
-COUNT = frozenset({"verify", "risk"})  # they count the groups of a release
+COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
 
@@ -90,7 +94,7 @@ class Settings:
         Form.NUMBER,
         "Largest share of rows that may be suppressed, such as 0.02; 0 by default.",
         panel=Panel.MODELS,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
     )
     qi: tuple[str, ...] = entry(
         Form.NAMES,
@@ -104,21 +108,21 @@ class Settings:
         Form.NAMES,
         "Sensitive columns: nobody may learn them about a person; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "measure"},
+        commands=SEARCH | {"verify", "measure", "describe"},
         place=Place.ROLE,
     )
     insensitive: tuple[str, ...] = entry(
         Form.NAMES,
         "Columns that are neither known to others nor harmful; released unchanged.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
     )
     drop: tuple[str, ...] = entry(
         Form.NAMES,
         "Columns that identify people, such as names; never released.",
         panel=Panel.ROLES,
-        commands=SEARCH,
+        commands=SEARCH | {"verify"},
         place=Place.ROLE,
         key="identifier",
     )
@@ -126,7 +130,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people, not rows.",
         panel=Panel.ROLES,
-        commands=SEARCH | {"risk"},
+        commands=SEARCH | {"verify", "risk"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -134,12 +138,12 @@ class Settings:
         Form.TEXT,
         "What to do with columns that have no role; an error by default.",
         panel=Panel.ROLES,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("drop", "insensitive"),
         in_python='What to do with columns that have no role: "drop" or "insensitive"; an error by default.',
     )
     all_qi: bool | None = entry(
-        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure"}
+        Form.FLAG, "Generalise the sensitive columns too.", panel=Panel.ROLES, commands=SEARCH | {"measure", "verify"}
     )
     accept_unique: tuple[str, ...] = entry(
         Form.NAMES,
@@ -277,29 +281,46 @@ class Settings:
     seed: int | None = entry(
         Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
     )
+    ends: str | None = entry(
+        Form.TEXT,
+        "Ends of ranges. safe: an end that fewer than k rows have moves out to a grid; round: every end does; exact: "
+        "none does. safe by default for shoaling, exact for the published methods.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        choices=CHOICES,
+        in_python='Ends of ranges. "safe": an end that fewer than k rows have moves out to a grid; "round": every end '
+        'does; "exact": none does. "safe" by default for shoaling, "exact" for the published methods.',
+    )
     snap: bool | None = entry(
-        Form.FLAG, "Widen the ends of ranges to a round grid.", panel=Panel.OUTPUT, commands=ANONYMIZE
+        Form.FLAG,
+        "Short for ends = round.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE,
+        in_python='Same as ends="round".',
     )
     grids: Mapping[str, str] = entry(
         Form.PAIRS,
-        "Grid of a column for snap, such as age=5 or born=year. May be repeated.",
+        "Grid of a column for safe and round ends, such as age=5 or born=year. May be repeated.",
         panel=Panel.OUTPUT,
         commands=ANONYMIZE,
         place=Place.COLUMN,
         key="grid",
         metavar="COLUMN=GRID",
-        in_python='Grids by column for snap, such as "5" or "year".',
+        in_python='Grids by column for safe and round ends, such as "5" or "year".',
     )
     cells: str | None = entry(
         Form.TEXT,
         "Write a range as text, or as two columns of bounds, NAME_min and NAME_max.",
         panel=Panel.OUTPUT,
-        commands=ANONYMIZE,
+        commands=ANONYMIZE | {"verify"},
         choices=("text", "bounds"),
         in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max.',
     )
     spreadsheet_safe: bool | None = entry(
-        Form.FLAG, "Escape cells that a spreadsheet would run as formulas.", panel=Panel.OUTPUT, commands=ANONYMIZE
+        Form.FLAG,
+        "Escape cells that a spreadsheet would run as formulas.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify"},
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,
@@ -320,10 +341,19 @@ class Settings:
 
         Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
         added; where both name one, the value given here applies. A column has one role and one kind: if it has one
-        here, the other's is ignored.
+        here, the other's is ignored. `ends` and `snap` are one choice.
         """
         ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
+        if self.ends is not None or self.snap is not None:
+            theirs |= {"ends": None, "snap": None}
         return Settings(**merge(FIELDS, ours, theirs))
+
+    @property
+    def range_ends(self) -> str | None:
+        """The ends of ranges, whether they were chosen by `ends` or by `snap`; None if neither is set."""
+        if self.snap and self.ends not in (None, ROUND):
+            raise UsageError(f"{setting('snap', True)} means {setting('ends', ROUND)}, not {self.ends!r}. Use one.")
+        return ROUND if self.snap else self.ends
 
     @property
     def generalised(self) -> tuple[str, ...]:
@@ -344,7 +374,20 @@ class Settings:
             encoding=self.encoding,
             header=self.header,
             sheet=self.sheet,
+            named=self.named,
         )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that a setting names, once."""
+        one_each = (self.person, self.k_column)
+        lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
+        by_column = (self.dates, self.hierarchies, self.grids, self.kinds)
+        weighted = self.weights if isinstance(self.weights, Mapping) else ()
+        specs = (*self.models, *self.constraints)
+        of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
+        names = (*chain(*lists), *self.categorical, *chain(*by_column), *weighted, *one_each, *of_specs)
+        return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
     def schema(self, names: tuple[str, ...]) -> Schema:
         """Return the schema of a table with these columns."""
@@ -374,10 +417,7 @@ class Settings:
         if isinstance(self.weights, str):
             raise UsageError(f"weights={self.weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
         for name, weight in self.weights.items():
-            try:
-                weights[name] = Fraction(str(weight)).limit_denominator(10**6)
-            except (ValueError, ZeroDivisionError):
-                weights[name] = Fraction(-1)
+            weights[name] = (exact_fraction(weight) or Fraction(0)).limit_denominator(10**6)
             if weights[name] <= 0:
                 raise UsageError(f"weight of {name!r} is {weight!r}. Use a number above 0.")
         return weights
@@ -397,13 +437,22 @@ class Settings:
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
 
+    def input_files(self, *others: Path | None) -> list[Path]:
+        """Return the files that a run with these settings reads, none of which an output may replace.
+
+        Args:
+            others: Further files; None stands for a table that is not a file.
+        """
+        named = [self.population, *self.hierarchies.values(), *others]
+        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
+
     def population_table(self) -> Table | None:
         """Return the table of the population; a path is read."""
         if self.population is None:
             return None
         from shoal.tables.formats import as_table
 
-        return as_table(self.population)
+        return as_table(self.population, self.generalised)
 
     def rules(self) -> dict[str, Rule]:
         """Return the hierarchies by column; paths are read."""

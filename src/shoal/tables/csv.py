@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +18,16 @@ from shoal.errors import (
     InputError,
     InternalError,
     Note,
-    UsageError,
     counted,
     file_path,
     join_problems,
     setting,
 )
-from shoal.schema import Dialect
-from shoal.tables.dialect import detect, numbered_names
-from shoal.tables.table import Stamp, Table, check_header, check_names
+from shoal.schema import Dialect, check_encoding
+from shoal.tables.dialect import detect
+from shoal.tables.formats.memory_limit import check_memory
+from shoal.tables.header import numbered_names
+from shoal.tables.table import Stamp, Table, check_cells, check_header, check_names, check_width
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -41,15 +43,18 @@ __all__ = [
     "parse_records",
     "read_bytes",
     "read_csv",
+    "read_small",
     "read_text",
     "refuse_byte_order_mark",
     "take_names",
-    "unknown_encoding",
+    "take_sample",
+    "too_long",
     "wrong_byte",
 ]
 
 BLOCK_BYTES = 1 << 25
 SAMPLE_BYTES = 1_000_000
+MOST_BYTES = 1 << 28  # a longer record means that a quote was never closed
 UTF_8 = ("utf-8", "utf8", "utf-8-sig")
 # Text may begin with these bytes, which polars mistakes for zlib compression.
 PACKED = (b"x\x01", b"x\xda")
@@ -61,6 +66,7 @@ def read_csv(
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    named: Sequence[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Read a CSV file, every cell as text.
@@ -70,16 +76,17 @@ def read_csv(
         delimiter: The delimiter, detected by default.
         encoding: The encoding, by default UTF-8.
         header: Whether the first line names the columns, detected by default.
+        named: Columns that the file has; a first line that contains all of them is a header.
         watch: Hears of progress and may cancel.
 
     Raises:
         InputError: The bytes do not follow RFC 4180: a ragged row, an open quote or a byte that is not text. The
-            message names the line; nothing is guessed.
+            message names the line; nothing is guessed. Or it cannot be told whether the first line is a header.
         FileError: The file cannot be read.
     """
     path = Path(path)
     raw, stamp = read_bytes(path, watch)
-    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
+    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch)
 
 
 def parse_csv(
@@ -90,21 +97,32 @@ def parse_csv(
     delimiter: str | None,
     encoding: str | None,
     header: bool | None,
+    named: Sequence[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Make a table of the bytes of a CSV file; path and stamp describe the file that they came from."""
     text, used_encoding = _decode(raw, encoding, path, watch)
     del raw
-    is_complete = len(text) <= SAMPLE_BYTES
-    dialect = detect(text[:SAMPLE_BYTES], is_complete, delimiter=delimiter, header=header, place=str(path))
+    sample, is_complete = take_sample(text), len(text) <= SAMPLE_BYTES
+    dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
     dialect = replace(dialect, encoding=used_encoding)
+    check_memory(path, len(text), text.count(dialect.delimiter.encode()) + text.count(b"\n"))
     frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
     if blank:
         note = Note(file_path(path), "{lines:blank line was|blank lines were} skipped", counts={"lines": blank})
         notes.append(note)
     notes += check_names(frame.columns, str(path))
+    check_cells(frame, str(path))
     return Table(frame, path=path, dialect=dialect, notes=tuple(notes), stamp=stamp)
+
+
+def take_sample(text: bytes) -> bytes:
+    """Return the beginning of a text: at least its first two lines, if they are not too long."""
+    end = SAMPLE_BYTES
+    if (second := text.find(b"\n", text.find(b"\n") + 1, MOST_BYTES)) >= end:
+        end = second + 1
+    return text[:end]
 
 
 def check_file(path: Path) -> Stamp:
@@ -151,13 +169,6 @@ def refuse_byte_order_mark(raw: bytes, path: Path) -> None:
             raise InputError(f"{path}: the file begins like {name}. Use {setting('encoding', name)}.")
 
 
-def unknown_encoding(encoding: str | None) -> UsageError:
-    """Return the error for an encoding that Python does not know."""
-    return UsageError(
-        f"{setting('encoding', encoding)} is not known. Common encodings: utf-8, cp1252, latin-1, utf-16."
-    )
-
-
 def wrong_byte(path: Path, position: int, encoding: str | None, reason: str) -> InputError:
     """Return the error for a byte that is not text in an encoding."""
     cure = f"Name the encoding; {setting('encoding', 'cp1252')} is common" if is_utf_8(encoding) else "Try another"
@@ -169,13 +180,21 @@ def is_utf_8(encoding: str | None) -> bool:
     return encoding is None or encoding.lower().replace("_", "-") in UTF_8
 
 
+def read_small(path: Path) -> bytes:
+    """Return the content of a file that is no table, such as a hierarchy; refuse one that is larger than any is."""
+    size = check_file(path).size
+    if size > MOST_BYTES:
+        raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MB. Name a hierarchy, not a table.")
+    check_memory(path, size, size // 4)
+    return read_bytes(path)[0]
+
+
 def read_text(path: Path, encoding: str) -> str:
     """Return the text of a small file, without byte order mark."""
-    raw, _ = read_bytes(path)
+    check_encoding(encoding)
+    raw = read_small(path)
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
-    except LookupError:
-        raise unknown_encoding(encoding) from None
     except UnicodeDecodeError as error:
         raise wrong_byte(path, error.start, encoding, error.reason) from None
 
@@ -190,10 +209,9 @@ def _decode(raw: bytes, encoding: str | None, path: Path, watch: Watch) -> tuple
             _check_utf_8(raw, encoding, path, watch)
         return raw, "utf-8"
     assert encoding is not None
+    check_encoding(encoding)
     try:
         return raw.decode(encoding).removeprefix("\ufeff").encode(), encoding
-    except LookupError:
-        raise unknown_encoding(encoding) from None
     except UnicodeDecodeError as error:
         raise wrong_byte(path, error.start, encoding, error.reason) from None
 
@@ -220,7 +238,7 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
     names: tuple[str, ...] = ()
     start = lines = blank = 0
     while start < len(text):
-        end = _block_end(text, start)
+        end = _block_end(text, start, path)
         try:
             frame, n_blank = parse_records(text[start:end], dialect, path, lines_before=lines, width=len(names))
         except InputError:
@@ -241,14 +259,21 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
     return (frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=True)), blank
 
 
-def _block_end(text: bytes, start: int) -> int:
+def _block_end(text: bytes, start: int, path: Path) -> int:
     """Return where a block of complete records ends."""
     size = BLOCK_BYTES
     while start + size < len(text):
         if (end := end_of_records(text, start, start + size)) > start:
             return end
+        if size > MOST_BYTES:
+            raise too_long(path)
         size *= 2
     return len(text)
+
+
+def too_long(path: Path) -> InputError:
+    """Return the error for a record that does not end."""
+    return InputError(f"{path}: a record is longer than {MOST_BYTES >> 20} MB. Look for a quote that is never closed.")
 
 
 def end_of_records(text: bytes, start: int, stop: int) -> int:
@@ -256,10 +281,13 @@ def end_of_records(text: bytes, start: int, stop: int) -> int:
 
     It ends at a line feed with an even number of quotes before it.
     """
-    end = text.rfind(b"\n", start, stop) + 1
-    while end > start and text.count(b'"', start, end) % 2:
-        end = text.rfind(b"\n", start, text.rfind(b'"', start, end)) + 1
-    return max(start, end)
+    end = max(start, text.rfind(b"\n", start, stop) + 1)
+    n_quotes = text.count(b'"', start, end)
+    while end > start and n_quotes % 2:
+        line_end = max(start, text.rfind(b"\n", start, text.rfind(b'"', start, end)) + 1)
+        n_quotes -= text.count(b'"', line_end, end)
+        end = line_end
+    return end
 
 
 def take_names(frame: pl.DataFrame, dialect: Dialect, path: Path) -> tuple[str, ...]:
@@ -297,6 +325,7 @@ def parse_records(
     for line in ("RAGGED_LINE", "OPEN_QUOTE", "STRAY_QUOTE", "NUL", "LONE_CR"):
         scan[getattr(csv_scan, line)] += lines_before * (scan[getattr(csv_scan, line)] > 0)
     _refuse_malformed(scan.tolist(), dialect, path)
+    check_width(int(scan[csv_scan.FIELDS]), str(path))
     n_records = int(scan[csv_scan.RECORDS])
     columns = [str(i) for i in range(width or scan[csv_scan.FIELDS])]
     if not n_records:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-import re
+from collections.abc import Sequence
 
-from shoal.errors import InputError, UsageError, setting
-from shoal.schema import Dialect
+from shoal.errors import InputError, setting
+from shoal.schema import Dialect, check_delimiter
+from shoal.tables.header import find_header
 
-__all__ = ["detect", "has_header", "numbered_names"]
+__all__ = ["detect"]
 
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_RECORDS = 200
-NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 
 
-def numbered_names(width: int) -> tuple[str, ...]:
-    """Return names for the columns of a file without a header: column1, column2, ..."""
-    return tuple(f"column{i + 1}" for i in range(width))
-
-
-def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: bool | None, place: str) -> Dialect:
+def detect(
+    sample: bytes,
+    is_complete: bool,
+    *,
+    delimiter: str | None,
+    header: bool | None,
+    named: Sequence[str] = (),
+    place: str,
+) -> Dialect:
     """Detect the dialect of a file from its beginning.
 
     Args:
@@ -29,6 +32,7 @@ def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: b
         is_complete: Whether the sample is the complete file; otherwise its last record may be cut off.
         delimiter: The delimiter; detected if it is None.
         header: Whether the first line contains the column names; detected if it is None.
+        named: The columns that the settings name, which a header contains.
         place: The file, for messages.
 
     Returns:
@@ -36,10 +40,11 @@ def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: b
 
     Raises:
         UsageError: If the delimiter is not one ASCII character.
-        InputError: If the file is empty, or the delimiter does not split its lines and another one does.
+        InputError: If the file is empty, the delimiter does not split its lines and another one does, or it cannot be
+            told whether the first line is a header.
     """
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise UsageError(f"delimiter {delimiter!r} is not one ASCII character. Use , ; | or a tab.")
+    if delimiter is not None:
+        check_delimiter(delimiter)
     text = sample.decode("utf-8", errors="ignore")
     if not text.strip("\r\n"):
         raise InputError(f"{place}: no data rows: the file is empty.")
@@ -59,11 +64,10 @@ def detect(sample: bytes, is_complete: bool, *, delimiter: str | None, header: b
             )
     inner = [cell for record in records for cell in record[1:]]
     initial_space = bool(inner) and all(cell.startswith(" ") for cell in inner)
-    return Dialect(
-        delimiter=best_delimiter,
-        header=has_header(records) if header is None else header,
-        initial_space=initial_space,
-    )
+    if initial_space:
+        records = [[record[0], *(cell.lstrip(" ") for cell in record[1:])] for record in records]
+    has_header = find_header(records, header=header, named=named, place=place)
+    return Dialect(delimiter=best_delimiter, header=has_header, initial_space=initial_space)
 
 
 def _records(text: str, delimiter: str, is_complete: bool) -> list[list[str]]:
@@ -85,21 +89,3 @@ def _agreement(records: list[list[str]]) -> tuple[float, int]:
     if width == 1:
         return (0.0, 1)
     return (sum(len(record) == width for record in records) / len(records), width)
-
-
-def has_header(records: list[list[str]]) -> bool:
-    """Return whether the first record is a header.
-
-    It is a header if it is the only record, if no column contains only numbers, or if such a column does not begin with
-    a number.
-    """
-    first_record, data_records = records[0], records[1:]
-    if not data_records:
-        return True
-    numeric = [
-        i
-        for i in range(len(first_record))
-        if all(len(r) > i and (not r[i].strip() or NUMBER.fullmatch(r[i])) for r in data_records)
-    ]
-    numeric = [i for i in numeric if any(r[i].strip() for r in data_records)]
-    return not numeric or not all(NUMBER.fullmatch(first_record[i]) for i in numeric)

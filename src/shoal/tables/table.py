@@ -23,13 +23,19 @@ __all__ = [
     "Stamp",
     "Table",
     "changed_file",
+    "check_cells",
     "check_header",
     "check_names",
     "check_stamp",
+    "check_width",
     "factorize",
     "from_frame",
     "make_table",
 ]
+
+
+MOST_COLUMNS = 100_000
+LONGEST_CELL = 1 << 24  # bytes
 
 
 class Stamp(NamedTuple):
@@ -230,6 +236,7 @@ def make_table(columns: dict[str, pl.Series], place: str, **fields: Any) -> Tabl
     import polars as pl
 
     notes = check_names(list(columns), place)
+    check_cells(columns.values(), place)
     for name, column in columns.items():
         if column.str.contains("\0", literal=True).any():
             raise InputError(
@@ -247,6 +254,24 @@ def factorize(series: pl.Series) -> Factor:
     return Factor(series.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int32), texts)
 
 
+def check_width(n_columns: int, place: str) -> None:
+    """Raise an InputError if a table has more columns than any table has."""
+    if n_columns > MOST_COLUMNS:
+        raise InputError(
+            f"{place}: {n_columns:,} columns; at most {MOST_COLUMNS:,} are possible. Look for a wrong delimiter."
+        )
+
+
+def check_cells(columns: Iterable[pl.Series], place: str) -> None:
+    """Raise an InputError if a cell is longer than any cell is; the columns are counted from 1."""
+    for number, column in enumerate(columns, start=1):
+        if len(column) and int(column.str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[arg-type]
+            raise InputError(
+                f"{place}: column {number} has a cell of more than {LONGEST_CELL >> 20} MB. Look for a quote that is "
+                "never closed, or leave the column out."
+            )
+
+
 def check_header(names: Iterable[str], place: str) -> None:
     """Raise an InputError if a column has no name or two columns have the same name."""
     positions: dict[str, list[int]] = {}
@@ -256,10 +281,10 @@ def check_header(names: Iterable[str], place: str) -> None:
     if "" in positions:
         where = ", ".join(map(str, positions.pop("")))
         problems.append(f"{place}: the column at position {where} has no name. Name every column in the first line.")
-    for name, places in positions.items():
+    for places in positions.values():
         if len(places) > 1:
             where = ", ".join(map(str, places))
-            problems.append(f"{place}: columns {where} have the same name, {name!r}. Give each column its own name.")
+            problems.append(f"{place}: columns {where} have the same name. Give each column its own name.")
     if problems:
         raise InputError(join_problems(problems))
 

@@ -8,25 +8,49 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from shoal.schema import Kind
 
-__all__ = ["PLAIN", "Marks", "guess_kind", "normalise", "parse_dates", "parse_numbers"]
+__all__ = ["PLAIN", "Marks", "exact_fraction", "guess_kind", "normalise", "parse_dates", "parse_numbers"]
 
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# A number has at most 400 digits on either side of its point and at most 4 in its exponent: more than any float64
+# needs, and few enough for exact arithmetic. The bounds also keep every match linear in the length of the text.
+MOST_DIGITS = 400
+NUMBER = re.compile(r"[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
+RATIO = re.compile(r"([+-]?[0-9]{1,400})/([0-9]{1,400})")
+EXPONENTS = range(-400, 308)  # of the first digit; the range of float64 and a little below it
+LONGEST_DATE = 200  # characters
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}|-?(?=[0-9.]{1,16}$)[0-9]+\.[0-9]+")  # at most 15 digits: exact as float64
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LARGEST = Decimal("8.9e307")  # the difference of any two numbers is still a float64
+SHORT = 256  # texts up to this length cannot make Python's normalisation slow
 NEARLY_ALL = 0.9  # from this share of numbers (or dates) on, the other values look like typing errors
 
 
 def normalise(text: str) -> str:
     """Return the normal form of a quasi-identifier's cell: composed Unicode without outer blanks."""
     text = text.strip()
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text if len(text) <= SHORT else _in_canonical_order(text))
+
+
+def _in_canonical_order(text: str) -> str:
+    """Decompose a text and sort each run of combining marks, which Python's normalisation does in quadratic time."""
+    marks: list[str] = []
+    ordered: list[str] = []
+    for sign in "".join(unicodedata.normalize("NFD", sign) for sign in text):
+        if unicodedata.combining(sign):
+            marks.append(sign)
+            continue
+        ordered += sorted(marks, key=unicodedata.combining)
+        ordered.append(sign)
+        marks.clear()
+    return "".join([*ordered, *sorted(marks, key=unicodedata.combining)])
 
 
 @dataclass(frozen=True)
@@ -43,6 +67,8 @@ class Marks:
 
     def plain(self, text: str) -> str | None:
         """Return a number with a decimal point and no other mark; None if the text is not a number."""
+        if len(text) > 4 * MOST_DIGITS:
+            return None
         if self.thousands:
             blank = self.thousands.isspace()
             mark = "[ \u00a0\u202f]" if blank else re.escape(self.thousands)
@@ -118,6 +144,8 @@ def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list
     misfits = []
     for i, text in enumerate(texts):
         try:
+            if len(text) > LONGEST_DATE:
+                raise ValueError
             if date_format == "%Y-%m-%d":
                 if not ISO_DATE.fullmatch(text):
                     raise ValueError
@@ -136,11 +164,32 @@ def shortest(texts: Iterable[str]) -> str:
     return min(texts, key=lambda text: (len(text), text))
 
 
+def exact_fraction(value: object) -> Fraction | None:
+    """Return a number exactly as its decimal text denotes it: 0.2 is one fifth.
+
+    Args:
+        value: A number, or a text such as "0.2", "1e-3" or "1/11".
+
+    Returns:
+        The fraction; None if the value is not a number, has more than 400 digits, or is out of the range of float64.
+    """
+    if isinstance(value, Fraction | int) and not isinstance(value, bool):
+        return Fraction(value) if max(value.numerator.bit_length(), value.denominator.bit_length()) < 1024 else None
+    text = str(value).strip()
+    if ratio := RATIO.fullmatch(text):
+        return exact_fraction(Fraction(int(ratio[1]), int(ratio[2]))) if int(ratio[2]) else None
+    number = _decimal(text) if NUMBER.fullmatch(text) else None
+    return None if number is None else Fraction(number)
+
+
 def _decimal(text: str) -> Decimal | None:
+    """Return a number; None if its magnitude is out of the range of float64."""
     try:
-        return Decimal(text)
-    except InvalidOperation:  # the exponent is out of range
+        number = Decimal(text)
+    except InvalidOperation:
         return None
+    exponent = number.adjusted() if number else int(number.as_tuple().exponent)
+    return number if exponent in EXPONENTS else None
 
 
 def _is_number(marks: Marks, text: str) -> bool:

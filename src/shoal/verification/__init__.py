@@ -2,32 +2,47 @@
 
 `gate` checks a file that was just written against its source, row by row; `gate_recoded`, `check_recoded` and
 `check_copy` do so for tables larger than memory and for tables in a database. `check` and `verify` accept any released
-table, with or without its original. The verifier imports only errors and schema from the rest of shoal and counts on
-codes of its own. Row numbers count the data rows from 1. No text contains a cell of a table.
+table, with or without its original and its manifest; `examine` takes all that they ask for as one `Demand`. The
+verifier imports only errors and schema from the rest of shoal and counts on codes of its own. Row numbers count the
+data rows from 1. No text contains a cell of a table.
 """
 
 from shoal.verification.database import check_copy, check_recoded, table_rows
+from shoal.verification.demand import Demand
+from shoal.verification.examination import examine
 from shoal.verification.gate import gate
 from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
+from shoal.verification.manifest import Manifest
 from shoal.verification.models.checks import Goal
+from shoal.verification.models.description import Description
 from shoal.verification.reading.coded import CodedTable, read_original
+from shoal.verification.reading.hidden import hidden_content
+from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation
-from shoal.verification.verifier import check, verify
+from shoal.verification.verifier import check, describe, find_manifest, verify
 
 __all__ = [
     "Claimed",
     "CodedTable",
+    "Demand",
+    "Description",
     "Goal",
+    "Manifest",
     "Verdict",
     "Violation",
     "can_read",
     "check",
     "check_copy",
     "check_recoded",
+    "describe",
+    "examine",
+    "find_manifest",
     "gate",
     "gate_recoded",
+    "hidden_content",
     "read_original",
+    "signature_violations",
     "source_rows",
     "table_rows",
     "verify",

@@ -8,19 +8,38 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
-__all__ = ["Cells", "Cover", "Span", "normalise"]
+__all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
 
 SUPPRESSED = "*"
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # in linear time
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
 MOST_KEPT_COVERS = 200_000
+MOST_DIGITS = 1_000  # letters of a number or a date, and zeros that are written out
+SHORT = 256  # letters up to which Python's normalisation is fast
+MOST_PARTS = 10  # of a range at the separator of its ends, which dates may contain too
 
 
 def normalise(text: str) -> str:
     """Return the form in which cells of quasi-identifiers are compared: stripped, in Unicode form NFC."""
-    return unicodedata.normalize("NFC", text.strip())
+    text = text.strip()
+    if len(text) > SHORT and not text.isascii():
+        text = _ordered(text)
+    return unicodedata.normalize("NFC", text)
+
+
+def _ordered(text: str) -> str:
+    """Decompose a text and order the marks of each letter; Python does that in quadratic time."""
+    keyed: list[tuple[int, int, str]] = []
+    letter = 0
+    for sign in chain.from_iterable(unicodedata.normalize("NFD", sign) for sign in text):
+        rank = unicodedata.combining(sign)
+        letter += rank == 0
+        keyed.append((letter, rank, sign))
+    return "".join(sign for *_, sign in sorted(keyed, key=itemgetter(0, 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +78,8 @@ class Cells:
     """The cells of one quasi-identifier.
 
     Args:
-        kind: "numeric", "date" or "categorical"; None reads a cell as any of them.
+        kind: "numeric", "date" or "categorical"; None reads a range or a set as any of them, and a single value as
+            text.
         date_format: The format of dates, as for strptime.
         missing: The texts that mean a missing value, besides the empty one.
         marks: The decimal and the thousands mark of numbers.
@@ -133,10 +153,10 @@ class Cells:
     def _spans(self, text: str) -> dict[str, Span]:
         scale, value = self.place(text)
         if scale != "text":
-            return {scale: Span(value, value, False)}
+            return {} if self._kind is None else {scale: Span(value, value, False)}  # 2139 is not 02139
         if text[:1] != "[" or text[-1:] not in ("]", ")"):
             return {}
-        parts = text[1:-1].split(", ")
+        parts = text[1:-1].split(", ", MOST_PARTS)
         for cut in range(1, len(parts)):  # a date may contain the separator: Jan 5, 2020
             (scale, low), (other, high) = (self.place(", ".join(part)) for part in (parts[:cut], parts[cut:]))
             if scale == other != "text":
@@ -145,6 +165,8 @@ class Cells:
 
 
 def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | None:
+    if len(text) > MOST_DIGITS:
+        return None
     if thousands:
         mark = "[ \u00a0\u202f]" if thousands.isspace() else re.escape(thousands)
         if re.fullmatch(rf"[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?", text):
@@ -163,6 +185,8 @@ def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | Non
 
 
 def _date(text: str, form: str) -> datetime.date | None:
+    if len(text) > MOST_DIGITS:
+        return None
     try:
         if form == "%Y-%m-%d":
             return datetime.date.fromisoformat(text)

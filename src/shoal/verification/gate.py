@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema, check_k
-from shoal.verification.cells import Cells
+from shoal.verification.matching.groups import Groups, Pairs, order_violations
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading import files
-from shoal.verification.reading.coded import CodedColumn, CodedTable, Step, code_columns, ignore_step, read_written
+from shoal.verification.reading.coded import CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout
 from shoal.verification.reading.tables import PathName
 from shoal.verification.recount import header_violations, name_violations, quasi_identifier_cells, shape_violations
@@ -34,9 +34,6 @@ from shoal.verification.verdict import (
 )
 
 __all__ = ["gate"]
-
-KEY_LIMIT = 2**62  # smaller keys are exact in 64 bits
-DENSE_KEYS = 2**20  # counting this many keys is quicker than sorting rows
 
 
 def gate(
@@ -104,10 +101,10 @@ def gate(
     groups: dict[Group, int] = {}
     is_counting = bool(cells) and {column.name for column in schema.released} <= set(release.names)
     if is_counting:
-        counter = _Groups(release, list(cells))
+        counter = Groups(release, list(cells))
         groups = counter.rows
         counts |= {"groups": len(groups), "smallest_group": min(groups.values(), default=0)}
-        pairs = _Pairs(release, source, witness)
+        pairs = Pairs(release, source, witness)
         sizes = _sizes(counter, pairs, schema)
         violations += small_groups(sizes, k, counter.first_row)
         for name in checks.columns:
@@ -125,7 +122,7 @@ def gate(
             step(written.n_rows)
             violations += pairs.violations(column.name, cells.get(column.name))
     if not keep_order:
-        violations += _order_violations(written)
+        violations += order_violations(written)
     return judge(k, written.n_rows, groups, violations)
 
 
@@ -167,137 +164,7 @@ def _witness_violations(witness: NDArray[np.int64], n_source: int, n_rows: int, 
     return violations
 
 
-def _order_violations(written: CodedTable) -> list[Violation]:
-    """Return a violation if the rows are not sorted by their cells, the first column first."""
-    equal = np.arange(max(len(written.row_numbers()) - 1, 0))  # neighbours that are equal so far
-    unsorted: list[int] = []
-    for column in written.columns:
-        steps = np.diff(column.ranks())[equal]
-        unsorted += equal[steps < 0][:1].tolist()
-        equal = equal[steps == 0]
-    if not unsorted:
-        return []
-    row = int(written.row_numbers()[min(unsorted) + 1])
-    return [Violation("order", "the rows are not sorted by their cells", row)]
-
-
-class _Groups:
-    """The groups of a release, in the order of their first rows.
-
-    Args:
-        release: The released table.
-        names: The quasi-identifiers.
-    """
-
-    def __init__(self, release: CodedTable, names: Sequence[str]) -> None:
-        columns = [release.column(name) for name in names]
-        key = np.zeros(len(columns[0].codes), dtype=np.int64)
-        span = 1
-        for column in columns:
-            card = max(len(column.texts), 1)
-            if span * card >= KEY_LIMIT:
-                distinct, key = np.unique(key, return_inverse=True)
-                span = max(len(distinct), 1)
-            key = key * card + _codes_by_text(column)
-            span *= card
-        _, first, of_row, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-        order = np.argsort(first)
-        position = np.empty(len(order), dtype=np.int64)
-        position[order] = np.arange(len(order))
-        self._of_row = position[of_row]
-        first = first[order]
-        self._groups: list[Group] = list(
-            zip(*([c.texts[code] for code in c.codes[first].tolist()] for c in columns), strict=True)
-        )
-        self.rows: dict[Group, int] = dict(zip(self._groups, counts[order].tolist(), strict=True))
-        self._first_rows = dict(zip(self._groups, release.row_numbers()[first].tolist(), strict=True))
-
-    def first_row(self, group: Group) -> int:
-        """Return the number of the first row of a group."""
-        return int(self._first_rows[group])
-
-    def with_cells(
-        self, column: CodedColumn, rows: NDArray[np.int64] | None = None
-    ) -> Iterable[tuple[Group, str, int]]:
-        """Yield each group with each cell that its rows have in a column, and the number of these rows.
-
-        Args:
-            column: The column.
-            rows: The rows of the release that the column has cells for; all of them by default.
-        """
-        of_row = self._of_row if rows is None else self._of_row[rows]
-        card = max(len(column.texts), 1)
-        pairs, counts = np.unique(of_row * card + column.codes, return_counts=True)
-        for pair, times in zip(pairs.tolist(), counts.tolist(), strict=True):
-            yield self._groups[pair // card], column.texts[pair % card], times
-
-
-def _distinct(keys: NDArray[np.int64], span: int) -> NDArray[np.int64]:
-    """Return the distinct keys, all below a span, in ascending order."""
-    if span <= DENSE_KEYS + len(keys):
-        return np.flatnonzero(np.bincount(keys))
-    ordered = np.sort(keys)
-    begins: NDArray[np.bool_] = np.diff(ordered, prepend=-1) != 0
-    return ordered[begins]
-
-
-def _codes_by_text(column: CodedColumn) -> NDArray[np.int64]:
-    """Return codes that are equal exactly where the texts are; a laid-out column may have a text twice."""
-    code_of: dict[str, int] = {}
-    codes = np.array([code_of.setdefault(text, len(code_of)) for text in column.texts] or [0], dtype=np.int64)
-    return codes[column.codes]
-
-
-class _Pairs:
-    """Released rows beside the source rows that they were made from.
-
-    Rows of the file that have no source row are left out; they are violations of their own.
-
-    Args:
-        release: The released table.
-        source: The source.
-        witness: The source row of each released row.
-    """
-
-    def __init__(self, release: CodedTable, source: CodedTable, witness: NDArray[np.int64]) -> None:
-        self._release, self.source = release, source
-        numbers = release.row_numbers()
-        rows = np.flatnonzero(numbers <= len(witness))
-        sources = witness[numbers[rows] - 1]
-        exists = (sources >= 0) & (sources < source.n_rows)
-        self._rows, self._sources = rows[exists], sources[exists]
-        self._numbers = numbers[self._rows]
-
-    def source_column(self, name: str) -> tuple[CodedColumn, NDArray[np.int64]]:
-        """Return a column of the source in the order of the release, and the rows of the release beside it."""
-        return self.source.column(name).at(self._sources), self._rows
-
-    def violations(self, name: str, cells: Cells | None) -> list[Violation]:
-        """Compare a released column with its source.
-
-        Args:
-            name: The column.
-            cells: How to read a quasi-identifier, whose cells must cover their source; None for a column whose cells
-                must equal it.
-        """
-        released, (original, _) = self._release.column(name).at(self._rows), self.source_column(name)
-        card = max(len(released.texts), 1)
-        pair_of_row = original.codes.astype(np.int64) * card + released.codes
-
-        def is_true(before: str, after: str) -> bool:
-            return before == after or (cells is not None and cells.covers(before, after))
-
-        pairs = _distinct(pair_of_row, len(original.texts) * card).tolist()
-        false_pairs = [pair for pair in pairs if not is_true(original.texts[pair // card], released.texts[pair % card])]
-        if not false_pairs:
-            return []
-        rows = self._numbers[np.isin(pair_of_row, false_pairs)]
-        fault = "differ from their source" if cells is None else "do not cover their source"
-        text = f"the cells of {plural(len(rows), 'row')} {fault}"
-        return [Violation(f"column {name!r}", text, int(rows[0]))]
-
-
-def _sizes(groups: _Groups, pairs: _Pairs, schema: Schema) -> Mapping[Group, int]:
+def _sizes(groups: Groups, pairs: Pairs, schema: Schema) -> Mapping[Group, int]:
     """Return the rows of each group or, if there is a person column, the persons."""
     person = next(iter(schema.names(Role.PERSON)), None)
     if person is None or not pairs.source.names:

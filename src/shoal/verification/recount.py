@@ -13,6 +13,7 @@ from shoal.verification.cells import Cells
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import TEXTUAL, Tally, TextReader
+from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.verdict import MOST_VIOLATIONS, Group, Violation, plural, small_groups
 
@@ -60,7 +61,7 @@ def name_violations(path: PathName, kind: str) -> list[Violation]:
     violations = []
     if kind != files.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
         violations.append(Violation("file", "its content does not match its name"))
-    return violations + files.leftovers(path, kind)
+    return violations + hidden_content(path, strict=True)
 
 
 def shape_violations(blank_lines: Tally, ragged_rows: Tally, width: int) -> list[Violation]:

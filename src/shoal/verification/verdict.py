@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from shoal.errors import UsageError
+from shoal.errors import Note, UsageError
 
 __all__ = [
     "MOST_VIOLATIONS",
@@ -17,6 +17,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "claim_violations",
+    "exact",
     "judge",
     "plural",
     "read_limit",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 MOST_VIOLATIONS = 10
+MOST_NUMBER, MOST_EXPONENT = 1_000, 400  # letters and exponent of a threshold; a float needs at most 324
 
 Group = tuple[str, ...]  # the released quasi-identifier cells of a group
 FirstRow = Callable[[Group], int]  # returns the first row of a group, from 1
@@ -82,6 +84,10 @@ class Verdict:
         smallest_group: The rows of the smallest group.
         violations: What the release breaks, at most ten texts. Each is a `Violation`, except a last one that counts the
             others.
+        models: The models besides k that every group passes, in words; those of a good verdict.
+        counts_people: Whether k was counted in people.
+        notes: What else was noticed.
+        unchecked: What could not be checked, and what it would take.
     """
 
     ok: bool
@@ -90,6 +96,10 @@ class Verdict:
     groups: int
     smallest_group: int
     violations: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    counts_people: bool = False
+    notes: tuple[Note, ...] = ()
+    unchecked: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as plain values for JSON."""
@@ -115,18 +125,20 @@ def share(count: int, total: int, noun: str) -> str:
     return f"{count} of {plural(total, noun)} {'is' if count == 1 else 'are'}"
 
 
-def small_groups(groups: Mapping[Group, int], k: int, first_row: FirstRow) -> list[Violation]:
-    """Return a violation if groups have fewer than k rows: how many, and where the smallest begins."""
+def small_groups(groups: Mapping[Group, int], k: int, first_row: FirstRow, noun: str = "row") -> list[Violation]:
+    """Return a violation if groups have fewer than k rows or persons: how many, and where the smallest begins."""
     small = [group for group, size in groups.items() if size < k]
     if not small:
         return []
     smallest = min(small, key=groups.__getitem__)
-    return [small_groups_violation(k, len(small), len(groups), groups[smallest], first_row(smallest))]
+    return [small_groups_violation(k, len(small), len(groups), groups[smallest], first_row(smallest), noun)]
 
 
-def small_groups_violation(k: int, n_small: int, n_groups: int, smallest: int, row: int | None = None) -> Violation:
-    """Return the violation that groups have fewer than k rows."""
-    size = plural(smallest, "row")
+def small_groups_violation(
+    k: int, n_small: int, n_groups: int, smallest: int, row: int | None = None, noun: str = "row"
+) -> Violation:
+    """Return the violation that groups have fewer than k rows or persons."""
+    size = plural(smallest, noun)
     return Violation(f"k={k}", f"{share(n_small, n_groups, 'group')} smaller; the smallest group has {size}", row)
 
 
@@ -139,11 +151,27 @@ def claim_violations(claims: Mapping[str, int], counts: Mapping[str, int]) -> li
     ]
 
 
+def exact(value: object) -> Fraction:
+    """Return a number as a fraction.
+
+    Raises:
+        ValueError: It is not a number, or has so many digits or zeros that to compute with it would take too long.
+    """
+    text = str(value)
+    _, _, exponent = text.lower().partition("e")
+    if len(text) > MOST_NUMBER or (exponent and abs(int(exponent)) > MOST_EXPONENT):
+        raise ValueError("a number that is too long")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError as error:
+        raise ValueError("a division by zero") from error
+
+
 def read_limit(limit: float | Fraction) -> Fraction:
     """Return a suppression limit as a fraction; raise a UsageError if it is not in [0, 1]."""
     try:
-        fraction = Fraction(str(limit))
-    except (ValueError, ZeroDivisionError):
+        fraction = exact(limit)
+    except ValueError:
         fraction = Fraction(-1)
     if not 0 <= fraction <= 1:
         raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")

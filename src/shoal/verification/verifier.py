@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import Column, Dialect, Kind, Reading, Role, check_k
-from shoal.verification.cells import Cells, normalise
-from shoal.verification.matching.assignment import count_unmatched
+from shoal.schema import ISO, Column, Dialect, Kind, Reading, Role, check_k
+from shoal.verification.demand import Demand, Paths, require_columns
+from shoal.verification.examination import examine
+from shoal.verification.manifest import Manifest, manifest_beside, read_manifest
+from shoal.verification.matching.groups import Groups
 from shoal.verification.models.checks import ModelChecks
-from shoal.verification.reading.tables import text_table
-from shoal.verification.verdict import (
-    MOST_VIOLATIONS,
-    NO_ROWS,
-    Group,
-    Verdict,
-    Violation,
-    judge,
-    plural,
-    share,
-    small_groups,
-)
+from shoal.verification.models.description import Description, describe_groups
+from shoal.verification.reading.coded import read_written
+from shoal.verification.reading.layout import Layout
+from shoal.verification.reading.signature import signature_violations
+from shoal.verification.reading.tables import coded_table
+from shoal.verification.verdict import Verdict, judge, read_limit
 
-__all__ = ["check", "verify"]
+__all__ = ["check", "describe", "find_manifest", "verify"]
 
 Arguments = ParamSpec("Arguments")
+PathName = str | os.PathLike[str]
 
 
 def check(
     released: object,
     *,
-    qi: Sequence[str],
-    k: int,
+    qi: Sequence[str] = (),
+    k: int | None = None,
     sensitive: Sequence[str] = (),
     original: object = None,
+    person: str | None = None,
+    drop: Sequence[str] = (),
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
@@ -55,49 +55,90 @@ def check(
     k_column: str | None = None,
     population: object = None,
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    suppression_limit: float | Fraction | None = None,
+    cells: str | None = None,
+    spreadsheet_safe: bool = False,
+    keep_order: bool = False,
+    manifest: PathName | bool | None = None,
+    public_key: PathName | None = None,
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
-    k = check_k(k)
-    decimal, thousands = (decimal, thousands) if marks is None else marks
-    reading = reading or Reading.of_cells(
-        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
-    )
-    missing = reading.missing
-    kinds, date_formats = {**reading.kinds, **(kinds or {})}, {**reading.dates, **(date_formats or {})}
-    columns = _qi_columns(qi, sensitive, kinds, date_formats)
-    table = text_table(released, dialect, qi, reading)
-    _require("the released table", table, [*qi, *sensitive, *kinds, *date_formats])
-    group_of_row = list(zip(*(table[name] for name in qi), strict=True))
-    groups = Counter(group_of_row)
-    n_rows = groups.total()
-    violations = [] if n_rows else [NO_ROWS]
-
-    def first_row(group: Group) -> int:
-        return group_of_row.index(group) + 1
-
-    violations += small_groups(groups, k, first_row)
-    cells = {c.name: Cells(c.kind, c.date_format, missing, reading.marks, (labels or {}).get(c.name)) for c in columns}
-    other_columns = [
-        Column(name, Role.SENSITIVE, _kind(kinds, name), decimal=reading.decimal, thousands=reading.thousands)
-        for name in table
-        if name not in qi
-    ]
-    checks = ModelChecks(models, [*columns, *other_columns], missing, paths or {})
-    checks.count(group_of_row, table)
-    people = None if population is None else text_table(population, None, qi, reading)
-    violations += checks.violations(groups, groups, first_row, cells, people)
-    if k_column is not None and original is None:
+    if public_key is not None and not isinstance(released, str | os.PathLike):
+        raise UsageError(f"{setting('public_key')} checks the signature of a file. Pass the path of the release.")
+    stated = find_manifest(released, manifest)
+    if public_key is not None and stated is None:
+        return judge(k or 0, 0, {}, signature_violations(None, public_key))
+    if stated is None and k is None:
+        raise UsageError(f"k is not given and there is no manifest. Pass the smallest group size: {setting('k', 5)}.")
+    _check_names(qi, sensitive, drop, required=stated is None)
+    if original is None and k_column is not None:
         raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
-    if original is not None and n_rows:
-        source = text_table(original, original_dialect, qi, reading)
-        _require("the original table", source, [*qi, *sensitive, *([k_column] if k_column else [])])
-        personal_k = None
-        if k_column:
-            requests = ["0" if normalise(text) in {"", *missing} else text for text in source[k_column]]
-            personal_k = [f"[0, {groups[group]}]" for group in group_of_row], requests
-            table = {name: column for name, column in table.items() if name != k_column}
-        violations += _compare(table, source, columns, list(cells.values()), personal_k)
-    return judge(k, n_rows, groups, violations)
+    if original is None and person is not None:
+        raise UsageError(f"the person of each row is in the original. Use {setting('original')} to give it.")
+    has_marks = marks is not None or decimal is not None or thousands is not None or reading is not None
+    if reading is None:
+        decimal, thousands = (decimal, thousands) if marks is None else marks
+        reading = Reading.of_cells(
+            **_by_kind(numeric, categorical, dates, kinds, date_formats),
+            missing=missing,
+            decimal=decimal,
+            thousands=thousands,
+        )
+    roles = {
+        Role.QI: tuple(qi),
+        Role.SENSITIVE: tuple(sensitive),
+        Role.IDENTIFIER: tuple(drop),
+        Role.PERSON: () if person is None else (person,),
+        Role.PERSONAL_K: () if k_column is None else (k_column,),
+    }
+    demand = Demand(
+        k=None if k is None else check_k(k),
+        roles=roles,
+        reading=reading,
+        models=tuple(models),
+        suppression_limit=None if suppression_limit is None else read_limit(suppression_limit),
+        labels=labels or {},
+        paths=paths or {},
+        population=population,
+        bounds=cells == "bounds",
+        spreadsheet_safe=spreadsheet_safe,
+        keep_order=keep_order,
+        has_marks=has_marks,
+    )
+    return examine(
+        released,
+        demand,
+        original=original,
+        manifest=stated,
+        dialect=dialect,
+        original_dialect=original_dialect,
+        public_key=public_key,
+    )
+
+
+def find_manifest(released: object, manifest: PathName | bool | None = None) -> Manifest | None:
+    """Return the manifest of a release.
+
+    Args:
+        released: The release. A table that is not a file has no manifest.
+        manifest: The path of the manifest; None for the one beside the file, if there is one; True if there must be
+            one; False for none.
+
+    Raises:
+        UsageError: There is no manifest where there must be one.
+        InputError: The manifest is damaged.
+        FileError: The manifest cannot be opened.
+    """
+    if manifest is False:
+        return None
+    if not isinstance(manifest, bool | None):
+        if not isinstance(released, str | os.PathLike):
+            raise UsageError("a manifest describes a file, but the release is a table. Pass the path of its file.")
+        return read_manifest(manifest)
+    place = manifest_beside(released)
+    if place is None and manifest:
+        raise UsageError(f"there is no manifest beside the release. Pass its path with {setting('manifest')}.")
+    return None if place is None else read_manifest(place)
 
 
 def _with_arguments_of(
@@ -116,6 +157,10 @@ def _with_arguments_of(
 def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
     """Return the verdict on a released table if it is k-anonymous and true to its original; raise an error if not.
 
+    The manifest beside a file says what was promised: its hash, its k, columns, models and counts are compared with the
+    bytes. The arguments ask for more; where the two differ, the stricter applies. Without a manifest, `qi` and `k` are
+    required.
+
     Args:
         released: The path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
         qi: The quasi-identifiers. k is counted on the combinations of their texts; a missing value is a text too.
@@ -123,7 +168,10 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         sensitive: The columns that must keep their original text.
         original: The table (or path) that the release was made from. Every released row must then be assigned an
             original row of its own: columns of both tables are equal, quasi-identifiers equal or more general.
-        numeric: Columns to read as numbers. Without a kind, cells are read as any of them.
+        person: The column of the original that identifies the person of each row; k then counts people, as many as the
+            rows of a group can belong to.
+        drop: Columns that must not be in the release.
+        numeric: Columns to read as numbers. A kind that is not declared is detected from the original.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
         missing: The texts that mean a missing value, besides the empty one.
@@ -141,14 +189,22 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
             original row whose personal k its group reaches.
         population: The table (or path) of the population, for models that count it.
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        suppression_limit: The largest share of original rows that may be missing from the release; any by default.
+        cells: "bounds" if ranges are written as two columns, NAME_min and NAME_max.
+        spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        keep_order: Whether the rows are in the order of the original.
+        manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
+            it.
+        public_key: The PEM file of a public Ed25519 key. Its owner must have signed the manifest.
 
     Returns:
-        The verdict, which is good.
+        The verdict, which is good. Its `unchecked` lists what could not be checked.
 
     Raises:
-        VerificationError: The release is not k-anonymous, fails a model or is not true to its original.
+        VerificationError: The release is not k-anonymous, fails a model, is not true to its original or differs from
+            its manifest.
         UsageError: An argument is not valid.
-        InputError: A file cannot be read as a table.
+        InputError: A file cannot be read as a table, or the manifest is damaged.
         FileError: A file cannot be opened.
 
     Example:
@@ -163,78 +219,123 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
     return verdict
 
 
-def _kind(kinds: Mapping[str, Kind | str], name: str) -> Kind | None:
-    return Kind(kinds[name]) if name in kinds else None
-
-
-def _qi_columns(
-    qi: Sequence[str], sensitive: Sequence[str], kinds: Mapping[str, Kind | str], formats: Mapping[str, str]
-) -> list[Column]:
-    for role, names in (("qi", qi), ("sensitive", sensitive)):
-        if isinstance(names, str):
-            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
-    if not qi:
-        raise UsageError(f"there is no quasi-identifier. Use {setting('qi')} to name at least one column.")
-    if repeated := sorted(name for name, times in Counter([*qi, *sensitive]).items() if times > 1):
-        raise UsageError(f"column {repeated[0]!r} is named twice. Name it once, as quasi-identifier or as sensitive.")
-    for name, kind in kinds.items():
-        if kind not in list(Kind):
-            raise UsageError(f"kind {kind!r} of column {name!r} is not known. Use one of {', '.join(Kind)}.")
-    kind_of = {**{name: Kind(kind) for name, kind in kinds.items()}, **dict.fromkeys(formats, Kind.DATE)}
-    return [Column(name, Role.QI, kind_of.get(name), formats.get(name, Column.date_format)) for name in qi]
-
-
-def _require(where: str, table: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
-    problems = []
-    for name in dict.fromkeys(names):
-        if name not in table:
-            similar = difflib.get_close_matches(name, table, n=1)
-            columns = plural(len(table), "column")
-            hint = f"Did you mean {similar[0]!r}?" if similar else f"It has {columns}; is its first line a header?"
-            problems.append(f"column {name!r} is not in {where}. {hint}")
-    if problems:
-        raise UsageError(join_problems(problems))
-
-
-def _compare(
-    table: Mapping[str, Sequence[str]],
-    source: Mapping[str, Sequence[str]],
-    columns: Sequence[Column],
-    cells: Sequence[Cells],
-    personal_k: tuple[Sequence[str], Sequence[str]] | None = None,
-) -> list[Violation]:
-    """Compare a release with its original without knowing which row is which.
+def describe(
+    released: object,
+    *,
+    qi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    dates: Sequence[str] | Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
+    reading: Reading | None = None,
+    dialect: Dialect | None = None,
+    paths: Mapping[str, Paths] | None = None,
+    manifest: PathName | bool | None = None,
+) -> Description:
+    """Return which k, and for each sensitive column which l, t, alpha, beta and so on, a released table reaches.
 
     Args:
-        table: The release.
-        source: The original.
-        columns: The quasi-identifiers.
-        cells: How to read each of them.
-        personal_k: The range from 0 to the size of each released row's group, and the k that each original row asks
-            for. It is compared like one more quasi-identifier.
+        released: The path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
+        qi: The quasi-identifiers; those of the manifest by default.
+        sensitive: The sensitive columns; those of the manifest by default.
+        numeric: Columns to read as numbers. A kind that is not declared is detected.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
+        missing: The texts that mean a missing value, besides the empty one.
+        decimal: The decimal mark of numbers; a point by default.
+        thousands: The thousands mark of numbers; none by default.
+        reading: All of this at once.
+        dialect: How the file is written; detected by default.
+        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
+            it.
+
+    Returns:
+        The description. The release passes `description.models`; a slightly stronger model fails.
+
+    Raises:
+        VerificationError: The file differs from its manifest.
+        UsageError: An argument is not valid, or no quasi-identifier is named.
+        InputError: A file cannot be read as a table, or the manifest is damaged.
+        FileError: A file cannot be opened.
+
+    Example:
+        >>> import polars
+        >>> released = polars.DataFrame({"age": ["[25, 40]", "[25, 40]"], "disease": ["flu", "cold"]})
+        >>> description = describe(released, qi=["age"], sensitive=["disease"])
+        >>> description.k, description.columns[0].l
+        (2, 2)
     """
-    violations = []
-    if extra := [name for name in table if name not in source]:
-        names_text = ", ".join(map(repr, extra[:MOST_VIOLATIONS]))
-        violations.append(
-            Violation("columns", f"{share(len(extra), len(table), 'column')} not in the original ({names_text})")
+    stated = find_manifest(released, manifest)
+    if stated is not None:
+        verdict = examine(released, Demand(), manifest=stated)
+        if not verdict.ok:
+            raise VerificationError(f"the file and its manifest do not agree. {join_problems(verdict.violations)}")
+        sensitive = sensitive or (() if qi else stated.names(Role.SENSITIVE))
+        qi = qi or stated.names(Role.QI)
+    _check_names(qi, sensitive, (), required=True)
+    has_reading = bool(numeric or categorical or dates or missing or decimal or thousands)
+    reading = reading or (
+        stated.reading
+        if stated is not None and not has_reading
+        else Reading.of_cells(
+            numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
         )
-    names = [column.name for column in columns]
-    n_rows, n_source = len(table[names[0]]), len(source[names[0]])
-    if n_rows > n_source:
-        violations.append(Violation("rows", f"the release has {n_rows}, the original only {n_source}"))
-    equal_names = [name for name in table if name in source and name not in names]
-    n_unmatched, n_empty = count_unmatched(
-        [*cells, *([Cells(Kind.NUMERIC)] if personal_k else [])],
-        ([*(table[name] for name in names), *(personal_k or ())[:1]], [table[name] for name in equal_names]),
-        ([*(source[name] for name in names), *(personal_k or ())[1:]], [source[name] for name in equal_names]),
     )
-    for name, times in zip(names, n_empty, strict=False):
-        if times:
-            text = f"the cells of {plural(times, 'row')} cover no value of the original"
-            violations.append(Violation(f"column {name!r}", text))
-    if n_unmatched:
-        limit = " whose personal k their group reaches" if personal_k else ""
-        text = f"{n_unmatched} of {n_rows} cannot be matched, one to one, with original rows{limit}"
-        violations.append(Violation("rows", text))
-    return violations
+    if stated is None:
+        table = coded_table(released, dialect, qi, reading)
+    else:
+        assert isinstance(released, str | os.PathLike)
+        table = Layout(stated.bounds, stated.spreadsheet_safe).table(read_written(released))
+    require_columns("the released table", table.names, [*qi, *sensitive])
+    columns = [
+        Column(name, Role.SENSITIVE, reading.kinds.get(name), reading.dates.get(name, ISO), *reading.marks)
+        for name in sensitive
+    ]
+    labels = {
+        name: path(table.column(name).texts) if callable(path) else path
+        for name, path in (paths or {}).items()
+        if name in sensitive
+    }
+    counter = Groups(table, qi)
+    checks = ModelChecks(
+        [{"name": "distinct-l", "column": n, "l": 1} for n in sensitive], columns, reading.missing, labels
+    )
+    for name in sensitive:
+        for group, cell, times in counter.with_cells(table.column(name)):
+            checks.add(name, group, cell, times)
+    return describe_groups(counter.rows, {name: checks.values_of(name) for name in sensitive})
+
+
+def _check_names(qi: Sequence[str], sensitive: Sequence[str], drop: Sequence[str], *, required: bool) -> None:
+    for role, names in (("qi", qi), ("sensitive", sensitive), ("drop", drop)):
+        if isinstance(names, str):
+            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
+    if not qi and required:
+        raise UsageError(f"there is no quasi-identifier. Use {setting('qi')} to name at least one column.")
+    if repeated := sorted(name for name, times in Counter([*qi, *sensitive, *drop]).items() if times > 1):
+        raise UsageError(f"column {repeated[0]!r} is named twice. Name it once, as quasi-identifier or as sensitive.")
+
+
+def _by_kind(
+    numeric: Sequence[str],
+    categorical: Sequence[str],
+    dates: Sequence[str] | Mapping[str, str] | None,
+    kinds: Mapping[str, Kind | str] | None,
+    date_formats: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """Return the columns of each kind, from both spellings of the keywords; the second one has the last word."""
+    kind_of = Reading.of_cells(numeric=numeric, categorical=categorical, dates=dates)
+    merged: dict[str, Kind | str] = {**kind_of.kinds, **(kinds or {}), **dict.fromkeys(date_formats or {}, Kind.DATE)}
+    for name, kind in merged.items():
+        if kind not in list(Kind):
+            raise UsageError(f"kind {kind!r} of column {name!r} is not known. Use one of {', '.join(Kind)}.")
+    formats = {**kind_of.dates, **(date_formats or {})}
+    return {
+        "numeric": [name for name, kind in merged.items() if kind == Kind.NUMERIC],
+        "categorical": [name for name, kind in merged.items() if kind == Kind.CATEGORICAL],
+        "dates": {name: formats.get(name, "%Y-%m-%d") for name, kind in merged.items() if kind == Kind.DATE},
+    }

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from scripts import make_patients
+from scripts import make_patients, make_visits
 from shoal import datasets
 from shoal.errors import FileError, InputError, UsageError
 
@@ -390,3 +390,37 @@ def test_real_adult_is_what_the_checksums_are_of(real: Path) -> None:
         content = (place / name).read_bytes()
         as_served = comment + content.removeprefix(comment).rstrip(b"\n") + b"\n\n"
         assert hashlib.sha256(as_served).hexdigest() == datasets.ADULT_SHA256[name]
+
+
+@pytest.fixture(scope="module")
+def visits() -> pl.DataFrame:
+    return datasets.visits()
+
+
+def test_visits_file_is_what_its_script_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert make_visits.render() == datasets.visits_path().read_bytes()
+    monkeypatch.setattr(make_visits, "PATH", tmp_path / "visits.csv")
+    with pytest.raises(SystemExit, match=r"Run python scripts/make_visits\.py"):
+        make_visits.main(["--check"])
+    make_visits.main([])
+    make_visits.main(["--check"])
+
+
+def test_visits_has_several_rows_a_person(visits: pl.DataFrame) -> None:
+    assert visits.shape == (12_000, len(make_visits.COLUMNS))
+    assert set(visits.dtypes) == {pl.String}
+    assert visits["visit_id"].n_unique() == 12_000
+    sizes = visits.group_by("patient_id").len()["len"]
+    assert len(sizes) == 4_000
+    assert (sizes == 1).sum() == 1_327
+    assert sizes.max() == 24
+
+
+def test_visits_of_a_person_share_what_does_not_change(visits: pl.DataFrame) -> None:
+    distinct = visits.group_by("patient_id").agg(pl.all().n_unique(), pl.len())
+    for column in ("birth_date", "sex", "nationality", "education"):
+        assert distinct[column].max() == 1, column
+    assert 0 < (distinct["zip"] > 1).sum() < 400
+    several = distinct.filter(pl.col("len") > 1)
+    for column in ("visit_date", "ward", "diagnosis", "cost"):
+        assert (several[column] > 1).mean() > 0.4, column  # type: ignore[operator]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from shoal.profile.columns import Distinct, distinct_values
-from shoal.profile.markers import count_look_alikes, find_markers
+from shoal.profile.markers import count_look_alike_sets, count_look_alikes, find_markers
 
 
 def column(name: str, cells: list[str]) -> Distinct:
@@ -50,3 +51,32 @@ def test_look_alikes_are_counted() -> None:
     assert count_look_alikes(pl.Series(["Paris", "P\u0430ris", "Rom"])) == 2, "Cyrillic a"
     assert count_look_alikes(pl.Series(["a", "b", "ä"])) == 0
     assert count_look_alikes(pl.Series([], dtype=pl.String)) == 0
+
+
+ONE_DISEASE = {
+    "case": ["flu", "Flu", "FLU"],
+    "blanks": ["flu", " flu", "flu\u00a0", "f lu"],
+    "zero width": ["flu", "f\u200blu", "\ufefffl\u2060u", "flu\ufe0f"],
+    "Unicode form": ["grippé", "grippe\u0301"],
+    "full width": ["flu", "\uff46\uff4c\uff55"],
+    "capital I": ["flu", "fIu"],
+    "Cyrillic": ["asthma", "аsthmа", "ASTHMА"],
+    "Greek": ["Non", "Νοn", "NON"],
+    "Greek capitals": ["HEPATITIS", "ΗΕΡΑΤΙΤΙS"],
+    "case of Greek": ["ΝΟΣΟΣ", "νοσοσ"],
+    "case of Cyrillic": ["ГРИПП", "грипп"],
+    "chain": ["fIu", "flu", "FLU", "ＦＬＵ"],
+}
+
+
+@pytest.mark.parametrize("name", ONE_DISEASE)
+def test_values_that_a_reader_takes_for_one_are_one_set(name: str) -> None:
+    others = ["cold", "mail", "mall", "COVID-19", "COVlD", "1", "10", "ä", "a"]
+    texts = pl.Series([*ONE_DISEASE[name], *(text for text in others if text != "COVlD")])
+    assert count_look_alike_sets(texts) == 1
+    assert count_look_alike_sets(pl.concat([texts, pl.Series(["Cold", "COLD"])])) == 2
+
+
+def test_different_values_are_no_set() -> None:
+    assert count_look_alike_sets(pl.Series(["mail", "mall", "10", "1O", "a", "ä", "ILL", "LLL", "1.5", "1,5", ""])) == 0
+    assert count_look_alike_sets(pl.Series([], dtype=pl.String)) == 0

@@ -69,16 +69,17 @@ def test_loss_does_not_tell_the_rows_left_out() -> None:
 def test_words_say_shares_values_and_widths() -> None:
     found = evidence(ages(), qi=["age", "town", "born"], k=4)
     born = next(column for column in found.columns if column.name == "born")
-    said = why_words(born, found.columns, source=True)
+    said = why_words(born, found.columns)
     assert f"It has {born.distinct:,} distinct values." in said
     assert "ranges that span" in said
     assert "year" in said or "month" in said
-    assert "distinct" not in why_words(born, found.columns, source=False)
+    shown = next(column for column in found.part(private=False).columns if column.name == "born")
+    assert "distinct" not in why_words(shown, found.part(private=False).columns)
 
 
 def test_words_name_weights_and_levels() -> None:
     found = evidence(ages(), qi=["age", "town"], others="drop", k=4, weights={"age": 4, "town": 0.5})
-    said = {column.name: why_words(column, found.columns, source=True) for column in found.columns}
+    said = {column.name: why_words(column, found.columns) for column in found.columns}
     assert "weight of 4 is above" in said["age"]
     assert "weight of 0.5 is below" in said["town"]
     trees = {
@@ -86,7 +87,7 @@ def test_words_name_weights_and_levels() -> None:
         "town": shoal.hierarchy.from_dict({f"t{i}": ["*"] for i in range(7)}),
     }
     full = evidence(ages(), qi=["age", "town"], others="drop", k=4, method="optimal", hierarchies=trees)
-    assert any("cells have one level of the hierarchy" in why_words(c, full.columns, source=True) for c in full.columns)
+    assert any("cells have one level of the hierarchy" in why_words(c, full.columns) for c in full.columns)
 
 
 @pytest.mark.parametrize("name", ["age", "town", "born"])

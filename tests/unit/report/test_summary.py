@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import polars as pl
 import pytest
@@ -11,6 +11,8 @@ import pytest
 import shoal
 from shoal.errors import for_command_line
 from shoal.profile import profile_table
+from shoal.report.public import public_rule_row
+from shoal.report.risk_summary import risk_facts, risk_json
 from shoal.report.summary import (
     PROFILE_HEAD,
     Places,
@@ -22,8 +24,6 @@ from shoal.report.summary import (
     profile_rows,
     release_facts,
     release_json,
-    risk_facts,
-    risk_json,
     rule_json,
     rule_row,
     rule_words,
@@ -34,8 +34,8 @@ from shoal.rules import RuleVerdict
 from shoal.tables.table import from_frame
 from shoal.verification import Verdict
 
-BROKEN = RuleVerdict("column 'race': apart ('White', 'Black')", 20.0, 1, 3, False, "race", "apart")
-KEPT = RuleVerdict("column 'race': ban, apart ('White', 'Black')", 20.0, 0, 0, True, "race", "apart")
+BROKEN = RuleVerdict("column 'race': apart ('White', 'Black')", 20.0, 1, 3, False)
+KEPT = RuleVerdict("column 'race': ban, apart ('White', 'Black')", 20.0, 0, 0, True)
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +54,16 @@ def test_a_rule_reads_the_same_everywhere() -> None:
         "broken_rows": 3,
         "ban": False,
     }
-    private = rule_row(BROKEN, 5, private=True)
-    assert private == {"rule": BROKEN.rule, "importance": 20.0, "kept": False, "broken_rows": 3}
+    assert rule_row(BROKEN) == {"rule": BROKEN.rule, "importance": 20.0, "kept": False, "broken_rows": 3}
 
 
-def test_a_public_rule_names_no_value_and_no_small_count() -> None:
-    """C21, R06."""
-    row = rule_row(BROKEN, 5, private=False)
-    assert row == {"rule": "column 'race': apart", "importance": 20.0, "kept": False, "broken_rows": "<k"}
-    assert rule_row(KEPT, 5, private=False)["rule"] == "column 'race': ban, apart"
-    assert rule_row(BROKEN, 3, private=False)["broken_rows"] == 3
+def test_a_public_rule_names_no_value_and_no_row() -> None:
+    """C21, R06, L13: which groups break it depends on the original; a ban is kept in any case."""
+    rule = shoal.Rule("race", apart=("White", "Black"), importance=20)
+    row = public_rule_row(rule)
+    assert row == {"rule": "column 'race': apart", "importance": 20.0, "kept": None, "broken_rows": None}
+    row = public_rule_row(replace(rule, ban=True))
+    assert row == {"rule": "column 'race': ban, apart", "importance": 20.0, "kept": True, "broken_rows": 0}
 
 
 def test_facts_and_json_of_a_release_tell_the_same(release: shoal.Release) -> None:
@@ -104,7 +104,7 @@ def test_risk_is_told_beside_that_of_the_original() -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2, 3]})
     found = risk(frame, qi=["age"])
     alone = dict(risk_facts(found))
-    assert alone["alone"] == "1 rows are alone in their group"
+    assert alone["alone"] == "1 row is alone in its group"
     assert "population=" in alone["journalist"]
     assert "--population" in for_command_line(alone["journalist"])
     both = dict(risk_facts(found, found))

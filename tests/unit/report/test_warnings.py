@@ -26,43 +26,51 @@ def evidence_of(release: shoal.Release, *notes: str) -> Evidence:
     return gather(replace(release, notes=notes), written)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "wording",
-    [
-        "{n} rows stand out",
-        "only {n}",
-        "rows={n}",
-        "'{n}' is how many",
-        "of 100 rows, {n}% are not {n}, x{n}y",
-        "a table of\n{n}\nlines",
-    ],
-)
-def test_counts_below_k_are_redacted_whatever_the_wording(release: shoal.Release, wording: str) -> None:
-    """C21, R06."""
-    note = Note("column 'a 4'", wording, "see page 4", {"n": 3})
-    evidence = evidence_of(release, note)
-    (public,), (private,) = (warnings_of(evidence, private=private) for private in (False, True))
-    assert "3" not in public["text"] + public["cure"]
-    assert "fewer than 5" in public["text"]
-    assert "3" in private["text"]
-    assert public["cure"] == "See page 4."
-    assert public["text"].startswith("Column 'a 4': "), "a number in a name is not a count"
+def test_notes_on_the_original_are_private(release: shoal.Release) -> None:
+    """C21, R06, L13: neither their counts nor their existence is published."""
+    note = Note("column 'age'", "{n} rows stand out", "see page 4", {"n": 30})
+    evidence = evidence_of(release, note, "3 people stand out")
+    public, private = (warnings_of(evidence, private=private) for private in (False, True))
+    assert not any("stand out" in warning["text"] for warning in public)
+    assert private == [
+        {"text": "Column 'age': 30 rows stand out.", "cure": "See page 4."},
+        {"text": "3 people stand out.", "cure": ""},
+    ]
 
 
-def test_counts_of_k_and_more_are_shown(release: shoal.Release) -> None:
-    (warning,) = warnings_of(evidence_of(release, Note("", "{n} rows stand out", counts={"n": K})), private=False)
-    assert warning == {"text": "5 rows stand out.", "cure": ""}
+def test_notes_on_the_settings_are_public(release: shoal.Release) -> None:
+    """C01, C19, L09: whatever the notes of the run say."""
+    request = replace(release.request, k=2, common_k=2, keep_order=True, accept_unique=("disease",))
+    warnings = warnings_of(evidence_of(replace(release, request=request)), private=False)
+    assert [warning["text"].split(",")[0] for warning in warnings] == [
+        "K=2 protects little.",
+        "Rows keep their order",
+        "Each row counts as one person.",
+        "Column 'disease': is released unchanged although some of its values may be rare",
+    ]
+    assert all(warning["cure"] for warning in warnings)
 
 
-def test_plain_strings_are_private(release: shoal.Release) -> None:
-    """Nobody knows which counts a plain string mentions."""
-    evidence = evidence_of(release, "3 people stand out")
-    assert warnings_of(evidence, private=False) == []
-    assert warnings_of(evidence, private=True) == [{"text": "3 people stand out.", "cure": ""}]
+def test_counts_of_the_release_are_public() -> None:
+    """A01: rows in groups that share one value; there are at least k of them."""
+    frame = pl.DataFrame({"age": [20] * 6 + [30] * 6, "disease": ["flu"] * 6 + ["flu", "cold"] * 3})
+    release = shoal.anonymize(frame, qi=["age"], sensitive=["disease"], k=K)
+    warning, *_ = warnings_of(evidence_of(release), private=False)
+    assert warning["text"].startswith("Column 'disease': 6 rows are in groups that share one value (15 % of")
+    assert "l=2" in warning["cure"]
 
 
-def test_folders_are_private(release: shoal.Release) -> None:
+def test_folders_are_private() -> None:
     note = Note(file_path("/home/ann/zip.csv"), "its labels are long", f"use {setting('snap', True)}")
-    evidence = evidence_of(release, note)
-    assert warnings_of(evidence, private=False) == [{"text": "zip.csv: its labels are long.", "cure": "Use snap=True."}]
-    assert warnings_of(evidence, private=True)[0]["text"] == "/home/ann/zip.csv: its labels are long."
+    assert note.sentences(K) == ("zip.csv: its labels are long.", "Use snap=True.")
+    assert note.sentences() == ("/home/ann/zip.csv: its labels are long.", "Use snap=True.")
+
+
+@pytest.mark.parametrize("wording", ["{n} rows stand out", "only {n}", "'{n}' is how many", "of 100 rows, {n}% x{n}y"])
+def test_counts_below_k_are_redacted_whatever_the_wording(wording: str) -> None:
+    """C21, R06."""
+    text, cure = Note("column 'a 4'", wording, "see page 4", {"n": 3}).sentences(K)
+    assert "3" not in text
+    assert "fewer than 5" in text
+    assert text.startswith("Column 'a 4': "), "a number in a name is not a count"
+    assert cure == "See page 4."

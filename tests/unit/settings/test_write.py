@@ -51,6 +51,7 @@ COMPLETE = Settings(
     hierarchies={"age": hierarchy.intervals(widths=[5, 10]), "a.b": "h/a.csv", 'zi"p': hierarchy.prefixes(lengths=[2])},
     trust_hierarchies=True,
     unknown="top",
+    ends="round",
     snap=True,
     grids={"age": "5", "born": "year"},
     cells="bounds",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import io
+import json
 import os
 import pickle
 import re
@@ -18,10 +19,13 @@ import pyarrow
 import pytest
 
 from shoal.errors import FileError, InputError, UsageError, VerificationError
+from shoal.models.registry import MODELS, model_from
 from shoal.schema import Column, Dialect, Kind, Role, Schema
 from shoal.verification import Verdict, Violation, check, gate, read_original, verify
 from shoal.verification.cells import Cells
-from shoal.verification.matching.assignment import count_unmatched
+from shoal.verification.matching.rows import Matching, Rows
+from shoal.verification.models.plain_values import NEEDED, can_be_judged, model_words
+from shoal.verification.reading.coded import code_cells
 
 # ---- what a released cell covers
 
@@ -93,6 +97,8 @@ from shoal.verification.matching.assignment import count_unmatched
         ("date", "0001-01-01", "[0001-01-01, 9999-12-31]", True),
         ("date", "", "[2020-01-01, 2020-12-31]", False),
         (None, "30", "[25, 40]", True),
+        (None, "02139", "2139", False),  # a single value of an unknown kind is a text
+        (None, "02139", "02139", True),
         (None, "a", "{a, b}", True),
         (None, "2020-02-29", "[2020-01-01, 2020-12-31]", True),
         (None, "30", "[2020-01-01, 2020-12-31]", False),
@@ -103,8 +109,8 @@ def test_covers(kind: str | None, source: str, cell: str, expected: bool) -> Non
     """C03: a released cell is true of its source, or the verifier rejects it."""
     cells = Cells(kind, missing=("", "?"))
     assert cells.covers(source, cell) is expected
-    counted, _ = count_unmatched([cells], ([[cell]], []), ([[source]], []))
-    assert counted == (not expected)
+    rows = [Rows([code_cells([text])], [], 1) for text in (cell, source)]
+    assert Matching([cells], *rows).count_unmatched() == (not expected)
 
 
 @pytest.mark.parametrize(
@@ -363,6 +369,40 @@ def test_violations_keep_their_parts(tmp_path: Path) -> None:
     assert (again, again.row) == (violation, violation.row)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"name": "distinct-l", "column": "c", "l": 3},
+        {"name": "entropy-l", "column": "c", "l": "2.5"},
+        {"name": "recursive-l", "column": "c", "c": "1/3", "l": 2},
+        {"name": "alpha-k", "column": "c", "alpha": "0.25", "k": 4},
+        {"name": "alpha-k", "column": "c", "alpha": "0.25"},
+        {"name": "p-sensitive", "column": "c", "p": 2, "k": 5},
+        {"name": "t-closeness", "column": "c", "t": "0.123456789"},
+        {"name": "t-closeness", "column": "c", "t": "0.2", "distance": "equal"},
+        {"name": "delta-disclosure", "column": "c", "delta": "1.5"},
+        {"name": "beta-likeness", "column": "c", "beta": "1"},
+        {"name": "beta-likeness", "column": "c", "beta": "1", "enhanced": True},
+        {"name": "k-map", "k": 7},
+        {"name": "delta-presence", "low": "0", "high": "0.5"},
+        {"name": "maximal-risk", "limit": "0.3"},
+        {"name": "average-risk", "limit": "1/7"},
+    ],
+    ids=lambda spec: "-".join(spec),
+)
+def test_words_of_a_model_are_those_of_the_model(spec: dict[str, Any]) -> None:
+    """The verifier words the plain values of a manifest by itself; the words are those that a manifest has."""
+    model = model_from(spec)
+    plain = json.loads(json.dumps(model.spec()))
+    assert can_be_judged(plain)
+    assert model_words(plain) == model.describe()
+    assert {spec["name"] for spec in (plain,)} <= set(MODELS)
+
+
+def test_every_model_is_worded() -> None:
+    assert set(MODELS) <= set(NEEDED)
+
+
 def test_verify_has_the_arguments_of_check() -> None:
     assert inspect.signature(verify) == inspect.signature(check)
 
@@ -569,14 +609,14 @@ def test_verify_reads_files_in_their_dialect(tmp_path: Path) -> None:
         ({"k": True}, "k=True is not a positive integer"),
         ({"qi": []}, "there is no quasi-identifier"),
         ({"qi": "age"}, "qi='age' is a text. Give a list"),
-        ({"qi": ["aeg"]}, "column 'aeg' is not in the released table. Did you mean 'age'?"),
+        ({"qi": ["aeg"]}, "column 'aeg' is not in the released table. It has 2 columns"),
         ({"qi": ["age", "xyz"]}, "column 'xyz' is not in the released table. It has 2 columns"),
-        ({"sensitive": ["diseas"]}, "column 'diseas' is not in the released table. Did you mean 'disease'?"),
+        ({"sensitive": ["diseas"]}, "column 'diseas' is not in the released table. It has 2 columns"),
         ({"sensitive": "disease"}, "sensitive='disease' is a text"),
         ({"sensitive": ["age"]}, "column 'age' is named twice"),
         ({"kinds": {"age": "number"}}, "kind 'number' of column 'age' is not known. Use one of numeric, categorical"),
-        ({"kinds": {"ag": "numeric"}}, "column 'ag' is not in the released table. Did you mean 'age'?"),
-        ({"date_formats": {"ag": "%Y"}}, "column 'ag' is not in the released table. Did you mean 'age'?"),
+        ({"kinds": {"ag": "numeric"}}, "column 'ag' is not in the released table. It has 2 columns"),
+        ({"date_formats": {"ag": "%Y"}}, "column 'ag' is not in the released table. It has 2 columns"),
         ({"original": {"age": [1]}}, "a dict is not a table"),
     ],
 )
@@ -591,7 +631,7 @@ def test_verify_refuses_wrong_arguments(arguments: dict[str, Any], problem: str,
 def test_verify_names_a_column_that_the_original_lacks(tmp_path: Path) -> None:
     path = save(tmp_path / "out.csv", [["1"]], ["age"])
     original = save(tmp_path / "in.csv", [["1"]], ["Age"])
-    with pytest.raises(UsageError, match=r"column 'age' is not in the original table\. Did you mean 'Age'"):
+    with pytest.raises(UsageError, match=r"column 'age' is not in the original table\. It has 1 column"):
         verify(path, qi=["age"], k=1, original=original)
 
 

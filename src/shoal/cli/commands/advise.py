@@ -15,7 +15,7 @@ from shoal.cli.settings import split_names, with_settings
 from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
-from shoal.tables.targets.text_file import check_text_target, write_text
+from shoal.tables.targets.text_file import TextFiles, check_suffix
 
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.advise import Advice
@@ -27,6 +27,7 @@ LIMITS = "Limits"
 def advise(
     data: opt.Data,
     settings: Settings,
+    config: Path | None,
     k: shared.Sizes = None,
     methods: shared.Methods = None,
     seeds: shared.Seeds = 1,
@@ -82,9 +83,10 @@ def advise(
     Example: shoal advise data.csv --qi age,sex,zip --max-loss 0.1 --max-risk 0.05 --report advice.html
     """
     began = time.perf_counter()
-    shared.check_outputs(data, None, report, force=force)
+    if report is not None:
+        check_suffix(report, ".html", "the report is a page")
     if plot is not None:
-        check_text_target(plot, suffix=".svg", what="the chart is an SVG file", source=data, force=force)
+        check_suffix(plot, ".svg", "the chart is an SVG file")
     if max_drop is not None and target is None:
         raise UsageError("--max-drop needs a target. Name the column of classes with --target.")
     opt.use_threads(None)
@@ -96,16 +98,21 @@ def advise(
         raise UsageError(f"--rule {rule!r} is not known. Use one of {', '.join(RULES)}.")
     limits = Limits(max_loss, None if max_risk is None else float(read_threshold(max_risk)), max_drop)
     cases = make_cases(split_names(methods) or ("shoaling",), shared.split_sizes(k) or DEFAULT_SWEEP, seeds)
-    subject = shared.read_subject(
-        data, settings, target=target, learner=None if target is None else learner, threads=threads
-    )
-    with terminal.counting() as counted:
-        cache_store = shared.open_cache(cache, no_cache)
-        comparison = compare_table(
-            subject, cases, None, cache_store, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
+    with TextFiles([plot, report], inputs=settings.input_files(data, config), force=force) as files:
+        subject = shared.read_subject(
+            data, settings, target=target, learner=None if target is None else learner, threads=threads
         )
-    advice = advise_on(comparison, limits, rule)
-    write_outputs(advice, plot, report)
+        with terminal.counting() as counted:
+            cache_store = shared.open_cache(cache, no_cache)
+            comparison = compare_table(
+                subject, cases, None, cache_store, jobs=jobs, fresh=fresh, progress=counted, spell=for_command_line
+            )
+        advice = advise_on(comparison, limits, rule)
+        if advice.chosen is None:  # on any exit code but 0, the outputs are as they were
+            plot = report = None
+        if not advice.opinions:  # nothing to draw
+            plot = None
+        write_outputs(files, advice, plot, report)
     if as_json:
         terminal.print_timed_json(advice.as_dict(), began, plot=plot, report=report)
     else:
@@ -114,14 +121,16 @@ def advise(
         raise InfeasibleError(advice.unmet or "no rule applies to these runs.")
 
 
-def write_outputs(advice: Advice, plot: Path | None, report: Path | None) -> None:
+def write_outputs(files: TextFiles, advice: Advice, plot: Path | None, report: Path | None) -> None:
     """Write the chart and the page, if the user named them."""
     from shoal.evaluate.comparison.page import advice_chart, advice_page
 
-    if plot is not None and advice.opinions:
-        write_text(plot, advice_chart(advice).standalone())
+    texts = {}
+    if plot is not None:
+        texts[plot] = advice_chart(advice).standalone()
     if report is not None:
-        write_text(report, advice_page(advice))
+        texts[report] = advice_page(advice)
+    files.write(texts)
 
 
 def print_advice(advice: Advice) -> None:
@@ -131,6 +140,6 @@ def print_advice(advice: Advice) -> None:
     assert advice.comparison is not None
     shared.print_runs(advice.comparison)
     for line in opinion_words(advice):
-        typer.echo(line)
+        terminal.say(line)
     if advice.chosen is not None:
-        typer.echo(f"\n{recommendation_words(advice)}")
+        terminal.say(f"\n{recommendation_words(advice)}")

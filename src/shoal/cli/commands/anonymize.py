@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ def anonymize(
     data: Annotated[str, typer.Argument(help=f"{opt.TABLE_HELP[:-1]}; or postgresql://user@host/database?table=name.")],
     settings: Settings,
     saved: Settings,
+    config: Path | None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -63,6 +62,14 @@ def anonymize(
         typer.Option(
             metavar="FILE",
             help="Secret that signs the hash of the input in the manifest.",
+            rich_help_panel=Panel.OUTPUT,
+        ),
+    ] = None,
+    sign_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Private Ed25519 key (PEM) that signs the manifest; shoal keygen makes one.",
             rich_help_panel=Panel.OUTPUT,
         ),
     ] = None,
@@ -108,14 +115,15 @@ def anonymize(
             bound=bound,
             report=None if dry_run else report,
             key_file=key_file,
+            config=config,
+            sign_key=sign_key,
             force=force,
         )
         try:
-            outcome = job.execute(committing=opt.finish_undisturbed)
-        except BrokenPipeError:  # the reader is gone, which is not an error; discard what is left in the buffer
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            outcome = job.execute()
+        except BrokenPipeError:  # the reader of standard output is gone, which is not an error
             raise typer.Exit from None
-    terminal.say_notes(outcome.release.notes)
+    terminal.say_notes((*job.notes, *outcome.release.notes))
     if not streams:
         seconds = time.perf_counter() - began
         terminal.print_release(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,7 +14,7 @@ from shoal.cli.settings import split_names, split_pairs, with_settings
 from shoal.errors import InfeasibleError, UsageError, for_command_line
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
-from shoal.tables.targets.text_file import check_text_target, write_text
+from shoal.tables.targets.text_file import TextFiles, check_suffix
 
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.cache import Cache
@@ -63,6 +63,7 @@ Page = Annotated[
 def compare(
     data: opt.Data,
     settings: Settings,
+    config: Path | None,
     methods: Methods = None,
     k: Sizes = None,
     seeds: Seeds = 1,
@@ -103,33 +104,38 @@ def compare(
     Example: shoal compare data.csv --qi age,sex,zip --methods shoaling,mondrian -k 2,5,10 --report compare.html
     """
     began = time.perf_counter()
-    check_outputs(data, output, report, force=force)
     opt.use_threads(None)
     from shoal.evaluate.comparison.compare import DEFAULT_K, DEFAULT_METHODS, compare_table, make_cases
 
-    cases = make_cases(split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
-    subject = read_subject(data, settings, threshold=threshold, target=target, learner=learner, threads=threads)
-    added = {
-        name: opt.read_one_of(Path(path), settings.reading, settings.generalised)
-        for name, path in split_pairs(add, "--add").items()
-    }
-    with terminal.counting() as counted:
-        comparison = compare_table(
-            subject,
-            cases,
-            added,
-            open_cache(cache, no_cache),
-            jobs=jobs,
-            fresh=fresh,
-            progress=counted,
-            spell=for_command_line,
-        )
-    write_outputs(comparison, output, report)
+    files_added = {name: Path(path) for name, path in split_pairs(add, "--add").items()}
+    inputs = settings.input_files(data, config, *files_added.values())
+    with open_outputs(output, report, inputs=inputs, force=force) as files:
+        cases = make_cases(split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
+        subject = read_subject(data, settings, threshold=threshold, target=target, learner=learner, threads=threads)
+        added = {
+            name: opt.read_one_of(path, settings.reading, settings.generalised) for name, path in files_added.items()
+        }
+        with terminal.counting() as counted:
+            comparison = compare_table(
+                subject,
+                cases,
+                added,
+                open_cache(cache, no_cache),
+                jobs=jobs,
+                fresh=fresh,
+                progress=counted,
+                spell=for_command_line,
+            )
+        is_empty = comparison.frame["failed"].null_count() == 0
+        if is_empty:  # on any exit code but 0, the outputs are as they were
+            output = report = None
+        write_outputs(files, comparison, output, report)
     if as_json:
         terminal.print_timed_json(comparison.as_dict(), began, output=output, report=report)
     else:
         print_comparison(comparison)
-    refuse_empty(comparison)
+    if is_empty:
+        raise InfeasibleError("no run gave a release; the reasons are listed above.")
 
 
 def read_subject(data: Path, settings: Settings, **fields: Any) -> Subject:
@@ -163,22 +169,25 @@ def open_cache(folder: Path | None, no_cache: bool) -> Cache:
         return Cache(None)
 
 
-def check_outputs(data: Path, output: Path | None, report: Path | None, *, force: bool) -> None:
-    """Refuse files that must not be written, before the work begins."""
+def open_outputs(output: Path | None, report: Path | None, *, inputs: list[Path], force: bool) -> TextFiles:
+    """Return the tidy table and the page that the user named; entering them refuses what must not be written."""
     if output is not None:
-        check_text_target(output, suffix=".csv", what="the table is a CSV file", source=data, force=force)
+        check_suffix(output, ".csv", "the table is a CSV file")
     if report is not None:
-        check_text_target(report, suffix=".html", what="the report is a page", source=data, force=force)
+        check_suffix(report, ".html", "the report is a page")
+    return TextFiles([output, report], inputs=inputs, force=force)
 
 
-def write_outputs(comparison: Comparison, output: Path | None, report: Path | None) -> None:
+def write_outputs(files: TextFiles, comparison: Comparison, output: Path | None, report: Path | None) -> None:
     """Write the tidy table and the page, if the user named them."""
+    texts = {}
     if output is not None:
-        write_text(output, comparison.frame.write_csv())
+        texts[output] = comparison.frame.write_csv()
     if report is not None:
         from shoal.evaluate.comparison.page import comparison_page
 
-        write_text(report, comparison_page(comparison))
+        texts[report] = comparison_page(comparison)
+    files.write(texts)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -186,15 +195,13 @@ def print_comparison(comparison: Comparison) -> None:
     from shoal.evaluate.comparison.page import verdict_of
 
     print_runs(comparison)
-    typer.echo(verdict_of(comparison))
+    terminal.say(verdict_of(comparison))
 
 
 def print_runs(comparison: Comparison) -> None:
     """Print the means of all runs, and the failures."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from shoal.evaluate.comparison.page import head_of, shown_rows
     from shoal.evaluate.summary import failure_words
@@ -203,15 +210,10 @@ def print_runs(comparison: Comparison) -> None:
         title=f"shoal: {comparison.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
     for name in head_of(comparison):
-        table.add_column(name.replace(" ", "\n"), justify="left" if name == "method" else "right", overflow="fold")
+        justify: Literal["left", "right"] = "left" if name == "method" else "right"
+        table.add_column(terminal.label(name.replace(" ", "\n")), justify=justify, overflow="fold")
     for row in shown_rows(comparison):
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        table.add_row(*map(terminal.label, row))
+    terminal.draw(table)
     for line in failure_words(comparison):
-        typer.echo(line)
-
-
-def refuse_empty(comparison: Comparison) -> None:
-    """Refuse a comparison in which no run gave a release."""
-    if comparison.frame["failed"].null_count() == 0:
-        raise InfeasibleError("no run gave a release; the reasons are listed above.")
+        terminal.say(line)

@@ -11,7 +11,6 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
-from shoal.errors import FileError
 from shoal.settings.settings import Settings
 
 # How a hospital would describe the built-in table.
@@ -35,12 +34,9 @@ def demo(
     from shoal.datasets import patients_path
     from shoal.methods import Run
     from shoal.release.job import Job
+    from shoal.tables.targets.folders import new_folder
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be created: {error.strerror}.") from None
-    with terminal.progress() as (stage, progress):
+    with new_folder(folder), terminal.progress() as (stage, progress):
         job = Job.from_settings(
             patients_path(),
             replace(SETTINGS, k=k),
@@ -49,7 +45,7 @@ def demo(
             report=folder / "report.html",
             force=True,
         )
-        outcome = job.execute(committing=opt.finish_undisturbed)
+        outcome = job.execute()
     seconds = time.perf_counter() - began
     terminal.print_release(
         outcome.release, outcome.place, outcome.manifest, seconds, as_json=as_json, report=outcome.report
@@ -58,4 +54,4 @@ def demo(
         named = (
             f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"
         )
-        typer.echo(f"The same release by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")
+        terminal.say(f"The same release by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")

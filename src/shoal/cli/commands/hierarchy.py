@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_names, with_settings
-from shoal.errors import FileError, InputError, UsageError
+from shoal.errors import InputError, UsageError
 from shoal.schema import ISO
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
@@ -86,6 +88,7 @@ def show(
 def propose(
     data: opt.Data,
     settings: Settings,
+    config: Path | None,
     column: Annotated[str, typer.Option(metavar="COLUMN", help="The column that needs a hierarchy.")],
     kind: KindName = None,
     by: By = None,
@@ -105,23 +108,25 @@ def propose(
 
     Example: shoal hierarchy propose data.csv --column zip -o zip.csv
     """
-    if output is not None:
-        _check_output(output, force, data)
     opt.use_threads(None)
     from shoal import hierarchy as hierarchies
+    from shoal.hierarchy.arx_csv import arx_text
+    from shoal.tables.targets.text_file import TextFiles
 
-    table = opt.read_file(data, settings.reading)
-    proposed = hierarchies.propose_for(
-        table,
-        column,
-        kind=kind or settings.reading.kinds.get(column) or settings.kinds.get(column),
-        by=by,
-        others=None if others is None else split_names(others),
-        missing=settings.missing,
-        date_format=date_format or settings.dates.get(column, ISO),
-    )
-    if output is not None:
-        hierarchies.write_arx_csv(proposed, output)
+    reading = settings.reading
+    with TextFiles([output], inputs=settings.input_files(data, config), force=force) as written:
+        table = opt.read_file(data, replace(reading, named=(*reading.named, column)))
+        proposed = hierarchies.propose_for(
+            table,
+            column,
+            kind=kind or reading.kinds.get(column) or settings.kinds.get(column),
+            by=by,
+            others=None if others is None else split_names(others),
+            missing=settings.missing,
+            date_format=date_format or settings.dates.get(column, ISO),
+        )
+        if output is not None:
+            written.write({output: arx_text(proposed)})
     if as_json:
         from shoal.report.summary import hierarchy_json
 
@@ -130,7 +135,7 @@ def propose(
     terminal.say_notes((*table.notes, *proposed.notes))
     _print_tree(column, proposed, show_all=False)
     if output is not None:
-        typer.echo(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
+        terminal.say(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
 
 @app.command()
@@ -150,7 +155,10 @@ def convert(
 
     Example: shoal hierarchy convert job.xml -o hierarchies
     """
-    from shoal import hierarchy as hierarchies
+    from shoal.hierarchy.arx_csv import arx_text
+    from shoal.hierarchy.utd_xml import utd_text
+    from shoal.tables.targets.folders import new_folder
+    from shoal.tables.targets.text_file import TextFiles
 
     loaded: dict[str, Hierarchy] = {}
     for file in files:
@@ -164,16 +172,16 @@ def convert(
     suffix = output.suffix.lower()
     if suffix == ".csv" and len(loaded) > 1:
         raise UsageError(f"{output}: {len(loaded)} hierarchies do not fit into one CSV file. Name a folder.")
-    places = {name: output if suffix in (".csv", ".xml") else output / _file_name(name) for name in loaded}
-    if suffix not in (".csv", ".xml"):
-        _make_folder(output)
-    for place in dict.fromkeys(places.values()):
-        _check_output(place, force, *files)
+    is_file = suffix in (".csv", ".xml")
+    places = {name: output if is_file else output / _file_name(name) for name in loaded}
+    texts = {place: arx_text(loaded[name]) for name, place in places.items()}
     if suffix == ".xml":
-        hierarchies.write_utd_xml(loaded, output)
-    else:
-        for name, place in places.items():
-            hierarchies.write_arx_csv(loaded[name], place)
+        texts = {output: utd_text(loaded)}
+    with (
+        nullcontext() if is_file else new_folder(output),
+        TextFiles(texts, inputs=files, force=force) as written,
+    ):
+        written.write(texts)
     if as_json:
         terminal.print_json({"written": {name: str(place) for name, place in places.items()}})
     else:
@@ -199,43 +207,19 @@ def _file_name(name: str) -> str:
     return f"{name}.csv"
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be created: {error.strerror}.") from None
-
-
-def _check_output(output: Path, force: bool, *sources: Path) -> None:
-    """Refuse to overwrite a source, a folder or, without --force, an existing file."""
-    for source in sources:
-        if output.exists() and source.exists() and output.samefile(source):
-            raise InputError(f"{output}: input and output are the same file. Name another output with -o.")
-    if output.is_dir():
-        raise FileError(f"{output}: is a folder. Name a file in it.")
-    if not output.parent.is_dir():
-        raise FileError(f"{output.parent}: no such folder. Create it first.")
-    if output.exists() and not force:
-        raise FileError(f"{output}: exists already. Name another output, or use --force to replace it.")
-
-
 def _print_tree(name: str, hierarchy: Hierarchy, show_all: bool) -> None:
-    from rich.console import Console
-    from rich.text import Text
     from rich.tree import Tree
 
     from shoal.report.summary import hierarchy_words
 
-    typer.echo(hierarchy_words(name, hierarchy))
-    tree = Tree(Text(f"* ({len(hierarchy.rows):,})"))
+    terminal.say(hierarchy_words(name, hierarchy))
+    tree = Tree(terminal.label(f"* ({len(hierarchy.rows):,})"))
     _grow(tree, hierarchy, list(hierarchy.rows), hierarchy.height - 1, None if show_all else SHOWN_CHILDREN)
-    Console().print(tree)
+    terminal.draw(tree)
 
 
 def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most: int | None) -> None:
     """Add the values below a label; a label that equals the one above it, or its value, appears once."""
-    from rich.text import Text
-
     below: dict[str, list[str]] = {}
     for value in values:
         below.setdefault(hierarchy.label(value, level), []).append(value)
@@ -244,9 +228,9 @@ def _grow(tree: Tree, hierarchy: Hierarchy, values: list[str], level: int, most:
         return
     for i, (label, members) in enumerate(below.items()):
         if i == most:
-            tree.add(Text(f"... and {len(below) - i:,} more (--all shows them)"))
+            tree.add(terminal.label(f"... and {len(below) - i:,} more (--all shows them)"))
             break
         is_single = level == 0 or members == [label]
-        branch = tree.add(Text(label if is_single else f"{label} ({len(members):,})"))
+        branch = tree.add(terminal.label(label if is_single else f"{label} ({len(members):,})"))
         if not is_single:
             _grow(branch, hierarchy, members, level - 1, most)

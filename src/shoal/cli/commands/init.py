@@ -23,6 +23,7 @@ def init(
     data: opt.Data,
     settings: Settings,
     saved: Settings,
+    config: Path | None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write the proposal.")] = Path(
         "shoal.toml"
     ),
@@ -38,28 +39,30 @@ def init(
     """
     opt.use_threads(threads)
     from shoal.profile import profile_table
-    from shoal.settings.proposal import apply_settings, check_target, without_lost_columns, write_document
+    from shoal.settings.proposal import apply_settings, document_for, without_lost_columns
+    from shoal.tables.targets.text_file import TextFiles, check_suffix
 
-    check_target(output, data, force=force)
-    table = opt.read_file(data, settings.reading)
-    settings, notes = without_lost_columns(settings, saved, table.names)
-    profile = apply_settings(profile_table(table), settings)
-    write_document(profile, output, data, settings, force=force)
+    check_suffix(output, ".toml", "the proposal is a TOML file")
+    with TextFiles([output], inputs=settings.input_files(data, config), force=force) as files:
+        table = opt.read_file(data, settings.reading)
+        settings, notes = without_lost_columns(settings, saved, table.names)
+        profile = apply_settings(profile_table(table), settings)
+        files.write({output: document_for(output, profile, settings)})
     if as_json:
         terminal.print_json(profile.as_dict() | {"output": str(output)})
         return
     terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
-    typer.echo(f"Written: {output}. Review it, correct what you know better, then:")
+    terminal.say(f"Written: {output}. Review it, correct what you know better, then:")
     released = data.with_name(f"{data.stem}-released.csv").name
-    typer.echo(f"  shoal anonymize {shlex.quote(str(data))} -o {released} --config {shlex.quote(str(output))}")
+    terminal.say(
+        f"  shoal anonymize {shlex.quote(str(data))} -o {shlex.quote(released)} --config {shlex.quote(str(output))}"
+    )
 
 
 def print_profile(profile: Profile) -> None:
     """Print the columns, the combinations that single people out, and the warnings."""
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from shoal.report.summary import PROFILE_HEAD, combination_facts, profile_rows
 
@@ -67,9 +70,9 @@ def print_profile(profile: Profile) -> None:
     for heading in PROFILE_HEAD:
         table.add_column(heading, justify="right" if heading in ("distinct", "missing", "unique") else "left")
     for row in profile_rows(profile):
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        table.add_row(*map(terminal.label, row))
+    terminal.draw(table)
     if facts := combination_facts(profile):
         terminal.print_table("rows with a unique combination of", facts)
     for warning in profile.warnings:
-        typer.echo(f"CHECK: {for_command_line(warning.text)}")
+        terminal.say(f"CHECK: {for_command_line(warning.text)}")

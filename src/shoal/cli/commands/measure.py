@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import demand as asked
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_pairs, with_settings
@@ -37,6 +38,8 @@ def measure(
             rich_help_panel=Panel.KINDS,
         ),
     ] = None,
+    manifest: asked.ManifestFile = None,
+    no_manifest: asked.NoManifest = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Score a release: how much information it lost, and how large its groups are.
@@ -47,16 +50,20 @@ def measure(
     Example: shoal measure data.csv out.csv --qi age,sex,zip
     """
     began = time.perf_counter()
+    opt.use_threads(None)
+    stated = asked.find_manifest(released, manifest, no_manifest)
+    if stated is not None:
+        asked.require_true(released, stated)
+        settings = asked.take_from_manifest(settings, stated)
     k = None if settings.k is None else check_k(settings.k)
     qi, reading = opt.require_qi(settings), settings.reading
-    opt.use_threads(None)
     from shoal.release.anonymize import measure as measure_release
     from shoal.report import summary
 
     weights = {name: float(weight) for name, weight in settings.column_weights().items()}
     measures = measure_release(
         opt.read_one_of(original, reading, qi, original=True),
-        opt.read_one_of(released, reading, qi),
+        asked.read_release(released, stated) if stated else opt.read_one_of(released, reading, qi),
         qi=qi,
         k=k,
         weights=weights if settings.weights != AUTO else AUTO,
@@ -66,6 +73,7 @@ def measure(
         rules=settings.data_rules(),
         **reading.cells,
     )
+    terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])
     if as_json:
         terminal.print_timed_json(summary.measures_json(measures, k), began, output=released, manifest=None)
     else:

@@ -7,10 +7,22 @@ from shoal.cli import terminal
 
 
 def methods(as_json: opt.AsJson = False) -> None:
-    """List the methods, each with one line and its paper."""
+    """List the methods, each with one line, its paper and its models."""
     from shoal.methods.registry import infos
+    from shoal.models.registry import MODELS, names_of
 
     if as_json:
-        terminal.print_json([{"name": i.name, "summary": i.summary, "paper": i.paper} for i in infos()])
-    else:
-        terminal.print_table("shoal: methods", [(i.name, f"{i.summary}\n{i.paper}") for i in infos()])
+        lines = []
+        for info in infos():
+            lines.append(
+                {"name": info.name, "summary": info.summary, "paper": info.paper, "models": names_of(info.honours)}
+            )
+        terminal.print_json(lines)
+        return
+    rows = []
+    for info in infos():
+        names = names_of(info.honours)
+        absent = [name for name in MODELS if name not in names]
+        models = f"all but {', '.join(absent)}" if absent else "all"
+        rows.append((info.name, f"{info.summary}\n{info.paper}\nModels: {models}"))
+    terminal.print_table("shoal: methods", rows)

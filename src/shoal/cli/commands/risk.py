@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli import demand as asked
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
@@ -41,6 +42,8 @@ def risk(
             rich_help_panel=Panel.ROLES,
         ),
     ] = None,
+    manifest: asked.ManifestFile = None,
+    no_manifest: asked.NoManifest = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.
@@ -49,9 +52,13 @@ def risk(
 
     Example: shoal risk out.csv --qi age,sex,zip --threshold 0.1 --population 100000
     """
-    qi, reading = opt.require_qi(settings), settings.reading
     opt.use_threads(None)
-    from shoal.report import summary
+    stated = asked.find_manifest(released, manifest, no_manifest)
+    if stated is not None:
+        asked.require_true(released, stated)
+        settings = asked.take_from_manifest(settings, stated)
+    qi, reading = opt.require_qi(settings), settings.reading
+    from shoal.report import risk_summary
     from shoal.risks import risk as risk_of
 
     people: int | Table | None = None
@@ -59,7 +66,10 @@ def risk(
         people = int(population) if population.isdecimal() else opt.read_one_of(Path(population), reading, qi)
 
     def estimate(path: Path) -> Risk:
-        table = opt.read_one_of(path, reading, qi)
+        if path == released and stated is not None:
+            table = asked.read_release(path, stated)
+        else:
+            table = opt.read_one_of(path, reading, qi)
         # A release lacks the person column that a shoal.toml names.
         is_absent = settings.person == saved.person and settings.person not in table.names
         return risk_of(
@@ -75,7 +85,8 @@ def risk(
 
     estimates = estimate(released)
     before = None if original is None else estimate(original)
+    terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])
     if as_json:
-        terminal.print_json(summary.risk_json(estimates, before))
+        terminal.print_json(risk_summary.risk_json(estimates, before))
     else:
-        terminal.print_table(f"shoal: {released}", summary.risk_facts(estimates, before))
+        terminal.print_table(f"shoal: {released}", risk_summary.risk_facts(estimates, before))

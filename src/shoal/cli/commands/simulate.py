@@ -28,6 +28,7 @@ MOST_CURVES = 6
 @with_settings("simulate")
 def simulate(
     settings: Settings,
+    config: Path | None,
     data: Annotated[
         Path | None, typer.Argument(help="A table whose own values are drawn; name its columns with --qi.")
     ] = None,
@@ -85,31 +86,33 @@ def simulate(
     n_threads = opt.use_threads(threads)
     from shoal.evaluate.feasibility.chart import chart_success
     from shoal.evaluate.feasibility.simulation import simulate
-    from shoal.tables.targets.text_file import check_text_target, write_text
+    from shoal.tables.targets.text_file import TextFiles, check_suffix
 
     if plot is not None:
-        check_text_target(plot, suffix=".svg", what="the chart is an SVG file", source=data, force=force)
-    if data is not None:
-        table = opt.read_file(data, settings.reading)
-        terminal.say_notes(table.notes)
-        rows = rows or table.n_rows
-        choice = _of_table(table, settings.qi, joint=joint)
-    else:
-        choice = _binary(attributes) if attributes is not None else _uniform(cardinalities or "")
-    with terminal.progress(("drawing tables",)) as (_, progress):
-        answer = simulate(
-            choice.urn(choice.n),
-            k=k,
-            rows=rows,
-            repetitions=repetitions,
-            wanted_success=success,
-            seed=seed,
-            threads=n_threads,
-            progress=progress,
-        )
-    if plot is not None:
-        drawn = [(choice.names[n], choice.urn(n)) for n in sorted(choice.names)[-MOST_CURVES:]]
-        write_text(plot, chart_success(drawn, k, answer).standalone())
+        check_suffix(plot, ".svg", "the chart is an SVG file")
+    with TextFiles([plot], inputs=settings.input_files(data, config), force=force) as files:
+        if data is not None:
+            opt.require_qi(settings)
+            table = opt.read_file(data, settings.reading)
+            terminal.say_notes(table.notes)
+            rows = rows or table.n_rows
+            choice = _of_table(table, settings.qi, joint=joint)
+        else:
+            choice = _binary(attributes) if attributes is not None else _uniform(cardinalities or "")
+        with terminal.progress(("drawing tables",)) as (_, progress):
+            answer = simulate(
+                choice.urn(choice.n),
+                k=k,
+                rows=rows,
+                repetitions=repetitions,
+                wanted_success=success,
+                seed=seed,
+                threads=n_threads,
+                progress=progress,
+            )
+        if plot is not None:
+            drawn = [(choice.names[n], choice.urn(n)) for n in sorted(choice.names)[-MOST_CURVES:]]
+            files.write({plot: chart_success(drawn, k, answer).standalone()})
     if as_json:
         terminal.print_timed_json(answer.as_dict(), began, plot=plot)
     else:

@@ -7,60 +7,85 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import demand as asked
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
 from shoal.errors import UsageError, VerificationError, join_problems, setting
+from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
 
 @with_settings("verify")
 def verify(
-    released: Annotated[Path, typer.Argument(help="The release, made by any tool: CSV, Parquet or Excel.")],
+    released: opt.Released,
     settings: Settings,
+    saved: Settings,
     original: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The original; checks that each released row is true to a row of it."),
     ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Public Ed25519 key (PEM) of whoever must have signed the manifest."),
+    ] = None,
+    manifest: asked.ManifestFile = None,
+    no_manifest: asked.NoManifest = False,
+    keep_order: Annotated[
+        bool,
+        typer.Option("--keep-order", help="The rows are in the order of the original.", rich_help_panel=Panel.OUTPUT),
+    ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.
 
-    The exit code is 0 for yes and 5 for no. --l, --t and --model demand more than k. With --original, the command also
-    checks that each released row covers an original row of its own, with all other columns unchanged. --delimiter,
-    --encoding, --header and --sheet apply to the files that they fit.
+    The exit code is 0 for yes and 5 for no. A manifest beside the file says what was promised: its hash, k, columns,
+    models and counts are compared with the bytes, and no option is needed. Options ask for more; where they and the
+    manifest differ, the stricter applies. With --config, every setting of the shoal.toml is applied.
 
+    With --original, the command also checks that each released row covers an original row of its own, with all other
+    columns unchanged. --delimiter, --encoding, --header and --sheet apply to the files that they fit.
+
+    --public-key checks who signed the manifest; a missing or wrong signature is a no.
+
+    Example: shoal verify out.csv
     Example: shoal verify out.csv -k 10 --qi age,sex,zip --original data.csv
     """
-    if settings.k is None and settings.k_column is None:
-        raise UsageError(f"k is not given. Pass the smallest group size, such as {setting('k', 5)}.")
-    qi = opt.require_qi(settings)
-    models = settings.privacy_models()
     from shoal import verification
-    from shoal.hierarchy import Hierarchy
 
-    rules = {name: rule for name, rule in settings.rules().items() if isinstance(rule, Hierarchy)}
-    k = settings.k or 1
-    verdict = verification.check(
-        released,
-        qi=qi,
-        k=k,
-        sensitive=() if settings.all_qi else settings.sensitive,
-        original=original,
-        reading=settings.reading,
-        labels={name: rule.values_under() for name, rule in rules.items() if name in qi},
-        models=models,
-        k_column=settings.k_column,
-        population=settings.population,
-        paths={name: rule.rows for name, rule in rules.items() if name not in qi},
+    stated = asked.find_manifest(released, manifest, no_manifest)
+    if stated is None and public_key is not None:
+        raise VerificationError(f"{released}: no. {join_problems(verification.signature_violations(None, public_key))}")
+    if stated is None:
+        if settings.k is None and settings.k_column is None:
+            raise UsageError(
+                f"k is not given, and there is no manifest. Pass the smallest group size, such as {setting('k', 5)}, "
+                f"or the manifest of the release with {setting('manifest')}."
+            )
+        opt.require_qi(settings)
+    demand = asked.demand_of(settings, saved, stated, has_original=original is not None, keep_order=keep_order)
+    from shoal.report.summary import verdict_words
+
+    verdict = verification.examine(
+        released if stated is not None else asked.readable(released),
+        demand,
+        original=None if original is None else asked.readable(original),
+        manifest=stated,
+        public_key=public_key,
+        file=released,
     )
     if as_json:
-        terminal.print_json(verdict.as_dict())
+        facts = {"notes": verdict.notes, "unchecked": verdict.unchecked, "manifest": stated and stated.place}
+        terminal.print_json(verdict.as_dict() | facts)
+    else:
+        terminal.say_notes([] if stated is None else [asked.about_manifest(stated)])
     if not verdict.ok:
         raise VerificationError(f"{released}: no. {join_problems(verdict.violations)}")
     if not as_json:
-        from shoal.report.summary import verdict_words
-
-        descriptions = [model.describe() for model in models]
-        words = verdict_words(verdict, k, descriptions, against_original=original is not None)
-        typer.echo(f"{released}: {words}")
+        words = verdict_words(
+            verdict, verdict.k, verdict.models, against_original=original is not None, people=verdict.counts_people
+        )
+        terminal.say(f"{released}: {words}")
+        if public_key is not None:
+            terminal.say(f"signed with the key of {public_key}")
+        terminal.say_notes([*verdict.notes, *verdict.unchecked])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError, setting
-from shoal.tables.targets.text_file import write_text
+from shoal.tables.targets.text_file import store_text
 
 __all__ = ["Cache"]
 
@@ -39,7 +39,7 @@ class Cache:
     def keep(self, fingerprint: str, case: dict[str, Any], row: dict[str, Any]) -> None:
         """Store the row of a finished run atomically."""
         if self.folder is not None:
-            write_text(self._path(fingerprint, case), json.dumps(row, ensure_ascii=False), mode=0o600)
+            store_text(self._path(fingerprint, case), json.dumps(row, ensure_ascii=False))
 
     def _path(self, fingerprint: str, case: dict[str, Any]) -> Path:
         assert self.folder is not None

@@ -18,7 +18,7 @@ from shoal.schema import check_k
 from shoal.settings.keywords import SettingsKeywords, settings_from
 from shoal.settings.read import read_config
 from shoal.settings.settings import Settings
-from shoal.tables.formats import read_table
+from shoal.tables.formats import as_table
 from shoal.tables.table import Table, from_frame
 
 if TYPE_CHECKING:
@@ -194,18 +194,16 @@ def compare(
     [2, 5]
     """
     saved = read_config(config) if config is not None else Settings()
+    merged = settings_from(settings).over(saved)
     subject = prepare(
         from_frame(frame),
-        settings_from(settings).over(saved),
+        merged,
         threshold=threshold,
         target=target,
         learner=learner,
         threads=threads,
     )
-    tables = {
-        name: read_table(source) if isinstance(source, str | os.PathLike) else from_frame(source)
-        for name, source in (add or {}).items()
-    }
+    tables = {name: as_table(source, merged.generalised) for name, source in (add or {}).items()}
     cases, store = make_cases(methods, k, seeds), Cache(None if cache is None else Path(cache))
     return compare_table(subject, cases, tables, store, jobs=jobs, progress=progress)
 

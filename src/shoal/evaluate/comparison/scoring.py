@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Case", "Subject", "prepare", "score", "score_added"]
 
-ROW_VERSION = 2  # raised when a figure changes its meaning, so that rows in a cache become invalid
+ROW_VERSION = 3  # raised when a figure changes its meaning, so that rows in a cache become invalid
 TABLE_FIGURES = ("rows", "groups", "smallest_group", "suppressed_rows")
 
 

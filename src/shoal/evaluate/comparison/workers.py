@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
 import selectors
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -113,6 +115,7 @@ def serve() -> None:
     source = sys.stdin.buffer
     rows = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep anything printed out of the rows
+    threading.Thread(target=_end_with_parent, args=(rows.fileno(),), daemon=True).start()
     subject: Subject = pickle.load(source)
     for column in subject.schema.released:
         subject.table.factor(column.name)  # once, so that it does not count for any run
@@ -123,3 +126,11 @@ def serve() -> None:
             return
         pickle.dump(score(subject, case), rows)
         rows.flush()
+
+
+def _end_with_parent(rows: int) -> None:
+    """End this process as soon as nobody reads its rows: the parent may have been killed."""
+    poll = select.poll()
+    poll.register(rows, 0)
+    poll.poll()
+    os._exit(1)

@@ -37,6 +37,6 @@ class Euclidean:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, counts_people=True)
+        k = check_models(self, encoded, models)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), raw=True)
         return merge_tuples(encoded, models, forms, k, run, splits=False)

@@ -76,7 +76,7 @@ class KACA:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, counts_people=True)
+        k = check_models(self, encoded, models)
         names = [attribute.name for attribute in encoded.attributes]
         unknown_names = [name for name in self.level_weights if name not in names]
         if unknown_names:

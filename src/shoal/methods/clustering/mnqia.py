@@ -60,9 +60,16 @@ class MNQIA:
         if self.variant not in VARIANTS:
             raise UsageError(f"mnqia: variant {self.variant!r} is not known. Use {', '.join(VARIANTS)}.")
 
+    def check_table(self, encoded: Encoded) -> None:
+        """Refuse a table without sensitive columns in the variant that crosses them."""
+        if self.variant == "sensitive" and not encoded.sensitive:
+            raise UsageError(
+                f"mnqia: variant 'sensitive' needs a sensitive column. Use {setting('sensitive')} to name one."
+            )
+
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of k rows, some of them with a few rows more."""
-        k = check_models(self.name, encoded, models, counts_people=True)
+        k = check_models(self, encoded, models)
         labels = _deal(self._sub_groups(encoded, k), k, run)
         labels = join_nearest(encoded, labels, np.flatnonzero(labels < 0))
         return tight_partition(encoded, merge_failing(encoded, labels, models, run))
@@ -70,10 +77,6 @@ class MNQIA:
     def _sub_groups(self, encoded: Encoded, k: int) -> NDArray[np.int32]:
         """Return the sub-group of each canonical row in each dimension."""
         if self.variant == "sensitive":
-            if not encoded.sensitive:
-                raise UsageError(
-                    f"mnqia: variant 'sensitive' needs a sensitive column. Use {setting('sensitive')} to name one."
-                )
             columns = sorted(encoded.sensitive, key=lambda column: column.name)  # their order must not matter
             return np.column_stack([_cut(column, column.codes, k + 1)[column.codes] for column in columns])
         rows = encoded.tuples[encoded.row_tuple]

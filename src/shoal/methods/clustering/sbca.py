@@ -62,7 +62,7 @@ class SBCA:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of k rows, the last of them with up to 2 k - 1 rows."""
-        k = check_models(self.name, encoded, models, counts_people=True)
+        k = check_models(self, encoded, models)
         order, tuples, rows, groups = _gather(encoded, k, run)
         n_groups = int(groups.max()) + 1
         groups[groups < 0] = n_groups - 1 if self.remainder == "last" else -1

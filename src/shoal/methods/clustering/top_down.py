@@ -49,7 +49,7 @@ class TopDown:
         """Form groups of at least k rows."""
         from shoal.kernels.clustering.split import Splitting
 
-        k = check_models(self.name, encoded, models, counts_people=True)
+        k = check_models(self, encoded, models)
         m = len(encoded.tuples)
         forms = lay_forms(encoded, most=2**61 // len(encoded.attributes), weights=run.weights)
         random_order = draws(mix(run.seed), np.arange(m))

@@ -81,7 +81,7 @@ class UtilityDriven:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups of at least k rows."""
-        k = check_models(self.name, encoded, models, counts_people=True)
+        k = check_models(self, encoded, models)
         utility = self._start(encoded, k, run)
         n_small = n_at_first = max(utility.merge(0), 1)
         while n_small:

@@ -170,6 +170,11 @@ class FullDomain:
         for option in ("minimum", "maximum"):
             object.__setattr__(self, option, level_limits(getattr(self, option), option))
 
+    @property
+    def needs_search(self) -> bool:
+        """Whether the options ask for more than the goal: they limit the levels."""
+        return bool(self.minimum or self.maximum)
+
     def search(self, problem: LatticeProblem) -> Solution:
         """Choose a vector that passes, or raise an InfeasibleError."""
         raise NotImplementedError
@@ -185,7 +190,7 @@ class FullDomain:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form the groups of the vector that the search chooses."""
-        check_models(self.name, encoded, models, counts_people=True)
+        check_models(self, encoded, models)
         problem = self.problem(MemoryEngine(encoded), models, run, people=encoded.people is not None)
         solution = self.search(problem)
         run.progress(1.0)

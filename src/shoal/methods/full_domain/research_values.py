@@ -44,6 +44,11 @@ class Researched(FullDomain):
         super().__post_init__()
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
 
+    @property
+    def needs_search(self) -> bool:
+        """Whether the options ask for more than the goal: limits of the levels, or values of the levels."""
+        return super().needs_search or bool(self.values)
+
     def research_values(self, problem: LatticeProblem) -> Values:
         """Return the research value of each level of each attribute; that of the root is 0."""
         names = [ladder.name for ladder in problem.ladders]

@@ -67,22 +67,35 @@ class Mondrian:
         if self.domains and self.variant != "strict":
             raise UsageError("mondrian: domains need the strict variant. Use variant='strict', or leave out domains.")
 
+    @property
+    def size_only(self) -> bool:
+        """Whether this variant honours group sizes only."""
+        return bool(self.domains)
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether this variant can count people instead of rows."""
+        return not self.domains and self.variant != "single-dimensional"
+
+    def check_table(self, encoded: Encoded) -> None:
+        """Refuse hierarchies in the variant that does not support them."""
+        if self.variant == "single-dimensional" and any(a.tree is not None for a in encoded.attributes):
+            raise UsageError(
+                "mondrian: the single-dimensional variant does not support hierarchies. Use strict or relaxed."
+            )
+
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups that pass all models; suppress the dearest rows within the suppression limit."""
         if self.domains:
-            k = check_models(self.name, encoded, models, size_only=True)
+            k = check_models(self, encoded, models)
             return tight_partition(encoded, split_regions(encoded, k, self.domains, run)[encoded.row_tuple])
         by_parts = self.variant != "single-dimensional"
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
         most -= int((~stays).sum())
         part = encoded if stays.all() else encoded.part(stays)
-        k = check_models(self.name, part, models, counts_people=by_parts)
+        k = check_models(self, part, models)
         if not by_parts:
-            if any(attribute.tree is not None for attribute in encoded.attributes):
-                raise UsageError(
-                    "mondrian: the single-dimensional variant does not support hierarchies. Use strict or relaxed."
-                )
             regions = _single_dimensional(part, k, models, run)
             self._check(part, models, regions.labels)
             return Partition.of_rows(encoded, spread(regions.labels, stays), regions.cells)

@@ -45,6 +45,11 @@ class ResearchValue(Researched):
         if self.choose < 1 or self.budget < 1:
             raise UsageError(f"{self.name}: choose and budget must be at least 1.")
 
+    @property
+    def needs_search(self) -> bool:
+        """Whether the options ask for more than the goal: limits of the levels, or another string than the best."""
+        return super().needs_search or self.choose > 1
+
     def search(self, problem: LatticeProblem) -> Solution:
         """Prune, search, and return the string selected by `choose`."""
         problem.require_monotone(self.name)

@@ -68,17 +68,21 @@ class Shoaling:
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
         object.__setattr__(self, "non_overlapping", read_flag(self.name, "non_overlapping", self.non_overlapping))
 
+    def check_table(self, encoded: Encoded) -> None:
+        """Refuse ranges that do not overlap for a table with a population: their labels are not those of its values."""
+        if self.non_overlapping and encoded.population is not None:
+            raise UsageError(
+                f"method 'shoaling': non_overlapping does not support a population ({setting('population')}). Leave "
+                "out one of the two, or use mondrian."
+            )
+
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups that pass all models; suppress the most expensive rows within the suppression limit."""
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
-        k = check_models(self.name, part, models, counts_people=True)
-        if self.non_overlapping and any(model.basis is Basis.POPULATION for model in models):
-            raise UsageError(
-                "method 'shoaling': non_overlapping does not support models of a population. Leave out one of the two."
-            )
+        k = check_models(self, part, models)
 
         def group(part: Encoded) -> Labels:
             return self._group(part, k, models, run, as_rows=True)

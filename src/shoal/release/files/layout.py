@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,20 +13,36 @@ from shoal.errors import UsageError, setting
 from shoal.schema import Schema
 from shoal.tables.table import Factor, Table, factorize
 
-__all__ = ["lay_out", "spreadsheet_safe"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["SIGNED", "is_formula", "lay_out", "read_back", "spreadsheet_safe"]
 
 # A cell that begins with one of these runs as a formula in some spreadsheet, unless it is a plain number.
 RISKY = "=+-@\t\r\n\0＝＋－＠"
+SIGNED = f"^[{re.escape(RISKY)}]"  # for a quick look at many cells
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet would run a cell as a formula.
+
+    >>> is_formula("=1+1"), is_formula("-5"), is_formula("@home")
+    (True, False, True)
+    """
+    return text[:1] in RISKY and text != "" and not PLAIN_NUMBER.fullmatch(text)
 
 
 def spreadsheet_safe(text: str) -> str:
     """Escape a cell that a spreadsheet would run as a formula: put a quote before it.
 
-    >>> spreadsheet_safe("-5"), spreadsheet_safe("-5+cmd"), spreadsheet_safe("=1+1")
-    ('-5', "'-5+cmd", "'=1+1")
+    A cell that looks escaped already gets one more quote, so that different cells stay different.
+
+    >>> spreadsheet_safe("-5"), spreadsheet_safe("-5+cmd"), spreadsheet_safe("=1+1"), spreadsheet_safe("'=1+1")
+    ('-5', "'-5+cmd", "'=1+1", "''=1+1")
     """
-    return "'" + text if text[:1] and text[0] in RISKY and not PLAIN_NUMBER.fullmatch(text) else text
+    sign = text.lstrip("'")[:1]
+    return "'" + text if sign and sign in RISKY and not PLAIN_NUMBER.fullmatch(text) else text
 
 
 def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, keep_order: bool) -> Released:
@@ -69,6 +86,39 @@ def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, kee
     factors = {name: Factor(factor.ranks[order], factor.texts) for name, factor in factors.items()}
     frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
     return Released(Table(frame, _factors=factors), rows[order], released.bounds)
+
+
+def read_back(table: Table, bounds: Collection[str], *, safe: bool) -> Table:
+    """Return the table that a written file represents: without escaping quotes, two columns of bounds as one of ranges.
+
+    Args:
+        table: The table as it is in the file.
+        bounds: The columns that are written as NAME_min and NAME_max.
+        safe: Whether cells and names are escaped for spreadsheets.
+    """
+    if not bounds and not safe:
+        return table
+    import polars as pl
+
+    frame = table.frame
+    if safe:
+        frame = pl.DataFrame({_unescaped(name): _renamed(frame[name], _unescaped) for name in frame.columns})
+    for name in bounds:
+        low, high = pl.col(f"{name}_min"), pl.col(f"{name}_max")
+        ranges = pl.when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
+        frame = frame.with_columns(ranges.alias(f"{name}_min")).rename({f"{name}_min": name}).drop(f"{name}_max")
+    return Table(frame)
+
+
+def _unescaped(text: str) -> str:
+    return text[1:] if text[:1] == "'" and text[1:2] and text[1] in RISKY else text
+
+
+def _renamed(column: pl.Series, change: Callable[[str], str]) -> pl.Series:
+    import polars as pl
+
+    texts = column.unique().to_list()
+    return column.replace_strict(texts, [change(text) for text in texts], return_dtype=pl.String)
 
 
 def _rename(factor: Factor, texts: list[str]) -> Factor:

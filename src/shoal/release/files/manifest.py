@@ -6,54 +6,76 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.schema import Role
+from shoal.release.files.facts import verification_facts
+from shoal.report.public import public_rules, public_specs
+from shoal.schema import Kind, Role
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["as_json", "dictionary_path", "manifest_of", "manifest_path", "table_remark"]
+FORMAT = 2  # of the manifest
+
+__all__ = ["as_json", "dictionary_path", "manifest_of", "manifest_path", "paths_beside", "table_remark"]
 
 
-def manifest_of(release: Release, name: str, sha256: str | None, signature: str | None) -> dict[str, Any]:
-    """Return what may be published: no count from 1 to k - 1, nothing about the input except its keyed hash.
+def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str | None) -> dict[str, Any]:
+    """Return what may be published: settings, and figures that follow from the release.
 
     Args:
         release: The release.
         name: The name of its file or table.
         sha256: The hash of its file; None if it is not a file.
-        signature: The keyed hash of the input; None if there is no key.
+        input_hash: The keyed hash of the input; None if there is no key.
     """
     from shoal import __version__
 
-    request, schema, measures = release.request, release.schema, release.measures.as_dict()
-    suppressed = measures.pop("suppressed_rows")
-    if 0 < suppressed < request.k:
-        suppressed = "<k"
-        measures = {name: measures[name] for name in ("rows", "groups", "smallest_group", "c_avg")}
+    request, schema, figures = release.request, release.schema, release.public_figures
+    marks = next(((column.decimal, column.thousands) for column in schema.columns), (".", ""))
     content: dict[str, Any] = {
         "shoal": __version__,
+        "format": FORMAT,
         "file": name,
         "sha256": sha256,
-        "k": request.k,
+        "k": figures.k,
         "models": list(request.models),
+        "requirements": public_specs(release),
         "suppression_limit": float(request.suppression_limit),
         "method": request.method,
         "options": dict(request.options),
         "seed": request.seed,
-        "weights": {name: float(weight) for name, weight in request.weights.items()},
-        "rules": [verdict.rule for verdict in release.rules],
+        "weights": figures.published_weights,
+        "rules": [rule.public_text for rule in public_rules(release)],
         "cells": request.cells,
-        "snap": request.snap,
+        "ends": request.ends,
+        "keep_order": request.keep_order,
+        "spreadsheet_safe": request.spreadsheet_safe,
+        "missing": [text for text in schema.missing if text],
+        "decimal": marks[0],
+        "thousands": marks[1],
         "accepted_unique_columns": list(request.accept_unique),
         "counts": "persons" if schema.names(Role.PERSON) else "rows, one taken for one person",
-        "columns": [
-            {"name": c.name, "role": str(c.role)} | ({"kind": str(c.kind)} if c.role is Role.QI else {})
-            for c in schema.released
-        ],
-        "suppressed_rows": suppressed,
-        "measures": measures,
+        "columns": _columns(release),
+        "suppressed_rows": figures.suppressed,
+        "measures": figures.measures(),
+        **verification_facts(release),
     }
-    return content | ({} if signature is None else {"input_hmac_sha256": signature})
+    return content | ({} if input_hash is None else {"input_hmac_sha256": input_hash})
+
+
+def _columns(release: Release) -> list[dict[str, str]]:
+    """Return the released columns; kinds of quasi-identifiers, and of sensitive columns that a model counts."""
+    kinds = {column.name: column.kind for column in release.public_figures.columns}
+    counted = {str(spec["column"]) for spec in release.request.specs if "column" in spec}
+    columns = []
+    for column in release.schema.released:
+        entry = {"name": column.name, "role": str(column.role)}
+        kind = kinds.get(column.name) or (column.kind if column.name in counted else None)
+        if kind is not None:
+            entry["kind"] = str(kind)
+        if kind is Kind.DATE:
+            entry["format"] = column.date_format
+        columns.append(entry)
+    return columns
 
 
 def table_remark(content: dict[str, Any]) -> str:
@@ -63,12 +85,17 @@ def table_remark(content: dict[str, Any]) -> str:
 
 def dictionary_path(path: Path, suffix: str) -> Path:
     """Return the path of the data dictionary of a release, as .json or as .md."""
-    return path.with_name(f"{path.name}.dictionary{suffix}")
+    return path.parent / f"{path.name}.dictionary{suffix}"
 
 
 def manifest_path(path: Path) -> Path:
     """Return the path of the manifest of a release."""
-    return path.with_name(path.name + ".manifest.json")
+    return path.parent / f"{path.name}.manifest.json"
+
+
+def paths_beside(path: Path) -> list[Path]:
+    """Return the paths of all files that stand beside a release."""
+    return [dictionary_path(path, ".json"), dictionary_path(path, ".md"), manifest_path(path)]
 
 
 def as_json(content: dict[str, Any]) -> str:

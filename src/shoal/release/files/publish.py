@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,42 +9,52 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
-from shoal.release.files.dictionary import as_markdown, count_cells, describe_columns
+from shoal.release.files.dictionary import as_markdown, dictionary_of
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
+from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format, suffix_of
 from shoal.tables.sources.base import Source
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
+from shoal.tables.targets.moves import Held, Move
+from shoal.tables.targets.places import Place, check_distinct
 from shoal.tables.watch import Watch
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["check_report", "write_to"]
-
-Files = list[tuple[Path, Path]]  # the unfinished and the final path of each file
+__all__ = ["check_report", "check_signable", "write_to"]
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The unfinished files of a report."""
+    """The files of a report, finished but not in their places."""
 
-    public: Files = field(default_factory=list)
-    private: Files = field(default_factory=list)
+    public: list[Move] = field(default_factory=list)
+    private: list[Move] = field(default_factory=list)
 
 
 def write_to(
-    release: Release, target: Target, *, key: bytes | None, report: ReportTarget | None, watch: Watch
+    release: Release,
+    target: Target,
+    *,
+    key: bytes | None,
+    sign_key: SigningKey | None,
+    report: ReportTarget | None,
+    watch: Watch,
 ) -> Path | None:
     """Write a release to an open target; see `Release.write_to`."""
     check_report(target, report)
+    check_signable(target, sign_key)
+    if key is not None:
+        check_secret(key, "key")
     target.check_layout(plain=release.request.is_plain)
     watch.stage("writing")
     try:
         with release.source.opened(target.folder, watch) as source:
-            return _write(release, source, target, key, report, watch)
+            return _write(release, source, target, (key, sign_key), report, watch)
     except BrokenPipeError:
         raise  # the reader of the stream is gone, which is not an error
     except OSError as error:
@@ -53,37 +62,43 @@ def write_to(
 
 
 def _write(
-    release: Release, source: Source, target: Target, key: bytes | None, report: ReportTarget | None, watch: Watch
+    release: Release,
+    source: Source,
+    target: Target,
+    keys: tuple[bytes | None, SigningKey | None],
+    report: ReportTarget | None,
+    watch: Watch,
 ) -> Path | None:
     source.check_unchanged()
-    signature = None if key is None else source.signature(key)
+    key, sign_key = keys
+    input_hash = None if key is None else source.signature(key)
     gate = Gate(release, watch)
     if release.recoding is not None and target.begin(source, release.recoding):
         watch.check()
         target.check(gate)
-        target.publish(remark=table_remark(manifest_of(release, target.name, None, signature)))
+        target.publish(remark=table_remark(manifest_of(release, target.name, None, input_hash)))
         return None
     plain, written = _write_file(release, source, target, watch)
     watch.check()
+    held = Held(written)  # from here on the file is known by its descriptor and its hash, not by its name
     verdict = gate.check_file(written)
     source.check_unchanged()
-    target.write(written, [column.name for column in release.schema.released])
+    target.write(held, [column.name for column in release.schema.released])
     target.check(gate)
-    content = manifest_of(release, target.name, sha256_of(written), signature)
+    content = manifest_of(release, target.name, held.sha256, input_hash)
     watch.check()
-    if target.path is None:
+    if target.files is None:
         target.publish(remark=table_remark(content))
         return None
     pages = _write_report(report, release, verdict, content)
-    public = [*_write_dictionary(release, target.path, target, plain), *pages.public]
-    content["beside"] = {final.name: sha256_of(unfinished) for unfinished, final in public}
-    manifest = target.temporary("manifest.json")
-    _write_text(manifest, as_json(content))
+    public = [*_write_dictionary(release, target.files, plain), *pages.public]
+    content["beside"] = {move.final.name: move.held.sha256 for move in public}
+    content = content if sign_key is None else sign(content, sign_key)
+    manifest = _write_text(target.files, manifest_path(target.files.path), as_json(content))
     watch.check()
     # The manifest comes last: whoever finds it with the right hashes has the complete release.
-    beside = [*public, *pages.private, (manifest, manifest_path(target.path))]
-    target.publish(beside, private=[final for _, final in pages.private])
-    return manifest_path(target.path)
+    target.publish([*public, *pages.private, manifest])
+    return manifest.final
 
 
 def _write_file(release: Release, source: Source, target: Target, watch: Watch) -> tuple[Path, Path]:
@@ -112,14 +127,21 @@ def check_report(target: Target, report: ReportTarget | None) -> None:
     """Refuse a report without a release that is a file, or in the place of a file of the release."""
     if report is None:
         return
-    if target.path is None:
+    if target.files is None:
         raise UsageError(
             f"{report.path}: a report goes with a file. Name a file with {setting('output')}, or leave out "
             f"{setting('report')}."
         )
-    names = {dictionary_path(target.path, ".json"), manifest_path(target.path)}
-    if conflicts := names & set(report.public):
-        raise UsageError(f"{conflicts.pop()}: is a file of the release. Name another report.")
+    check_distinct([target.files, report])
+
+
+def check_signable(target: Target, sign_key: SigningKey | None) -> None:
+    """Refuse to sign a release that is not a file: what is signed is the hash of the file."""
+    if sign_key is not None and target.files is None:
+        raise UsageError(
+            f"{target.place}: a signature is over the hash of a file. Name a file with {setting('output')}, or leave "
+            f"out {setting('sign_key')}."
+        )
 
 
 def _write_report(
@@ -148,32 +170,21 @@ def _write_report(
         (report.private, private_part(evidence), pages.private),
     ):
         for final, text in zip(finals, (as_html(part), report_json(part)), strict=True):
-            unfinished = report.temporary(final.name)
-            _write_text(unfinished, text)
-            files.append((unfinished, final))
+            files.append(_write_text(report, final, text, private=final in report.private))
     return pages
 
 
-def _write_dictionary(release: Release, path: Path, target: Target, plain: Path) -> Files:
+def _write_dictionary(release: Release, target: Place, plain: Path) -> list[Move]:
     """Write the data dictionary as JSON and as a page to unfinished files."""
-    k = release.request.k
-    cells = count_cells(release, plain)
-    columns = describe_columns(cells, release.schema, k, release.labels, release.measures.per_attribute)
-    content = {"file": path.name, "rows": release.measures.rows, "k": k, "columns": columns}
-    files = []
-    for suffix, text in ((".json", as_json(content)), (".md", as_markdown(path.name, content))):
-        unfinished = target.temporary(f"dictionary{suffix}")
-        _write_text(unfinished, text)
-        files.append((unfinished, dictionary_path(path, suffix)))
-    return files
+    content = dictionary_of(release, target.path.name, plain)
+    texts = ((".json", as_json(content)), (".md", as_markdown(target.path.name, content)))
+    return [_write_text(target, dictionary_path(target.path, suffix), text) for suffix, text in texts]
 
 
-def _write_text(path: Path, text: str) -> None:
-    with writers.create(path) as file:
-        file.write(text.encode())
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _write_text(place: Place, final: Path, text: str, *, private: bool = False) -> Move:
+    """Write a text to an unfinished file and hold it."""
+    unfinished = place.temporary(f"text-{place.finals.index(final)}")
+    with writers.create(unfinished) as file:
+        # The name of a file may contain bytes that are not UTF-8; JSON reads their escapes as the same name.
+        file.write(text.encode(errors="backslashreplace"))
+    return place.move(Held(unfinished), final, private=private)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,16 @@ from shoal.tables.watch import UNWATCHED, Watch
 __all__ = ["Format", "as_table", "output_format", "read_table"]
 
 
-def as_table(data: Any) -> Table:
-    """Return a `Table`, a frame of any library, or the content of a file as a table."""
+def as_table(data: Any, named: Sequence[str] = ()) -> Table:
+    """Return a `Table`, a frame of any library, or the content of a file as a table.
+
+    Args:
+        data: The table.
+        named: Columns that it has; a first line of a file that contains all of them is a header.
+    """
     if isinstance(data, Table):
         return data
-    return read_table(data) if isinstance(data, str | os.PathLike) else from_frame(data)
+    return read_table(data, named=named) if isinstance(data, str | os.PathLike) else from_frame(data)
 
 
 def read_table(
@@ -27,6 +33,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    named: Sequence[str] = (),
     sheet: str | None = None,
     watch: Watch = UNWATCHED,
 ) -> Table:
@@ -37,11 +44,13 @@ def read_table(
         delimiter: The delimiter of CSV, detected by default.
         encoding: The encoding of CSV, by default UTF-8.
         header: Whether the first line of CSV or Excel names the columns, detected by default.
+        named: Columns that the file has; a first line that contains all of them is a header.
         sheet: The sheet of a workbook; by default the first visible one.
         watch: Hears of progress and may cancel.
 
     Raises:
-        InputError: The content cannot be used, or is not what the name says.
+        InputError: The content cannot be used, is not what the name says, or has a first line of which it cannot be
+            told whether it names the columns.
         FileError: The file cannot be read, or needs more memory than is available.
 
     >>> import shoal
@@ -63,14 +72,16 @@ def read_table(
         with open(path, "rb") as file:
             sample = file.read(memory_limit.SAMPLE_BYTES)
         memory_limit.check_memory(path, stamp.size, memory_limit.count_cells(sample, stamp.size))
-        return read_csv(path, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
+        return read_csv(path, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch)
     if form in (Format.GZIP, Format.ZSTD):
         raw, stamp = read_compressed(path, form, watch)
-        return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, watch=watch)
+        return parse_csv(
+            raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch
+        )
     if form is Format.EXCEL:
         from shoal.tables.formats.excel import read_excel
 
-        return read_excel(path, sheet=sheet, header=header, watch=watch)
+        return read_excel(path, sheet=sheet, header=header, named=named, watch=watch)
     from shoal.tables.formats.columnar import read_columnar
 
     return read_columnar(path, form, watch)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from shoal.errors import FileError, InputError, Note, UsageError, counted, file_path, setting
-from shoal.schema import Dialect
+from shoal.schema import Dialect, check_encoding
 from shoal.tables.csv import (
+    MOST_BYTES,
     SAMPLE_BYTES,
     check_file,
     end_of_records,
@@ -20,13 +21,15 @@ from shoal.tables.csv import (
     parse_records,
     refuse_byte_order_mark,
     take_names,
-    unknown_encoding,
+    take_sample,
+    too_long,
     wrong_byte,
 )
 from shoal.tables.dialect import detect
 from shoal.tables.formats.columnar import parquet_blocks
+from shoal.tables.formats.memory_limit import refuse_expansion
 from shoal.tables.formats.sniff import Format, sniff
-from shoal.tables.table import Stamp, check_names
+from shoal.tables.table import Stamp, check_cells, check_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["Blocks", "open_blocks"]
 
 BLOCK_BYTES = 1 << 25
-MOST_BYTES = 1 << 28  # a longer record means that a quote was never closed
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ class Blocks:
     dialect: Dialect | None
 
 
-def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, header: bool | None) -> Blocks:
+def open_blocks(
+    path: Path, *, delimiter: str | None, encoding: str | None, header: bool | None, named: Sequence[str] = ()
+) -> Blocks:
     """Open a CSV, gzip or Parquet file; see `read_table` for the arguments.
 
     Raises:
@@ -80,11 +84,13 @@ def open_blocks(path: Path, *, delimiter: str | None, encoding: str | None, head
     pieces = _pieces(path, form, encoding)
     first, is_last = next(pieces, (b"", True))
     is_complete = is_last and len(first) <= SAMPLE_BYTES
-    dialect = detect(first[:SAMPLE_BYTES], is_complete, delimiter=delimiter, header=header, place=str(path))
+    sample = take_sample(first)
+    dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
     dialect = replace(dialect, encoding="utf-8" if is_utf_8(encoding) else str(encoding))
     frame, _ = parse_records(first, dialect, path)
     names = take_names(frame, dialect, path)
     notes = (Note(file_path(path), dialect.describe()), *check_names(list(names), str(path)))
+    check_cells(frame, str(path))
     opening = frame.slice(1 if dialect.header else 0)
     frames = _frames(opening, pieces, dialect, path, first.count(b"\n"), names)
     return Blocks(names, frames, notes, stamp, dialect)
@@ -101,13 +107,14 @@ def _frames(
     yield opening.rename(dict(zip(opening.columns, names, strict=True)))
     for text, _ in pieces:
         frame, _ = parse_records(text, dialect, path, lines_before=lines, width=len(names))
+        check_cells(frame, str(path))
         lines += text.count(b"\n")
         yield frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
 def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[bytes, bool]]:
     """Yield blocks of complete records as UTF-8 text, each with whether it is the last."""
-    remaining, n_read = b"", 0
+    remaining, n_read, size = b"", 0, path.stat().st_size
     try:
         with _open(path, form) as file:
             decode = _Decoder(encoding, path)
@@ -117,6 +124,8 @@ def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[by
                     refuse_byte_order_mark(raw, path)
                 remaining += decode(raw, n_read)
                 n_read += len(raw)
+                if form is Format.GZIP:
+                    refuse_expansion(path, size, n_read)
                 end = len(remaining) if not raw else end_of_records(remaining, 0, len(remaining))
                 if not raw or end:
                     yield remaining[:end], not raw
@@ -124,9 +133,7 @@ def _pieces(path: Path, form: Format, encoding: str | None) -> Iterator[tuple[by
                 if not raw:
                     return
                 if len(remaining) > MOST_BYTES:
-                    raise InputError(
-                        f"{path}: a record is longer than {MOST_BYTES >> 20} MB. Look for a quote that is never closed."
-                    )
+                    raise too_long(path)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(f"{path}: is damaged or truncated and cannot be decompressed. Obtain it again.") from None
     except OSError as error:
@@ -143,10 +150,9 @@ class _Decoder:
     def __init__(self, encoding: str | None, path: Path) -> None:
         self._encoding = encoding
         self._path = path
-        try:
-            self._decoder = codecs.getincrementaldecoder("utf-8" if is_utf_8(encoding) else str(encoding))()
-        except LookupError:
-            raise unknown_encoding(encoding) from None
+        if encoding is not None:
+            check_encoding(encoding)
+        self._decoder = codecs.getincrementaldecoder("utf-8" if is_utf_8(encoding) else str(encoding))()
 
     def __call__(self, raw: bytes, before: int) -> bytes:
         try:

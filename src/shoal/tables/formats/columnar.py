@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 from shoal.errors import FileError, InputError, Note, counted, file_path, join_problems
 from shoal.tables.csv import check_file
-from shoal.tables.formats.memory_limit import check_expansion, check_memory
+from shoal.tables.formats.arrow_messages import ArrowClaims, DamagedArrowError, check_messages
+from shoal.tables.formats.memory_limit import check_memory, refuse_expansion
+from shoal.tables.formats.parquet_pages import DamagedParquetError, ParquetClaims, check_pages
 from shoal.tables.formats.sniff import Format
 from shoal.tables.formats.writers import create
-from shoal.tables.table import Stamp, Table, make_table
+from shoal.tables.table import Stamp, Table, check_cells, check_width, make_table
 from shoal.tables.typed_text import polars_texts
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["parquet_blocks", "read_columnar", "sink_parquet", "write_parquet"]
+__all__ = ["parquet_blocks", "read_columnar", "scan_released", "sink_parquet", "write_parquet"]
 
 Result = TypeVar("Result")
 BLOCK_CELLS = 2_000_000
@@ -40,22 +42,21 @@ def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
     import polars as pl
 
     stamp = check_file(path)
+    _check_claims(path, form)
     read: Callable[[], pl.DataFrame]
     if form is Format.PARQUET:
-        _check_parquet(path)
         read = lambda: pl.read_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)  # noqa: E731
     elif form is Format.ARROW:
-        rows, names = _guarded(path, form, lambda: _arrow_shape(path))
-        check_memory(path, stamp.size, rows * names)
         read = lambda: pl.read_ipc(path)  # noqa: E731
     else:
-        check_memory(path, stamp.size)
         read = lambda: pl.read_ipc_stream(path)  # noqa: E731
     frame = _guarded(path, form, read)
     if Stamp.of(path) != stamp:
         raise InputError(f"{path}: the file changed while it was read. Run again when nothing writes to it.")
     watch.check()
     columns = _texts(frame, path, watch)
+    # Many rows may share one long text of a dictionary, which is not in the claims.
+    check_memory(path, sum(int(column.str.len_bytes().sum()) for column in columns.values()), 0)
     if frame.height == 0:
         raise InputError(f"{path}: no data rows.")
     notes = (Note(file_path(path), f"{form}, {counted(frame.width, 'column')}"),)
@@ -79,7 +80,7 @@ def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]
     """Return the column names of a Parquet file, and an iterator over blocks of its rows as text."""
     import polars as pl
 
-    _check_end(path)
+    _check_claims(path, Format.PARQUET, in_memory=False)
     scanned = _guarded(
         path, Format.PARQUET, lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
     )
@@ -90,7 +91,9 @@ def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]
         while True:
             frame = _guarded(path, Format.PARQUET, scanned.slice(start, size).collect)
             if frame.height:
-                yield pl.DataFrame(_texts(frame, path))
+                texts = _texts(frame, path)
+                check_cells(texts.values(), str(path))
+                yield pl.DataFrame(texts)
             if frame.height < size:
                 return
             start += size
@@ -112,20 +115,28 @@ def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:
         raise
 
 
-def _check_parquet(path: Path) -> None:
-    """Raise an error if a file is truncated or, according to its footer, too large for the memory."""
-    import duckdb
+def _check_claims(path: Path, form: Format, *, in_memory: bool = True) -> None:
+    """Raise an error if a file is truncated, claims sizes that it cannot have, or is too large.
 
-    _check_end(path)
+    Args:
+        path: The file.
+        form: Its format.
+        in_memory: Whether the complete table must fit into memory.
+    """
+    claims: ParquetClaims | ArrowClaims
     try:
-        with duckdb.connect() as connection:
-            totals = connection.execute(
-                "select sum(total_uncompressed_size), sum(num_values) from parquet_metadata(?)", [str(path)]
-            ).fetchone()
-    except duckdb.Error:
-        raise _damaged(path, Format.PARQUET) from None
-    expanded, cells = (int(number or 0) for number in totals or (0, 0))
-    check_expansion(path, path.stat().st_size, expanded, cells)
+        if form is Format.PARQUET:
+            _check_end(path)
+            claims = check_pages(path)
+        else:
+            claims = check_messages(path, stream=form is Format.ARROW_STREAM)
+    except (DamagedParquetError, DamagedArrowError):
+        raise _damaged(path, form) from None
+    check_width(claims.columns, str(path))
+    size = path.stat().st_size
+    refuse_expansion(path, size, claims.expanded + claims.cells)
+    if in_memory:
+        check_memory(path, max(size, claims.expanded), claims.cells)
 
 
 def _check_end(path: Path) -> None:
@@ -135,18 +146,20 @@ def _check_end(path: Path) -> None:
             raise InputError(f"{path}: is truncated: it does not end like a Parquet file. Obtain it again.")
 
 
-def _arrow_shape(path: Path) -> tuple[int, int]:
-    import polars as pl
-
-    rows = int(pl.scan_ipc(path).select(pl.len()).collect().item())
-    return rows, len(pl.read_ipc_schema(path))
-
-
 def _damaged(path: Path, form: Format) -> InputError:
     return InputError(
         f"{path}: cannot be read as {form}: it is damaged, encrypted or in an unknown version. Obtain it again, or "
         "convert it to CSV."
     )
+
+
+def scan_released(plain: Path) -> pl.LazyFrame:
+    """Scan a released CSV file. The names come from a row: polars leaves doubled quotes in a header as they are."""
+    import polars as pl
+
+    scanned = pl.scan_csv(plain, has_header=False, infer_schema=False, glob=False)
+    names = scanned.head(1).collect()
+    return scanned.slice(1).rename(dict(zip(names.columns, names.row(0), strict=True)))
 
 
 def sink_parquet(plain: Path, path: Path) -> None:
@@ -155,7 +168,7 @@ def sink_parquet(plain: Path, path: Path) -> None:
 
     with create(path) as file:
         try:
-            pl.scan_csv(plain, infer_schema=False, glob=False).with_columns(pl.all().replace("", None)).sink_parquet(
+            scan_released(plain).with_columns(pl.all().replace("", None)).sink_parquet(
                 file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
             )
         except pl.exceptions.PolarsError:  # polars wraps an OSError

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import io
 import zlib
 from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.tables.csv import read_bytes
-from shoal.tables.formats.memory_limit import check_expansion, count_cells
+from shoal.tables.formats.memory_limit import check_expansion, check_memory
 from shoal.tables.formats.sniff import Format
 from shoal.tables.table import Stamp
 from shoal.tables.watch import UNWATCHED, Watch
@@ -16,6 +17,7 @@ from shoal.tables.watch import UNWATCHED, Watch
 __all__ = ["read_compressed"]
 
 BLOCK_BYTES = 1 << 20
+STEP_BYTES = 1 << 14
 ZSTD_BLOCK = 128 * 1024  # largest possible expanded block
 ZSTD_MAGIC = 0xFD2FB528
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
@@ -37,6 +39,7 @@ def read_compressed(path: Path, form: Format, watch: Watch = UNWATCHED) -> tuple
         InputError: If the file is damaged, expands without limit, or does not contain CSV text.
         FileError: If the content does not fit into memory.
     """
+    check_memory(path, path.stat().st_size)
     raw, stamp = read_bytes(path, watch)
     content = _gunzip(raw, path, watch) if form is Format.GZIP else _unzstd(raw, path)
     if content.startswith((b"PAR1", b"PK\x03\x04", b"ARROW1\0\0", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
@@ -45,24 +48,28 @@ def read_compressed(path: Path, form: Format, watch: Watch = UNWATCHED) -> tuple
 
 
 def _gunzip(raw: bytes, path: Path, watch: Watch) -> bytes:
-    parts: list[bytes] = []
-    size, remaining = 0, raw
-    while remaining:
+    content, checked = io.BytesIO(), 0
+    at = 0  # the input goes in by small steps: what a step leaves over is copied
+    while at < len(raw):
         engine = zlib.decompressobj(wbits=31)
         try:
             while not engine.eof:
                 watch.check()
-                part = engine.decompress(remaining, BLOCK_BYTES)
-                remaining = engine.unconsumed_tail
-                if not part and not remaining and not engine.eof:
+                waiting = engine.unconsumed_tail or raw[at : at + STEP_BYTES]
+                at += 0 if engine.unconsumed_tail else len(waiting)
+                if not waiting:
                     raise InputError(f"{path}: {DAMAGED}.")
-                size += len(part)
-                check_expansion(path, len(raw), size, count_cells(parts[0] if parts else part, size))
-                parts.append(part)
+                content.write(engine.decompress(waiting, BLOCK_BYTES))
+                if content.tell() >= checked + BLOCK_BYTES:
+                    checked = content.tell()
+                    check_expansion(path, len(raw), checked)
         except zlib.error:
             raise InputError(f"{path}: {DAMAGED}.") from None
-        remaining = engine.unused_data.lstrip(b"\0")  # the next member, or padding
-    return b"".join(parts)
+        at -= len(engine.unused_data)
+        while raw[at : at + 1] == b"\0":  # padding before the next member
+            at += 1
+    check_expansion(path, len(raw), content.tell())
+    return content.getvalue()
 
 
 def _unzstd(raw: bytes, path: Path) -> bytes:

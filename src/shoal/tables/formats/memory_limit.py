@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.errors import FileError, InputError, UsageError, setting
 
-__all__ = ["available_memory", "check_expansion", "check_memory", "count_cells"]
+__all__ = ["available_memory", "check_expansion", "check_memory", "count_cells", "refuse_expansion"]
 
 VARIABLE = "SHOAL_MEMORY_LIMIT"
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -46,7 +46,21 @@ def available_memory() -> int | None:
             sizes.append(int(limit.read_text()) - int(used.read_text()))
         except (OSError, ValueError):  # there is no such file, or it says "max"
             continue
+    if (room := _address_space()) is not None:
+        sizes.append(room)
     return max(0, min(sizes)) if sizes else None
+
+
+def _address_space() -> int | None:
+    """Return what a limit of the process (RLIMIT_AS, `ulimit -v`) leaves; None if there is no limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):  # not on every system
+        return None
+    return None if limit == resource.RLIM_INFINITY else limit - used
 
 
 def parse_size(text: str, mention: str = "") -> int:
@@ -59,7 +73,7 @@ def parse_size(text: str, mention: str = "") -> int:
     Raises:
         UsageError: If the text is not a size.
     """
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) *([kmgt]?)i?b?", text.strip().lower())
     if match is None:
         raise UsageError(f"{mention or f'{VARIABLE}={text!r}'} is not a size. Write it as 500MB or 4GB.")
     return int(float(match[1]) * UNITS[match[2]])
@@ -103,12 +117,17 @@ def check_expansion(path: Path, compressed: int, expanded: int, n_cells: int = 0
         InputError: If the file expands more than any table does.
         FileError: If the table needs more memory than is available.
     """
+    refuse_expansion(path, compressed, expanded + n_cells)
+    check_memory(path, expanded, n_cells)
+
+
+def refuse_expansion(path: Path, compressed: int, expanded: int) -> None:
+    """Raise an InputError if a file expands more than any table does; a cell counts as at least one byte."""
     if expanded > FREE_EXPANSION and expanded > MOST_EXPANSION * compressed:
         raise InputError(
             f"{path}: expands to more than {MOST_EXPANSION} times its size and {_in_words(FREE_EXPANSION)}, as no "
             "ordinary table does. If you trust the file, decompress it first."
         )
-    check_memory(path, expanded, n_cells)
 
 
 def _in_words(size: int) -> str:

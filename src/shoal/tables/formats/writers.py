@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gzip
 import os
-from datetime import datetime
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from shoal.errors import FileError, UsageError
+from shoal.errors import UsageError
 from shoal.tables.formats.sniff import Format
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_excel", "check_extra", "compress", "create", "write_csv", "write_excel", "write_release"]
+__all__ = ["check_excel", "compress", "create", "write_csv", "write_excel", "write_release"]
 
 MOST_ROWS = 1_048_576
 MOST_COLUMNS = 16_384
@@ -24,6 +26,28 @@ SHEET = "release"
 BLOCK_ROWS = 500_000
 BLOCK_BYTES = 1 << 20
 CHECKED_ROWS = 2_000  # rows between two looks at whether the run was cancelled
+
+# The parts of a workbook that do not depend on its cells: what a reader needs, and nothing else.
+XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+PARTS = {
+    "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{TYPES}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{TYPES}.worksheet+xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">'
+    f'<sheets><sheet name="{SHEET}" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+}
+UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
 def create(path: Path) -> IO[bytes]:
@@ -85,14 +109,6 @@ def compress(plain: Path, path: Path, *, keep: bool = False, watch: Watch = UNWA
         plain.unlink()
 
 
-def check_extra() -> None:
-    """Raise a UsageError if the library that writes workbooks is not installed."""
-    import importlib.util
-
-    if importlib.util.find_spec("xlsxwriter") is None:
-        raise UsageError("Excel files need xlsxwriter, which is not installed: pip install 'shoal[excel]'")
-
-
 def check_excel(text: pl.DataFrame) -> None:
     """Raise a UsageError if a table is too large for a sheet."""
     cure = "Name an output that ends in .csv or .parquet."
@@ -108,43 +124,71 @@ def check_excel(text: pl.DataFrame) -> None:
 
 
 def write_excel(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> None:
-    """Write the cells as text on one sheet: no formulas, no author, no time; empty cells are left out."""
-    import xlsxwriter
-    import xlsxwriter.exceptions
+    """Write the cells as text on one sheet: no formulas, styles, properties or times; empty cells are left out.
 
-    create(path).close()
-    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
-    try:
-        book.set_properties({"created": datetime(1980, 1, 1)})
-        sheet = book.add_worksheet(SHEET)
-        _fill(sheet, book.add_format(), text, watch)
-        book.close()
-    except xlsxwriter.exceptions.FileCreateError as error:
-        raise FileError(f"{path.name}: cannot be written: {_reason(error)}.") from None
-    finally:
-        book.fileclosed = True  # otherwise it would be written again when it is collected
+    Raises:
+        UsageError: If the sheet needs more bytes than a workbook can have.
+    """
+    with create(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, content in PARTS.items():
+            archive.writestr(_entry(part), XML + content)
+        try:
+            with archive.open(_entry("xl/worksheets/sheet1.xml"), "w") as sheet:
+                for block in _sheet(text, watch):
+                    sheet.write(block.encode())
+        except RuntimeError:  # of zipfile, at 2 GB
+            raise UsageError(
+                "the release is too large for an Excel workbook. Name an output that ends in .csv or .parquet."
+            ) from None
 
 
-def _fill(sheet: Any, plain: Any, text: pl.DataFrame, watch: Watch) -> None:
-    write = sheet._write_string  # write_string checks each argument and is three times slower
-    for column, name in enumerate(text.columns):
-        sheet.write_string(0, column, name)
-    for number, row in enumerate(text.iter_rows(), 1):
+def _entry(part: str) -> zipfile.ZipInfo:
+    """Return the entry of a part in the archive, with a time that is always the same."""
+    entry = zipfile.ZipInfo(part)
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+    return entry
+
+
+def _sheet(text: pl.DataFrame, watch: Watch) -> Iterator[str]:
+    """Yield the XML of the sheet in blocks of rows."""
+    letters = [_column_letters(column) for column in range(text.width)]
+    yield f'{XML}<worksheet xmlns="{MAIN}"><sheetData>'
+    rows = [_row(1, letters, text.columns)]
+    for number, row in enumerate(text.iter_rows(), 2):
         if number % CHECKED_ROWS == 0:
             watch.step(number / text.height)
-        for column, cell in enumerate(row):
-            if cell:
-                write(number, column, cell)
-        if not any(row):
-            sheet.write_blank(number, 0, None, plain)  # otherwise the row would be missing
+            yield "".join(rows)
+            rows.clear()
+        rows.append(_row(number, letters, row))
+    yield "".join(rows)
+    yield "</sheetData></worksheet>"
 
 
-def _reason(error: BaseException) -> str:
-    """Return why a workbook could not be written, from the OSError behind the error of xlsxwriter."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-        argument = cause.args[0] if cause.args and isinstance(cause.args[0], BaseException) else None
-        cause = argument or cause.__cause__
-    return "the disk may be full"
+def _row(number: int, letters: Sequence[str], row: Sequence[str]) -> str:
+    cells = [
+        f'<c r="{letter}{number}" t="inlineStr"><is><t{_space(cell)}>{_xml(cell)}</t></is></c>'
+        for letter, cell in zip(letters, row, strict=True)
+        if cell
+    ]
+    return f'<row r="{number}">{"".join(cells)}</row>' if cells else f'<row r="{number}"/>'
+
+
+def _space(cell: str) -> str:
+    """Return the attribute without which a reader may remove blanks at the ends of a cell."""
+    return ' xml:space="preserve"' if cell[0].isspace() or cell[-1].isspace() or "\n" in cell else ""
+
+
+def _xml(cell: str) -> str:
+    """Escape what XML does not allow, and what would be read as such an escape."""
+    if UNPRINTABLE.search(cell):
+        cell = UNPRINTABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", cell)
+    return cell.translate(ENTITIES) if "&" in cell or "<" in cell or ">" in cell else cell
+
+
+def _column_letters(column: int) -> str:
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters

@@ -31,7 +31,7 @@ def find_source(
         engine: What counts the rows of a file: "duckdb", or by default "memory".
         memory: The memory limit of DuckDB in bytes; by default the available memory.
         threads: The threads of DuckDB.
-        reading: How a file is read: delimiter, encoding, header and sheet.
+        reading: How a file is read: delimiter, encoding, header, columns that it has, and sheet.
     """
     from shoal.tables.sources.memory import TableSource
 
@@ -48,6 +48,7 @@ def find_source(
         "delimiter": reading.delimiter,
         "encoding": reading.encoding,
         "header": reading.header,
+        "named": reading.named,
     }
     if engine != "duckdb":
         return TableSource(path=Path(data), options=options | {"sheet": reading.sheet})

@@ -48,6 +48,7 @@ class DuckSource:
         delimiter: str | None = None,
         encoding: str | None = None,
         header: bool | None = None,
+        named: Sequence[str] = (),
     ) -> None:
         """Describe the source; `opened` reads the file.
 
@@ -58,11 +59,17 @@ class DuckSource:
             delimiter: The delimiter of CSV, detected by default.
             encoding: The encoding of CSV, detected by default.
             header: Whether the first line of CSV names the columns, detected by default.
+            named: Columns that the file has; a first line that contains all of them is a header.
         """
         self._path = path
         self._memory = memory
         self._threads = threads
-        self._options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "header": header}
+        self._options: dict[str, Any] = {
+            "delimiter": delimiter,
+            "encoding": encoding,
+            "header": header,
+            "named": tuple(named),
+        }
         self._folder = Path()
         self._watch: Watch = UNWATCHED
         self._duck: duckdb.DuckDBPyConnection | None = None

@@ -12,7 +12,7 @@ __all__ = ["ANY_SCHEME", "SCHEMES", "TableURL", "check_names", "is_url", "mask",
 
 SCHEMES = ("postgresql", "postgres")
 ANY_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
-SETTING = re.compile(r"([?&])([^&=]*)=([^&]*)")
+SETTING = re.compile(r"([?&])([^?&=]*)=([^&]*)")
 SHOWN = ("table", "host", "hostaddr", "port", "user", "dbname", "sslmode")  # other settings may be secret
 NAME = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 LONGEST_NAME = 63  # bytes; PostgreSQL truncates a longer name silently

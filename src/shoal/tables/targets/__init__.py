@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from shoal.tables.sources.url import is_url, parse_url
@@ -16,16 +16,16 @@ def find_target(
     output: str | os.PathLike[str],
     *,
     force: bool = False,
-    source: Path | None = None,
-    committing: Callable[[], None] | None = None,
+    inputs: Iterable[Path] = (),
+    beside: Callable[[Path], Sequence[Path]] = lambda path: (),
 ) -> Target:
     """Return the target for a path, the URL of a database table, or "-" for standard output.
 
     Args:
         output: The place of the release.
         force: Whether to replace an output that exists.
-        source: The input of the run, which must not be the same file.
-        committing: Called just before finished files are moved to their places.
+        inputs: The files that the run reads, none of which may be replaced.
+        beside: Returns the paths of the files that stand beside a release that is a file.
     """
     if output == "-":
         from shoal.tables.targets.stream import StreamTarget
@@ -37,4 +37,4 @@ def find_target(
         return TableTarget(parse_url(str(output)), force=force)
     from shoal.tables.targets.file import FileTarget
 
-    return FileTarget(output, force=force, source=source, committing=committing)
+    return FileTarget(output, beside(Path(output)), inputs=inputs, force=force)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from shoal.tables.formats.sniff import Format
 from shoal.tables.sources.base import Recoding, Source
+from shoal.tables.targets.moves import Held, Move
+from shoal.tables.targets.places import Place
 
 __all__ = ["Judge", "StagedFile", "Target"]
 
@@ -34,8 +36,8 @@ class Target(AbstractContextManager["Target"], Protocol):
         """The place, for messages: a path, "-" or a URL without its password."""
 
     @property
-    def path(self) -> Path | None:
-        """The final path of the release, which other files stand beside; None if the release is not a file."""
+    def files(self) -> Place | None:
+        """The place of the release and of the files beside it; None if the release is not a file."""
 
     @property
     def name(self) -> str:
@@ -71,25 +73,24 @@ class Target(AbstractContextManager["Target"], Protocol):
             Whether the release was made and staged. If not, `write` must follow with a file.
         """
 
-    def write(self, written: Path, names: Sequence[str]) -> None:
+    def write(self, written: Held, names: Sequence[str]) -> None:
         """Stage a file that passed the gate.
 
         Args:
-            written: The unfinished file in the format of the target.
+            written: The unfinished file in the format of the target, held since before the gate read it.
             names: Names of its columns.
         """
 
     def check(self, judge: Judge) -> None:
         """Have what was staged verified, unless it is the very file that passed the gate."""
 
-    def publish(
-        self, beside: Sequence[tuple[Path, Path]] = (), private: Collection[Path] = (), remark: str = ""
-    ) -> None:
+    def publish(self, beside: Sequence[Move] = (), remark: str = "") -> None:
         """Bring what was staged, and the files beside it, to their places: all of them or none.
 
+        The bytes of a file must still be those that were checked.
+
         Args:
-            beside: The unfinished and the final path of each file that goes with the release, in order.
-            private: The final paths of files that only their owner may read.
+            beside: The ways of the files that go with the release, in order.
             remark: The manifest as text, for a target that cannot have files beside it.
         """
 
@@ -97,7 +98,7 @@ class Target(AbstractContextManager["Target"], Protocol):
 class StagedFile:
     """The methods of a target that publishes one file, after the gate has read it."""
 
-    _written: Path | None = None  # the file that passed the gate
+    _written: Held | None = None  # the file that passed the gate
 
     def refuse(self, source: Source) -> None:
         """Do nothing: publishing does not replace an open source, or entering has compared the two."""
@@ -109,7 +110,7 @@ class StagedFile:
         """Return False: the file is written first."""
         return False
 
-    def write(self, written: Path, names: Sequence[str]) -> None:
+    def write(self, written: Held, names: Sequence[str]) -> None:
         """Remember the file that passed the gate."""
         self._written = written
 

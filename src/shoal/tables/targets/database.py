@@ -7,7 +7,7 @@ target is as it was, and no staging table remains.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
@@ -31,8 +31,10 @@ from shoal.tables.sources.session import (
     search_path,
 )
 from shoal.tables.sources.url import TableURL, check_names
+from shoal.tables.targets import witness
 from shoal.tables.targets.base import Judge
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
+from shoal.tables.targets.moves import Held, Move
 
 if TYPE_CHECKING:
     import psycopg
@@ -52,7 +54,7 @@ class TableTarget:
     Entering checks the name and the privileges, and locks the table against other runs.
     """
 
-    path = None
+    files = None
     format = Format.CSV
 
     def __init__(self, url: TableURL, *, force: bool = False) -> None:
@@ -154,11 +156,12 @@ class TableTarget:
             self.connection.rollback()
         return bool(allowed)
 
-    def write(self, written: Path, names: Sequence[str]) -> None:
+    def write(self, written: Held, names: Sequence[str]) -> None:
         """Load a verified CSV file into the staging table."""
         self.connection.rollback()
-        self.stage_file(written, names)
-        self._loaded = written
+        self.stage_file(written.path, names)
+        written.check()
+        self._loaded = written.path
 
     def check(self, judge: Judge) -> None:
         """Have the staging table verified."""
@@ -207,9 +210,7 @@ class TableTarget:
     def _copy(self, statement: str) -> AbstractContextManager[psycopg.Copy]:
         return self.connection.cursor().copy(statement.encode())
 
-    def publish(
-        self, beside: Sequence[tuple[Path, Path]] = (), private: Collection[Path] = (), remark: str = ""
-    ) -> None:
+    def publish(self, beside: Sequence[Move] = (), remark: str = "") -> None:
         """Give the staging table its name, with the manifest as its comment, and commit."""
         final = f"{quote(self.staging[0])}.{quote(self.url.table)}"
         with self.guarded():
@@ -220,7 +221,13 @@ class TableTarget:
             # A comment accepts no parameter: the server itself makes a literal of it.
             literal = ask(self.connection, "select quote_literal(%s)", (remark,))[0][0].replace("%", "%%")
             ask(self.connection, f"comment on table {final} is {literal}")
-            self.connection.commit()
+            witness.current().committing()
+            try:
+                self.connection.commit()
+            except BaseException:
+                witness.current().withdrawn()
+                raise
+            witness.current().committed()
 
     def _sql(self) -> str:
         return f"{quote(self.staging[0])}.{quote(self.staging[1])}"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, TextIO
 
 from shoal.tables.formats.sniff import Format
+from shoal.tables.targets import witness
 from shoal.tables.targets.base import StagedFile
-from shoal.tables.targets.private_folder import PrivateFolder
+from shoal.tables.targets.folders import PrivateFolder
+from shoal.tables.targets.moves import Move
 
 __all__ = ["StreamTarget"]
 
@@ -22,7 +24,7 @@ BLOCK_BYTES = 1 << 20
 class StreamTarget(StagedFile):
     """A release made and verified in a private folder, then copied to a stream; see `Target` for the methods."""
 
-    path = None
+    files = None
     name = place = "-"
     format = Format.CSV
 
@@ -51,12 +53,13 @@ class StreamTarget(StagedFile):
         """Return the path of an unfinished file in the private folder."""
         return self.folder / name
 
-    def publish(
-        self, beside: Sequence[tuple[Path, Path]] = (), private: Collection[Path] = (), remark: str = ""
-    ) -> None:
+    def publish(self, beside: Sequence[Move] = (), remark: str = "") -> None:
         """Copy the file to the stream; raise a BrokenPipeError if its reader is gone."""
         assert self._written is not None, "nothing was written"
-        with open(self._written, "rb") as file:
+        self._written.check()
+        witness.current().streaming()
+        with open(self._written.descriptor, "rb", closefd=False) as file:
+            file.seek(0)
             descriptor = None if self._stream is not None else _descriptor(sys.stdout)
             if descriptor is None:
                 stream = self._stream or sys.stdout.buffer

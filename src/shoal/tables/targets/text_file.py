@@ -1,70 +1,122 @@
-"""Text files that are not releases: checked before the work begins, written completely or not at all."""
+"""Text files that are not releases: checked before the work begins, written together or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from shoal.errors import FileError, InputError, UsageError, setting
+from shoal.errors import FileError, UsageError
+from shoal.tables.targets import witness
+from shoal.tables.targets.moves import Held
+from shoal.tables.targets.places import Place, check_distinct, publish_together
+from shoal.tables.targets.witness import Kind
 
-__all__ = ["check_text_target", "new_file_mode", "write_text"]
+__all__ = ["TextFiles", "check_suffix", "store_text", "write_text"]
 
 
-def check_text_target(path: Path, *, suffix: str, what: str, source: Path | None = None, force: bool = False) -> None:
-    """Refuse a path that must not be written.
+def check_suffix(path: Path, suffix: str, what: str) -> None:
+    """Refuse a path with another ending.
 
     Args:
         path: The file to write.
         suffix: The ending that its name must have.
         what: The rule behind the ending, for the message: "the proposal is a TOML file".
-        source: The input of the run, which must not be the same file.
-        force: Whether to replace a file that exists.
     """
     if path.suffix.lower() != suffix:
         raise UsageError(f"{path}: {what}. Name an output that ends in {suffix}.")
-    if source is not None and path.exists() and source.exists() and os.path.samefile(path, source):
-        raise InputError(f"{path}: input and output are the same file. Name another output.")
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder. Name a file in it.")
-    if not path.parent.is_dir():
-        raise FileError(f"{path.parent}: no such folder. Make it first.")
-    if os.path.lexists(path) and not force:
-        raise FileError(f"{path}: exists already. Name another, or pass {setting('force', True)} to replace it.")
 
 
-def write_text(path: Path, text: str, *, mode: int = 0o666) -> None:
-    """Write a text file completely or not at all; a file that exists is replaced.
+class TextFiles:
+    """The text files that a command writes; a context manager around its work.
+
+    Entering checks and locks all of them, so that nothing is computed in vain. Leaving it without `write` leaves
+    everything as it was.
+
+    Only their owner can read them (mode 0600): hierarchies, proposals and comparisons contain values or figures of the
+    original. What may be published is published by a `Target`.
+    """
+
+    def __init__(self, paths: Iterable[Path | None], *, inputs: Iterable[Path] = (), force: bool = False) -> None:
+        """Name the files; entering checks them.
+
+        Args:
+            paths: The files; None stands for one that the user did not name.
+            inputs: The files that the command reads, none of which may be replaced.
+            force: Whether to replace files that exist.
+        """
+        read = tuple(inputs)
+        self._places = {path: Place(path, inputs=read, force=force) for path in paths if path is not None}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Check and lock all files."""
+        with ExitStack() as stack:
+            for place in self._places.values():
+                stack.enter_context(place)
+            check_distinct(self._places.values())
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove what is unfinished."""
+        self._stack.close()
+
+    def write(self, texts: Mapping[Path, str], *, public: Collection[Path] = ()) -> None:
+        """Write the files: all of them or none.
+
+        Args:
+            texts: The content of each file; line feeds are written as they are.
+            public: Those of them that others may read, as far as the umask allows.
+        """
+        moves = []
+        for path, text in texts.items():
+            place = self._places[path]
+            unfinished = place.temporary("text")
+            try:
+                _create(unfinished, text)
+            except OSError as error:
+                raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
+            moves.append(place.move(Held(unfinished), path, private=path not in public))
+        if moves:
+            publish_together(moves)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a private text file completely or not at all; a file that exists is replaced.
 
     Args:
         path: The file to write.
         text: Its content. Line feeds are written as they are.
-        mode: Its permissions, which the umask of the process restricts.
     """
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+    with TextFiles([path], force=True) as files:
+        files.write({path: text})
+
+
+def store_text(path: Path, text: str) -> None:
+    """Write a private file of a cache completely or not at all; it is no output, so no other run is kept away."""
+    unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
+    witness.current().opened(Kind.FILE, unfinished)
     try:
         try:
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with open(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+            _create(unfinished, text)
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
+            witness.current().closed(unfinished)
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
-def new_file_mode(folder: Path) -> int:
-    """Return the permissions of a new file in a folder: what the umask of the process leaves.
-
-    The umask itself can only be read by changing it, which other threads would notice.
-    """
-    probe = folder / f"mode-{secrets.token_hex(4)}"
-    descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        return os.fstat(descriptor).st_mode & 0o777
-    finally:
-        os.close(descriptor)
-        probe.unlink()
+def _create(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(descriptor)

@@ -1,28 +1,21 @@
-"""Whether every released row can be assigned an original row of its own.
-
-Distinct released rows are boxes, distinct original rows are points, and the assignment is a maximum flow between them.
-"""
+"""Which original rows each released row can come from: distinct released rows are boxes, original ones are points."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.matching.flow import BLOCK, Blocks, Flow, bits_of, pack
+from shoal.verification.matching.flow import BLOCK, Blocks, bits_of, pack_bits
 
-__all__ = ["Domain", "Point", "Side", "count_unmatched", "number_sides", "points_inside"]
+__all__ = ["Domain", "Point", "Side", "number_sides", "points_inside"]
 
 MOST_KEPT_MASKS = 200_000  # for one column
 N_PARTS = 64
 FEW_PAIRS = 32  # up to this many pairs of box and point are compared one by one
 
-TextTable = tuple[
-    Sequence[Sequence[str]], Sequence[Sequence[str]]
-]  # quasi-identifiers, then columns that must be equal
 Run = tuple[int, int]  # value numbers from the first up to, but without, the second
 Side = tuple[Run, ...]  # what a released cell covers, as runs of value numbers in rising order
 Point = tuple[int, ...]  # an original row: its value number in each quasi-identifier
@@ -79,68 +72,12 @@ class Domain:
         return tuple(merged)
 
 
-def count_unmatched(
-    cells: Sequence[Cells],
-    released: TextTable,
-    original: TextTable,
-) -> tuple[int, list[int]]:
-    """Count the released rows that are left when as many as possible have an original row of their own.
-
-    A released row can be assigned an original row if its equal columns are the same and each of its quasi-identifier
-    cells covers the original cell.
-
-    Args:
-        cells: How to read each quasi-identifier.
-        released: The columns of the release.
-        original: The columns of the original.
-
-    Returns:
-        The number of unmatched rows and, for each quasi-identifier, the number of released rows whose cell covers no
-        original value.
-    """
-    domains = [Domain(c, set(column)) for c, column in zip(cells, original[0], strict=True)]
-    points = _by_key([map(d.ids.__getitem__, column) for d, column in zip(domains, original[0], strict=True)], original)
-    sides: list[list[Side]] = []
-    numbers: list[dict[str, int]] = []
-    n_empty: list[int] = []
-    for domain, column in zip(domains, released[0], strict=True):
-        column_sides, number_of = number_sides(domain, column)
-        sides.append(column_sides)
-        numbers.append(number_of)
-        empty_cells = {cell for cell, number in number_of.items() if not column_sides[number]}
-        n_empty.append(sum(map(empty_cells.__contains__, column)))
-    boxes = _by_key([map(n.__getitem__, column) for n, column in zip(numbers, released[0], strict=True)], released)
-    return sum(_shortfall(group, points.get(key, {}), sides) for key, group in boxes.items()), n_empty
-
-
 def number_sides(domain: Domain, column: Iterable[str]) -> tuple[list[Side], dict[str, int]]:
     """Return the distinct sides of the released cells of a column, and the number of the side of each cell."""
     side_of = {cell: domain.side(cell) for cell in dict.fromkeys(column)}
     sides = list(dict.fromkeys(side_of.values()))
     numbers = {side: number for number, side in enumerate(sides)}
     return sides, {cell: numbers[side] for cell, side in side_of.items()}
-
-
-def _by_key(numbered: Sequence[Iterable[int]], table: TextTable) -> dict[tuple[str, ...], dict[tuple[int, ...], int]]:
-    """Count the rows by their equal columns and, within these, by their numbered quasi-identifiers."""
-    counted: dict[tuple[str, ...], dict[tuple[int, ...], int]] = defaultdict(dict)
-    width = len(numbered)
-    for row, count in Counter(zip(*numbered, *table[1], strict=True)).items():
-        counted[row[width:]][row[:width]] = count
-    return counted
-
-
-def _shortfall(boxes: Mapping[Box, int], points: Mapping[Point, int], sides: Sequence[Sequence[Side]]) -> int:
-    if not points:
-        return sum(boxes.values())
-    spread = [
-        sum(column[box[c]][-1][1] - column[box[c]][0][0] for box in boxes if column[box[c]])
-        for c, column in enumerate(sides)
-    ]
-    narrow_first = sorted(range(len(sides)), key=spread.__getitem__)
-    order = sorted(points, key=lambda point: [point[c] for c in narrow_first])
-    candidates = points_inside(list(boxes), order, sides, narrow_first)
-    return Flow(candidates, list(boxes.values()), [points[point] for point in order]).shortfall()
 
 
 def points_inside(
@@ -202,7 +139,7 @@ class _Blocked:
         blocks = self._touched.get(side)
         if blocks is None:
             runs = self._sides[side]
-            blocks = self._touched[side] = pack(
+            blocks = self._touched[side] = pack_bits(
                 [n for n, axis in enumerate(self._axes) if axis.meets(runs)], len(self._axes)
             )
         return blocks
@@ -259,4 +196,4 @@ class _Axis:
         return points
 
     def _bits(self, start: int, stop: int) -> int:
-        return pack(self._order[start:stop], len(self._order))
+        return pack_bits(self._order[start:stop], len(self._order))

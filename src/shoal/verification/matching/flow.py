@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 
-__all__ = ["BLOCK", "Blocks", "Flow", "bits_of", "pack"]
+__all__ = ["BLOCK", "Blocks", "Flow", "bits_of", "pack_bits"]
 
 BLOCK = 4096  # points whose bits share one integer
 
@@ -104,7 +104,7 @@ class Flow:
                 if mask:
                     takers = self._takers[block * BLOCK : (block + 1) * BLOCK]
                     useful = [n for n in bits_of(mask) if not leading.isdisjoint(takers[n])]
-                    before[block] = pack(useful, self._sizes[block])
+                    before[block] = pack_bits(useful, self._sizes[block])
         return layers
 
     def _augment(self, layers: list[list[int]], depth: dict[int, int]) -> None:
@@ -140,7 +140,7 @@ def _points_of(blocks: Sequence[int]) -> Iterator[int]:
             yield block * BLOCK + n
 
 
-def pack(members: Sequence[int], size: int) -> int:
+def pack_bits(members: Sequence[int], size: int) -> int:
     """Return the integer whose bits at these positions, all below a size, are set."""
     if len(members) < 4:
         return sum(1 << n for n in members)

@@ -19,10 +19,12 @@ from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.models.judges import JUDGES, Evidence
 from shoal.verification.models.population import count_fitting
-from shoal.verification.verdict import FirstRow, Group, Violation, plural
+from shoal.verification.reading.coded import CodedTable
+from shoal.verification.verdict import FirstRow, Group, Violation, exact, plural
 
-__all__ = ["Goal", "ModelChecks", "has_judge"]
+__all__ = ["POPULATION_MODELS", "Goal", "ModelChecks", "guess_kind", "has_judge"]
 
+LONGEST_K = 18  # digits
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 SIZE_MODELS = {"k-anonymity", "personal-k"}  # checked on the sizes of groups, not by a judge
@@ -86,6 +88,11 @@ class ModelChecks:
         return cls(goal.get("models", ()), schema.columns, schema.missing, goal.get("paths") or {})
 
     @property
+    def models(self) -> list[Mapping[str, Any]]:
+        """The models as plain values, without those that count sizes only."""
+        return [spec for spec in self._models if spec["name"] not in SIZE_MODELS]
+
+    @property
     def needs_population(self) -> bool:
         """Whether a model counts the population."""
         return any(spec["name"] in POPULATION_MODELS for spec in self._models)
@@ -109,7 +116,7 @@ class ModelChecks:
         """Record the personal k of rows, each with its group; a missing one asks for nothing."""
         for group, text in requests:
             if text is not None and normalise(text) not in self._missing:
-                self._largest_k[group] = max(self._largest_k.get(group, 0), int(normalise(text)))
+                self._largest_k[group] = max(self._largest_k.get(group, 0), _personal_k(normalise(text)))
 
     def violations(
         self,
@@ -117,7 +124,7 @@ class ModelChecks:
         sizes: Mapping[Group, int],
         first_row: FirstRow | None,
         cells: Mapping[str, Cells],
-        population: Mapping[str, Sequence[str]] | None = None,
+        population: CodedTable | Mapping[str, Sequence[str]] | None = None,
     ) -> list[Violation]:
         """Return the models that groups fail, with the number of these groups.
 
@@ -126,7 +133,7 @@ class ModelChecks:
             sizes: The rows or persons of each group, which k counts.
             first_row: Returns the first row of a group; None if rows have no numbers.
             cells: How to read each quasi-identifier.
-            population: The text of the population by column name.
+            population: The population: coded, or as text by column name.
 
         Raises:
             UsageError: A model needs a population, an order or a hierarchy that is not there.
@@ -139,7 +146,7 @@ class ModelChecks:
             if population is None:
                 raise UsageError(f"a model counts the population. Use {setting('population')} to give its table.")
             fitting = count_fitting(list(rows), cells, population)
-        values = {name: self._values(name) for name in self.columns}
+        values = {name: self.values_of(name) for name in self.columns}
         for spec in self._models:
             if spec["name"] not in SIZE_MODELS:
                 name = str(spec.get("column", ""))
@@ -155,12 +162,12 @@ class ModelChecks:
             if failing
         ]
 
-    def _values(self, name: str) -> tuple[dict[Group, Counter[Any]], str | None, dict[Any, Sequence[str]]]:
+    def values_of(self, name: str) -> tuple[dict[Group, Counter[Any]], str | None, dict[Any, Sequence[str]]]:
         """Return the rows of each value in each group, the kind of the column, and the labels of each value."""
         column = self._column_of[name]
         texts = {normalise(cell) for counts in self._counts[name].values() for cell in counts} - self._missing
         marks = (column.decimal, column.thousands)
-        kind = column.kind or _kind(texts, marks)
+        kind = column.kind or guess_kind(texts, marks)
         cells = Cells(kind, column.date_format, (), marks)
 
         def value(text: str) -> Any:
@@ -188,9 +195,10 @@ def _plain(model: Any) -> Mapping[str, Any]:
     return dict(spec)
 
 
-def _kind(texts: Iterable[str], marks: tuple[str, str]) -> str | None:
+def guess_kind(texts: Iterable[str], marks: tuple[str, str]) -> Kind:
     """Return the kind of a column without a declared kind: numeric or date if all its values are."""
     cells = Cells("numeric", marks=marks)
+    texts = list(texts)
     places = [cells.place(text) for text in texts]
     if places and all(scale == "number" for scale, _ in places) and not any(map(PADDED.match, texts)):
         return Kind.NUMERIC
@@ -215,6 +223,14 @@ def _title(spec: Mapping[str, Any]) -> str:
     return " ".join([str(spec["name"]), *([repr(spec["column"])] if "column" in spec else []), *options])
 
 
+def _personal_k(text: str) -> int:
+    """Return the k that a row asks for; one of more digits than any table has rows is that of no group."""
+    return int(text) if len(text) < LONGEST_K else 10**LONGEST_K
+
+
 def _number_text(value: Any) -> str:
-    number = Fraction(str(value))
+    try:
+        number = exact(value)
+    except ValueError:
+        return "?"
     return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"

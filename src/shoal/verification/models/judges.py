@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.errors import UsageError
-from shoal.verification.verdict import Group
+from shoal.verification.verdict import Group, exact
 
 __all__ = ["JUDGES", "Evidence"]
 
@@ -46,7 +46,10 @@ class Evidence(NamedTuple):
 
     def fraction(self, name: str) -> Fraction:
         """Return a threshold of the model."""
-        return Fraction(str(self.spec[name]))
+        try:
+            return exact(self.spec[name])
+        except ValueError:
+            raise UsageError(f"{name} of model {self.spec['name']!r} is not a number that can be checked.") from None
 
     def integer(self, name: str, default: int = 1) -> int:
         """Return an integer parameter of the model."""

@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect
 from shoal.verification.reading import files, workbook
+from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS, check_expansion
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
 from shoal.verification.verdict import MOST_VIOLATIONS, Violation
 
@@ -29,6 +30,7 @@ __all__ = [
     "Step",
     "Tally",
     "TextReader",
+    "code_cells",
     "code_columns",
     "ignore_step",
     "read_original",
@@ -42,9 +44,9 @@ Step = Callable[[int], None]
 Block = TypeVar("Block")
 
 TEXTUAL = ("csv", "gzip")  # text in which releases are written
-MOST_BYTES = 1 << 30  # of one cell
 BLOCK_BYTES = 1 << 20
 BLOCK_ROWS = 50_000
+CODE_BYTES = 4
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -131,6 +133,12 @@ def code_columns(columns: Mapping[str, Sequence[str]]) -> CodedTable:
     return CodedTable(list(columns), coded, len(coded[0].codes) if coded else 0)
 
 
+def code_cells(cells: Iterable[str]) -> CodedColumn:
+    """Code a column that is given as texts, block by block."""
+    rest = iter(cells)
+    return _code(iter(lambda: list(islice(rest, BLOCK_ROWS)), []))
+
+
 def _codes(raw: bytearray) -> Codes:
     return np.frombuffer(raw, dtype=np.int32)
 
@@ -206,9 +214,14 @@ class TextReader:
     def __init__(self, path: PathName, dialect: Dialect) -> None:
         self._path, self._dialect = path, dialect
         self._tokenizer = Tokenizer(
-            ord(dialect.delimiter), header=dialect.header, initial_space=dialect.initial_space, most_bytes=MOST_BYTES
+            ord(dialect.delimiter),
+            header=dialect.header,
+            initial_space=dialect.initial_space,
+            most_bytes=MOST_BYTES,
+            most_cells=MOST_COLUMNS,
         )
         self._has_mark = False
+        self._is_compressed = files.kind_of(path) != "csv"
 
     def read(self, step: Step = ignore_step) -> TextReader:
         """Read the whole file; step is called with the number of rows so far."""
@@ -281,12 +294,16 @@ class TextReader:
             tokenizer.feed(block[len(BYTE_ORDER_MARK) :] if number == 0 and self._has_mark else block)
             if tokenizer.is_refused:
                 break
+            if self._is_compressed:  # a run of equal rows takes few bytes in the file, but memory for each
+                check_expansion(self._path, tokenizer.rows * tokenizer.width * CODE_BYTES)
             yield
         tokenizer.finish()
         if line := tokenizer.open_quote_line:
             raise files.UnreadableError(self._path, f"line {line}: a quoted cell is not closed correctly")
         if line := tokenizer.long_line:
             raise files.UnreadableError(self._path, f"line {line}: a cell has more than {MOST_BYTES:,} bytes")
+        if line := tokenizer.wide_line:
+            raise files.UnreadableError(self._path, f"line {line}: the row has more than {MOST_COLUMNS:,} cells")
         yield
 
     def _names(self) -> list[str]:

@@ -8,28 +8,27 @@ and time, midnight as the date only, times with a zone in UTC, booleans as True 
 from __future__ import annotations
 
 import gzip
-import importlib
 import io
 import os
 import re
 import struct
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
-from xml.etree import ElementTree
 
-from shoal.errors import FileError, InputError
-from shoal.verification.verdict import Violation
+from shoal.errors import FileError
+from shoal.verification.cells import MOST_DIGITS
+from shoal.verification.reading.footer import check_parquet
+from shoal.verification.reading.limits import PathName, UnreadableError, check_expansion
+from shoal.verification.reading.zstd import is_complete, open_zstd
 
 __all__ = [
     "ARROW",
     "UnreadableError",
     "cell_text",
     "kind_of",
-    "leftovers",
     "open_bytes",
     "parquet_columns",
     "parquet_rows",
@@ -37,7 +36,6 @@ __all__ = [
     "unreadable",
 ]
 
-PathName = str | os.PathLike[str]
 Rows = Iterator[list[list[str]]]
 
 KINDS = {
@@ -49,22 +47,8 @@ KINDS = {
 }
 ARROW = ("arrow", "arrow stream")
 BLOCK_ROWS = 20_000
+BLOCK_BYTES = 1 << 20
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
-
-
-class UnreadableError(InputError):
-    """A file that the verifier cannot read as a table.
-
-    Args:
-        path: The file.
-        reason: Why it cannot be read.
-    """
-
-    reason = ""
-
-    def __init__(self, path: PathName, reason: str) -> None:
-        super().__init__(f"{os.fspath(path)}: {reason}.")
-        self.reason = reason
 
 
 def unreadable(path: PathName, error: Exception) -> FileError:
@@ -99,31 +83,37 @@ def kind_of(path: PathName) -> str:
 
 
 def open_bytes(path: PathName) -> Any:
-    """Open a CSV file, decompressed if necessary."""
+    """Open a CSV file, decompressed if necessary; reading raises an UnreadableError if it expands too much."""
     kind = kind_of(path)
     if kind == "gzip":
-        return gzip.open(path, "rb")
+        return _Bounded(gzip.open(path, "rb"), path)
     if kind == "zstd":
         with open(path, "rb") as file:
-            return io.BytesIO(_unzstd(file.read(), path))
+            raw = file.read()
+        if not is_complete(raw):
+            raise EOFError
+        return _Bounded(open_zstd(raw), path)
     return open(path, "rb")
 
 
-def _unzstd(raw: bytes, path: PathName) -> bytes:
-    try:
-        content: bytes = importlib.import_module("compression.zstd").decompress(raw)  # Python 3.14 and later
-        return content
-    except ImportError:
-        pass
-    import polars
+class _Bounded(io.BufferedIOBase):
+    """A decompressed file that counts what is read from it."""
 
-    # Read as one line without quotes, cut at each 0x1F, which loses nothing.
-    options: dict[str, Any] = {"has_header": False, "infer_schema": False, "quote_char": None}
-    try:
-        frame = polars.read_csv(raw, separator="\x1f", eol_char="\0", **options)
-    except polars.exceptions.PolarsError:
-        raise UnreadableError(path, "it cannot be decompressed, or is not UTF-8") from None
-    return "\0".join("\x1f".join(cell or "" for cell in row) for row in frame.iter_rows()).encode()
+    def __init__(self, file: Any, path: PathName) -> None:
+        self._file, self._path = file, path
+        self._n_read = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+    def read(self, size: int | None = None) -> bytes:
+        """Read at most so many bytes, or a block."""
+        block: bytes = self._file.read(BLOCK_BYTES if size is None or size < 0 else size)
+        self._n_read += len(block)
+        check_expansion(self._path, self._n_read)
+        return block
 
 
 def cell_text(cell: Any) -> str:
@@ -135,7 +125,7 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, float):
         return repr(cell if cell else 0.0)
     if isinstance(cell, Decimal):
-        return f"{cell:f}"
+        return f"{cell:f}" if abs(cell.adjusted()) < MOST_DIGITS else str(cell)
     if isinstance(cell, datetime):
         moment = cell.astimezone(UTC) if cell.tzinfo else cell
         text = moment.isoformat(" ")
@@ -156,7 +146,7 @@ def parquet_columns(path: PathName) -> tuple[list[str], list[Iterator[list[str]]
 
 
 def _parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
-    with _open_parquet(path) as parquet:
+    with _open_parquet(path, is_checked=True) as parquet:
         expression, text = parquet.column(position)
         parquet.select(expression)
         while rows := parquet.connection.fetchmany(BLOCK_ROWS):
@@ -195,13 +185,23 @@ class _Parquet:
 
 
 @contextmanager
-def _open_parquet(path: PathName) -> Iterator[_Parquet]:
+def _open_parquet(path: PathName, *, is_checked: bool = False) -> Iterator[_Parquet]:
+    """Open a Parquet file; its bounds are checked first, unless that was done already."""
     import duckdb
 
+    if not is_checked:
+        try:
+            check_parquet(path)
+        except OSError as error:
+            raise unreadable(path, error) from None
     try:
         with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
             yield _Parquet(connection, os.fspath(path))
-    except duckdb.Error:
+    except (OverflowError, ValueError):
+        raise UnreadableError(path, "it has a date before the year 1 or after the year 9999") from None
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "allocate" in str(error).lower():
+            raise MemoryError("DuckDB has not enough memory to read the file") from None
         raise UnreadableError(path, "it cannot be read as Parquet: it is damaged, encrypted or cut short") from None
 
 
@@ -259,103 +259,3 @@ def _single_text(cell: float | None) -> str:
         except OverflowError:
             continue
     return cell_text(float(text))
-
-
-# ---- what a released file may contain besides its cells
-
-EXCEL_PARTS = frozenset(
-    {
-        "[Content_Types].xml",
-        "_rels/.rels",
-        "docProps/app.xml",
-        "docProps/core.xml",
-        "xl/workbook.xml",
-        "xl/_rels/workbook.xml.rels",
-        "xl/worksheets/sheet1.xml",
-        "xl/styles.xml",
-        "xl/theme/theme1.xml",
-    }
-)
-EPOCH = "1980-01-01T00:00:00Z"
-
-
-def leftovers(path: PathName, kind: str) -> list[Violation]:
-    """Return what a released file contains besides its cells: names, times, hidden parts, metadata, statistics."""
-    if kind == "gzip":
-        with open(path, "rb") as file:
-            head = file.read(10)
-        texts = ["its gzip header contains a name, a time or a comment"] if any(head[3:8]) else []
-    elif kind == "parquet":
-        texts = _parquet_leftovers(os.fspath(path))
-    elif kind == "excel":
-        texts = _excel_leftovers(os.fspath(path))
-    else:
-        texts = []
-    return [Violation("file", text) for text in texts]
-
-
-def _parquet_leftovers(place: str) -> list[str]:
-    import duckdb
-
-    with duckdb.connect(config={"temp_directory": ""}) as connection:
-
-        def ask(query: str) -> list[Any]:
-            return list(connection.execute(query, [_pattern(place)]).fetchall())
-
-        keys = {bytes(key) for (key,) in ask("select key from parquet_kv_metadata(?)")}
-        types = {row[0] for row in ask("select type from parquet_schema(?) where num_children is null")}
-        columns = "stats_min, stats_max, stats_min_value, stats_max_value, stats_distinct_count, bloom_filter_offset"
-        facts = [fact for row in ask(f"select {columns} from parquet_metadata(?)") for fact in row if fact is not None]
-    checks = [
-        (keys - {b"ARROW:schema"}, "it contains metadata that no reader needs"),
-        (types - {"BYTE_ARRAY"}, "it contains a column that is not text"),
-        (facts, "it contains statistics or a filter"),
-    ]
-    return [text for fault, text in checks if fault]
-
-
-def _excel_leftovers(place: str) -> list[str]:
-    with zipfile.ZipFile(place) as archive:
-        entries = archive.infolist()
-        extra_parts = [entry for entry in entries if entry.filename not in EXCEL_PARTS]
-        dated = [entry for entry in entries if entry.date_time != (1980, 1, 31, 0, 0, 0) or entry.comment]
-        properties = _words(archive, "docProps/core.xml") - {EPOCH}
-        properties |= _words(archive, "docProps/app.xml") - {
-            "Microsoft Excel",
-            "0",
-            "false",
-            "Worksheets",
-            "1",
-            "release",
-            "12.0000",
-        }
-        sheet = _tags(archive, "xl/worksheets/sheet1.xml")
-    extra_tags = {"f", "mergeCell", "hyperlink", "legacyDrawing", "drawing", "col", "dataValidation"} & sheet
-    checks = [
-        (extra_parts, "it contains parts that a table does not need"),
-        (dated or archive.comment, "it reveals when it was made"),
-        (properties, "it reveals who made it, or where"),
-        (extra_tags, "it contains formulas, links, merged or hidden cells"),
-    ]
-    return [text for fault, text in checks if fault]
-
-
-def _words(archive: zipfile.ZipFile, part: str) -> set[str]:
-    tree = ElementTree.fromstring(archive.read(part))
-    return {element.text.strip() for element in tree.iter() if element.text and element.text.strip()}
-
-
-def _tag(element: ElementTree.Element) -> str:
-    return element.tag.rpartition("}")[2]
-
-
-def _tags(archive: zipfile.ZipFile, part: str) -> set[str]:
-    tags: set[str] = set()
-    with archive.open(part) as file:
-        for _, element in ElementTree.iterparse(file):
-            tags.add(_tag(element))
-            if _tag(element) == "row":
-                if element.get("hidden") in ("1", "true"):
-                    tags.add("col")
-                element.clear()
-    return tags

@@ -61,7 +61,7 @@ class Layout:
             return cell
         if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
             self.risky += times
-        return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_SIGNS and len(cell) > 1 else cell
+        return cell[1:] if cell[:1] == "'" and cell.lstrip("'")[:1] in FORMULA_SIGNS else cell
 
 
 def _ranges(low: CodedColumn, high: CodedColumn) -> CodedColumn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -12,14 +12,14 @@ from typing import Any
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect, Reading
 from shoal.verification.reading import files, workbook
-from shoal.verification.reading.coded import TEXTUAL, TextReader, read_original, refuse_doubles
+from shoal.verification.reading.coded import TEXTUAL, CodedTable, TextReader, code_cells, read_original, refuse_doubles
 
 __all__ = [
     "PathName",
     "can_read",
     "chunks",
+    "coded_table",
     "picker",
-    "text_table",
 ]
 
 PathName = str | os.PathLike[str]
@@ -87,22 +87,22 @@ def _guess(path: PathName, names: Sequence[str], reading: Reading) -> Dialect:
     return Dialect(reading.delimiter or ",", reading.encoding or "utf-8", reading.header is not False)
 
 
-def _read_detected(path: PathName, names: Sequence[str], reading: Reading) -> dict[str, list[str]]:
+def _read_detected(path: PathName, names: Sequence[str], reading: Reading) -> CodedTable:
     """Read a file in a dialect that is detected; the reading applies where it fits the file."""
     dialect = _guess(path, names, reading)
     sheet = reading.sheet if files.kind_of(path) == "excel" and workbook.has_choice(path, reading.sheet) else None
     try:
-        return read_original(path, dialect, sheet).texts()
+        return read_original(path, dialect, sheet)
     except InputError:
         if reading.encoding is None or reading.encoding == dialect.encoding:
             raise
-        return read_original(path, replace(dialect, encoding=reading.encoding), sheet).texts()
+        return read_original(path, replace(dialect, encoding=reading.encoding), sheet)
 
 
-def text_table(
+def coded_table(
     table: object, dialect: Dialect | None, names: Sequence[str], reading: Reading | None = None
-) -> Mapping[str, Sequence[str]]:
-    """Return the text of a table by column name.
+) -> CodedTable:
+    """Return a table as codes.
 
     Args:
         table: The path of a file, or a pandas, polars or pyarrow table.
@@ -116,7 +116,7 @@ def text_table(
     """
     if isinstance(table, str | os.PathLike):
         if dialect is not None:
-            return read_original(table, dialect).texts()
+            return read_original(table, dialect)
         return _read_detected(table, names, reading or Reading())
     frame: Any = table
     read: Callable[[int], list[Any]]
@@ -129,4 +129,5 @@ def text_table(
     else:
         raise UsageError(f"a {type(table).__name__} is not a table. Pass a path or a pandas, polars or pyarrow table.")
     refuse_doubles("", columns)
-    return {name: [files.cell_text(cell) for cell in read(n)] for n, name in enumerate(columns)}
+    coded = [code_cells(map(files.cell_text, read(n))) for n in range(len(columns))]
+    return CodedTable(columns, coded, len(coded[0].codes) if coded else 0)

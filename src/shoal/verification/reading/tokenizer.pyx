@@ -47,13 +47,13 @@ cdef cppclass Dictionary:
     vector[int32_t] slots      # open addressing: a code, or -1
     vector[int32_t] codes      # one per row
 
-    int32_t code_of(const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    int32_t code_of(const uint8_t* text, Py_ssize_t length) except -2 nogil:
         cdef uint64_t key = hash_bytes(text, length)
         cdef size_t mask, slot
         cdef int32_t code
         if this.starts.size() == 0:
             this.starts.push_back(0)
-            this.slots.assign(1024, -1)
+            this.slots.assign(16, -1)  # a file may have very many columns
         mask = this.slots.size() - 1
         slot = key & mask
         while True:
@@ -76,7 +76,7 @@ cdef cppclass Dictionary:
             this.grow()
         return code
 
-    void grow() noexcept nogil:
+    int grow() except -1 nogil:
         cdef size_t mask, slot, i
         mask = this.slots.size() * 4 - 1
         this.slots.assign(mask + 1, -1)
@@ -85,6 +85,7 @@ cdef cppclass Dictionary:
             while this.slots[slot] >= 0:
                 slot = (slot + 1) & mask
             this.slots[slot] = <int32_t>i
+        return 0
 
 
 cdef bytearray copy_bytes(const char* start, Py_ssize_t size):
@@ -123,6 +124,7 @@ cdef class Tokenizer:
         header: Whether the first record holds names, which are not coded.
         initial_space: Whether blanks at the beginning of a cell belong to the delimiter.
         most_bytes: The longest cell that is accepted.
+        most_cells: The most cells of a record that are accepted.
     """
 
     cdef vector[Dictionary*] columns
@@ -132,7 +134,7 @@ cdef class Tokenizer:
     cdef State state
     cdef uint8_t delimiter
     cdef bint header, initial_space
-    cdef Py_ssize_t most_bytes, place
+    cdef Py_ssize_t most_bytes, most_cells, place
     cdef readonly Py_ssize_t width           # cells of the first record
     cdef readonly int64_t rows               # records but the header, ragged ones too
     cdef readonly int64_t line               # of the next byte
@@ -143,6 +145,7 @@ cdef class Tokenizer:
     cdef readonly int64_t bare_quote_line    # a quote in a cell that is not quoted
     cdef readonly int64_t open_quote_line    # a quoted cell that does not end as it should
     cdef readonly int64_t long_line          # a cell longer than most_bytes
+    cdef readonly int64_t wide_line          # a record of more than most_cells
     cdef int64_t quote_line
     cdef Py_ssize_t complete                 # coded rows since the last call of take_rows
     cdef readonly bint ended                 # the last byte is a line feed
@@ -151,9 +154,16 @@ cdef class Tokenizer:
         self.line, self.state, self.ended = 1, RECORD_START, False
 
     def __init__(
-        self, delimiter: int = 44, *, header: bool = True, initial_space: bool = False, most_bytes: int = 1 << 30
+        self,
+        delimiter: int = 44,
+        *,
+        header: bool = True,
+        initial_space: bool = False,
+        most_bytes: int = 1 << 28,
+        most_cells: int = 1 << 30,
     ) -> None:
-        self.delimiter, self.header, self.initial_space, self.most_bytes = delimiter, header, initial_space, most_bytes
+        self.delimiter, self.header, self.initial_space = delimiter, header, initial_space
+        self.most_bytes, self.most_cells = most_bytes, most_cells
 
     def __dealloc__(self):
         cdef size_t i
@@ -162,8 +172,8 @@ cdef class Tokenizer:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the bytes cannot be split any further: a quoted cell does not end, or a cell is too long."""
-        return self.open_quote_line > 0 or self.long_line > 0
+        """Whether the bytes cannot be split any further: a quoted cell does not end, or a cell or record is too long."""
+        return self.open_quote_line > 0 or self.long_line > 0 or self.wide_line > 0
 
     @property
     def names(self) -> list[bytes]:
@@ -227,7 +237,7 @@ cdef class Tokenizer:
             return None
         return copy_bytes(<char*>self.numbers.data(), self.numbers.size() * 8)
 
-    cdef void _split(self, const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    cdef int _split(self, const uint8_t* text, Py_ssize_t length) except -1 nogil:
         """Run the state machine over a block; the state goes on with the next one."""
         cdef Py_ssize_t at = 0, begin
         cdef uint8_t c
@@ -268,7 +278,7 @@ cdef class Tokenizer:
                     at += 1
                 if at == length:
                     if not self._keep(text + begin, at - begin):
-                        return
+                        return 0
                     continue
                 self._end_cell(text + begin, at - begin)
             elif self.state == IN_QUOTES:
@@ -280,7 +290,7 @@ cdef class Tokenizer:
                         self.nul_line = self.line
                     at += 1
                 if not self._keep(text + begin, at - begin):
-                    return
+                    return 0
                 if at < length:
                     self.state = AFTER_QUOTE
                     at += 1
@@ -293,17 +303,21 @@ cdef class Tokenizer:
                     continue
                 if c != self.delimiter and c != LF and c != CR:
                     self.open_quote_line = self.line
-                    return
+                    return 0
                 self._end_cell(NULL, 0)
             # Here a cell has ended, and the byte says what with.
             if text[at] == self.delimiter:
                 self.state = CELL_START
+                if self.place >= self.most_cells:
+                    self.wide_line = self.line
+                    return 0
             else:
                 self._end_record()
                 self._end_line(text[at])
             at += 1
+        return 0
 
-    cdef bint _keep(self, const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    cdef int _keep(self, const uint8_t* text, Py_ssize_t length) except -1 nogil:
         """Keep a part of a cell until its end is seen; say no if it has grown too long."""
         self.cell.insert(self.cell.end(), text, text + length)
         if <Py_ssize_t>self.cell.size() > self.most_bytes:
@@ -318,7 +332,7 @@ cdef class Tokenizer:
             if self.return_line == 0:
                 self.return_line = self.line - 1
 
-    cdef void _end_cell(self, const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    cdef int _end_cell(self, const uint8_t* text, Py_ssize_t length) except -1 nogil:
         """Code a cell: what was kept of it, and these bytes."""
         cdef Dictionary* column
         if self.cell.size():
@@ -334,14 +348,15 @@ cdef class Tokenizer:
             column.codes.push_back(column.code_of(text, length))
         self.place += 1
         self.cell.clear()
+        return 0
 
-    cdef void _end_record(self) noexcept nogil:
+    cdef int _end_record(self) except -1 nogil:
         cdef Py_ssize_t i
         if self.header and self.width == 0:
             self.width, self.place = self.place, 0
             for i in range(self.width):
                 self.columns.push_back(new Dictionary())
-            return
+            return 0
         if self.width == 0:
             self.width = self.place
         self.rows += 1
@@ -358,6 +373,7 @@ cdef class Tokenizer:
             if self.ragged:
                 self.numbers.push_back(self.rows)
         self.place = 0
+        return 0
 
 
 cdef class Coder:

@@ -77,7 +77,7 @@ def test_ban_that_leaves_too_few_rows_is_refused() -> None:
 
 def test_method_that_cannot_keep_bans_says_so() -> None:
     with pytest.raises(UsageError, match=r"'utility-driven' does not support bans. Methods that do: shoaling\."):
-        check_run("utility-driven", table(1, 30), Run(rules=BANS))
+        check_run("utility-driven", [], Run(rules=BANS))
     with pytest.raises(UsageError, match="a base cannot be a ban"):
         shoal.Rule("race", base=3, ban=True)
     with pytest.raises(UsageError, match="neither true nor false"):

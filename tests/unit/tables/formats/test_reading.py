@@ -517,7 +517,7 @@ def test_too_little_memory_is_told_before_reading(tmp_path: Path, monkeypatch: p
     else:
         with xlsxwriter.Workbook(str(path)) as book:
             sheet = book.add_worksheet()
-            for number, row in enumerate(frame.rows()):
+            for number, row in enumerate([tuple(frame.columns), *frame.rows()]):
                 sheet.write_row(number, 0, row)
     monkeypatch.setenv("SHOAL_MEMORY_LIMIT", "1MB")
     with pytest.raises(FileError, match=r"needs about .* of memory, but only 1\.0 MB is available"):

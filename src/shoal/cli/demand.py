@@ -1,0 +1,212 @@
+"""What the settings and the manifest of a release ask of its file, for the commands that read a release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
+from shoal.schema import Kind, Role
+from shoal.settings.fields import Panel
+from shoal.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from shoal.hierarchy.base import Hierarchy
+    from shoal.hierarchy.base import Rule as HierarchyRule
+    from shoal.tables.table import Table
+    from shoal.verification import Demand, Manifest
+
+ManifestFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--manifest",
+        metavar="FILE",
+        help="The manifest of the release; the one beside it by default.",
+        rich_help_panel=Panel.FILES,
+    ),
+]
+NoManifest = Annotated[
+    bool,
+    typer.Option("--no-manifest", help="Ignore the manifest beside the release.", rich_help_panel=Panel.FILES),
+]
+
+
+def find_manifest(released: Path, manifest: Path | None, no_manifest: bool) -> Manifest | None:
+    """Return the manifest of a release: the one that is named, or the one beside it."""
+    if manifest is not None and no_manifest:
+        raise UsageError("--manifest and --no-manifest contradict each other. Pass one of them.")
+    from shoal import verification
+
+    return verification.find_manifest(released, False if no_manifest else manifest)
+
+
+def about_manifest(manifest: Manifest) -> Note:
+    """Return what was taken from a manifest, in one line."""
+    names = {
+        "quasi-identifiers": manifest.names(Role.QI),
+        "sensitive": manifest.names(Role.SENSITIVE),
+    }
+    parts = [f"k = {manifest.k}", *(f"{word} {', '.join(map(repr, some))}" for word, some in names.items() if some)]
+    parts += [text if text.isprintable() else repr(text) for text in manifest.words[1:]]
+    return Note(manifest.place, f"taken from it: {'; '.join(parts)}")
+
+
+def demand_of(
+    settings: Settings, saved: Settings, manifest: Manifest | None, *, has_original: bool, keep_order: bool
+) -> Demand:
+    """Return what the settings ask of a release.
+
+    Args:
+        settings: The settings of the command, those of a shoal.toml included.
+        saved: The settings of the shoal.toml alone; it gives every column its role.
+        manifest: The manifest of the release.
+        has_original: Whether the original is there; the person and the own k of a row are in it.
+        keep_order: Whether the rows are in the order of the original.
+    """
+    from shoal.verification import Demand
+    from shoal.verification.verdict import read_limit
+
+    if not has_original and settings.k_column not in (None, saved.k_column):
+        raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
+    if not has_original and settings.person not in (None, saved.person):
+        raise UsageError(f"the person of each row is in the original. Use {setting('original')} to give it.")
+    is_complete = saved != Settings()
+    limit = settings.suppression_limit
+    if is_complete and limit is None:
+        limit = 0
+    roles = {
+        Role.QI: settings.generalised,
+        Role.SENSITIVE: () if settings.all_qi else settings.sensitive,
+        Role.INSENSITIVE: settings.insensitive,
+        Role.IDENTIFIER: settings.drop,
+        Role.PERSON: (settings.person,) if settings.person else (),
+        Role.PERSONAL_K: (settings.k_column,) if settings.k_column else (),
+    }
+    hierarchies = settings.rules()
+    return Demand(
+        k=settings.k,
+        roles=roles,
+        reading=_with_kinds(settings),
+        complete=is_complete,
+        others=settings.others,
+        models=_models(settings, manifest),
+        suppression_limit=None if limit is None else read_limit(limit),  # type: ignore[arg-type]
+        labels={
+            name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in settings.generalised
+        },
+        paths={
+            name: _paths_of(name, rule, settings)
+            for name, rule in hierarchies.items()
+            if name not in settings.generalised
+        },
+        population=None if settings.population is None else readable(settings.population),
+        rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
+        bounds=settings.cells == "bounds",
+        spreadsheet_safe=bool(settings.spreadsheet_safe),
+        keep_order=keep_order,
+        has_marks=settings.decimal is not None or settings.thousands is not None,
+    )
+
+
+def readable(path: Path) -> Any:
+    """Return a path that the verifier reads; a file that only the tables of shoal read, as a frame of its texts."""
+    from shoal import verification
+
+    if verification.can_read(path):
+        return path
+    from shoal.tables.formats import read_table
+
+    return read_table(path).frame
+
+
+def take_from_manifest(settings: Settings, manifest: Manifest) -> Settings:
+    """Return settings that are completed by those of a manifest; roles only if the settings name no column."""
+    reading = manifest.reading
+    stated = Settings(
+        k=manifest.k,
+        numeric=reading.numeric,
+        categorical=reading.categorical,
+        dates=reading.dates,
+        missing=reading.missing,
+        decimal=reading.decimal,
+        thousands=reading.thousands or None,
+    )
+    if not settings.generalised:
+        stated = replace(stated, qi=manifest.names(Role.QI), sensitive=manifest.names(Role.SENSITIVE))
+    return settings.over(stated)
+
+
+def require_true(released: Path, manifest: Manifest) -> None:
+    """Raise a VerificationError if a file is not what its manifest states."""
+    from shoal import verification
+
+    verdict = verification.examine(released, verification.Demand(), manifest=manifest)
+    if not verdict.ok:
+        raise VerificationError(
+            f"{released}: the file and its manifest do not agree. {join_problems(verdict.violations)}"
+        )
+
+
+def read_release(released: Path, manifest: Manifest) -> Table:
+    """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
+    from shoal.release.files.layout import read_back
+    from shoal.tables.formats import Format, read_table
+    from shoal.tables.formats.sniff import sniff
+
+    is_text = sniff(released) in (Format.CSV, Format.GZIP)
+    table = read_table(released, delimiter=",", encoding="utf-8", header=True) if is_text else read_table(released)
+    return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
+
+
+def _with_kinds(settings: Settings) -> Any:
+    """Return the reading of the settings, with the kinds of columns that are not quasi-identifiers."""
+    reading = settings.reading
+    others = {name: kind for name, kind in settings.kinds.items() if name not in reading.kinds}
+
+    def named(kind: Kind) -> tuple[str, ...]:
+        return tuple(name for name, each in others.items() if each == kind)
+
+    return replace(
+        reading,
+        numeric=(*reading.numeric, *named(Kind.NUMERIC)),
+        categorical=(*reading.categorical, *named(Kind.CATEGORICAL)),
+    )
+
+
+def _models(settings: Settings, manifest: Manifest | None) -> tuple[Any, ...]:
+    """Return the models of the settings; l and t without a sensitive column apply to those of the manifest."""
+    if manifest is not None and not settings.sensitive:
+        settings = replace(settings, sensitive=manifest.names(Role.SENSITIVE))
+    return settings.privacy_models()
+
+
+def _plain_rule(rule: Any) -> dict[str, Any]:
+    return {"column": rule.column, rule.form: getattr(rule, rule.form)}
+
+
+def _labels_of(
+    name: str, rule: HierarchyRule, settings: Settings
+) -> Callable[[Sequence[str]], Mapping[str, frozenset[str]]]:
+    return lambda texts: _bound(name, rule, settings, texts).values_under()
+
+
+def _paths_of(
+    name: str, rule: HierarchyRule, settings: Settings
+) -> Callable[[Sequence[str]], Mapping[str, tuple[str, ...]]]:
+    return lambda texts: _bound(name, rule, settings, texts).rows
+
+
+def _bound(name: str, rule: HierarchyRule, settings: Settings, texts: Sequence[str]) -> Hierarchy:
+    """Return the hierarchy over the values of a column; a value that it lacks is suppressed on every level."""
+    from shoal.hierarchy.base import over_values
+    from shoal.tables.values import Marks, guess_kind
+
+    missing = ("", *settings.missing)
+    marks = Marks(*settings.reading.marks)
+    kind = settings.reading.kinds.get(name) or guess_kind([text for text in texts if text not in missing], marks)[0]
+    return over_values(rule, texts, numbers=kind is Kind.NUMERIC, column=name, unknown="top", missing=missing)

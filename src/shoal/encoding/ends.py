@@ -1,0 +1,231 @@
+"""The released ends of ranges: exact, round, or safe, which means that no end shows the value of a few people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Attribute, Encoded
+from shoal.encoding.dictionary import parse_texts
+from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
+from shoal.encoding.partition import RANGE, Cells, Partition
+from shoal.schema import Column, Kind, Schema
+
+__all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "release_ends"]
+
+SAFE, ROUND, EXACT = CHOICES = ("safe", "round", "exact")
+
+Ends = tuple[str, str]
+End = tuple[str, float]  # as text and as number
+Moved = dict[int, End]  # what replaces the value of a code
+Apart = Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]  # pairs of sets of codes that no range may mix
+
+
+@dataclass(frozen=True)
+class RangeEnds:
+    """The released ends of one attribute. Arrays have one element for each distinct cell; only ranges have ends.
+
+    Attributes:
+        texts: Both ends as they are written; None for a cell that is not a range.
+        low: The number behind the lower end.
+        high: The number behind the upper end.
+    """
+
+    texts: tuple[Ends | None, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Holders:
+    """How many rows of a table, or people, have each known value of a number or date.
+
+    Attributes:
+        needed: How many must have the value of each code: k, or more if a row with this value asks for more.
+        rows: The rows of each code.
+        codes: If people are counted, a code of each person; every pair occurs once, in order of codes.
+        people: The persons of these pairs.
+    """
+
+    needed: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int64] | None = None
+    people: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, encoded: Encoded, a: int, k: int) -> Holders:
+        """Count the holders of each value of an attribute, given by its place; k: how many a value needs at least."""
+        n_known = len(encoded.attributes[a].known_values)
+        rows = np.bincount(encoded.tuples[:, a], encoded.counts, n_known).astype(np.int64)[:n_known]
+        needed = np.full(len(encoded.attributes[a].texts), k, dtype=np.int64)
+        if encoded.personal_k is not None:
+            np.maximum.at(needed, encoded.tuples[encoded.row_tuple, a], encoded.personal_k)
+        needed = needed[:n_known]
+        if encoded.people is None:
+            return cls(needed, rows)
+        n_people = int(encoded.people.max(initial=0)) + 1
+        codes = encoded.tuples[encoded.row_tuple, a].astype(np.int64)
+        pairs = np.unique((codes * n_people + encoded.people)[codes < n_known])
+        return cls(needed, rows, *np.divmod(pairs, n_people))
+
+    def in_runs(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count the holders of runs of codes; starts: the first code of each run, the first of them 0."""
+        if self.codes is None or self.people is None:
+            return np.add.reduceat(self.rows, starts)
+        runs = np.searchsorted(starts, self.codes, side="right") - 1
+        n_people = int(self.people.max(initial=0)) + 1
+        distinct = np.unique(runs * n_people + self.people)
+        return np.bincount(distinct // n_people, minlength=len(starts))
+
+    @property
+    def of_codes(self) -> NDArray[np.int64]:
+        """The holders of each code."""
+        return self.rows if self.codes is None else np.bincount(self.codes, minlength=len(self.rows))
+
+
+def release_ends(
+    encoded: Encoded,
+    partition: Partition,
+    schema: Schema,
+    choice: str = EXACT,
+    *,
+    k: int = 1,
+    apart: Mapping[int, Apart] | None = None,
+) -> tuple[RangeEnds, ...]:
+    """Return the ends that the ranges of a partition show.
+
+    - "exact": the least and the greatest value of the range.
+    - "round": both ends are widened to the grid of the column, or to a round default.
+    - "safe": an end that at least k rows of the table have (people, if people are counted) stays as it is. Any other
+      moves outwards to the nearest point of a grid, the finest on which the values of at least k rows move to the same
+      point. The steps of the grids are 1, 2, 5, 10, ... times the grid of the column or its smallest unit; for dates,
+      they are calendar periods. An end that moves shows no value of its range, not even one that lies on the grid.
+
+    An end stays as it is if it would otherwise include values that a ban keeps apart from the range, or if its date
+    format cannot write what lies beyond.
+
+    Args:
+        encoded: The table as codes.
+        partition: Its groups and their cells.
+        schema: The columns of the table.
+        choice: "exact", "round" or "safe".
+        k: How many rows must have a safe end; more if a row with its value asks for a larger k of its own.
+        apart: By place of an attribute, the pairs of sets of codes that bans keep apart.
+    """
+    columns = {column.name: column for column in schema.qi}
+    all_ends = []
+    for a, (attribute, cells) in enumerate(zip(encoded.attributes, partition.cells, strict=True)):
+        low, high = Moved(), Moved()
+        ranges = np.flatnonzero(cells.form == RANGE)
+        if choice != EXACT and len(ranges):
+            widening = Widening.of(attribute, columns[attribute.name])
+            lows, highs = np.unique(cells.low[ranges]), np.unique(cells.high[ranges])
+            if choice == ROUND:
+                low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
+            else:
+                holders = Holders.of(encoded, a, k)
+                low = widening.to_shared(lows, holders, upper=False)
+                high = widening.to_shared(highs, holders, upper=True)
+        all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
+    return tuple(all_ends)
+
+
+@dataclass(frozen=True)
+class Widening:
+    """Moves the values of a column outwards to its grids.
+
+    Attributes:
+        column: The column.
+        values: Its known values in order.
+        scale: The grids over them.
+        default: The grid to round to if the column has none.
+    """
+
+    column: Column
+    values: NDArray[np.float64]
+    scale: Scale
+    default: str
+
+    @classmethod
+    def of(cls, attribute: Attribute, column: Column) -> Widening:
+        """Return the widening of an attribute."""
+        values, default = attribute.known_values, default_grid(attribute.kind, attribute.span)
+        scale: Scale
+        if attribute.kind is Kind.DATE:
+            scale = DateScale.of(column, values)
+        else:
+            scale = NumberScale.of(column, attribute.texts[: len(values)], values, column.grid or default)
+        return cls(column, values, scale, default)
+
+    def to_grid(self, codes: NDArray[np.int32], *, upper: bool) -> Moved:
+        """Move values to the grid of the column, or to its default."""
+        scale, step = self.scale, self.scale.steps(self.column.grid or self.default)[0]
+        ends = scale.above(scale.units, step) if upper else scale.below(scale.units, step)
+        return self._written(codes, ends, upper=upper)
+
+    def to_shared(self, codes: NDArray[np.int32], holders: Holders, *, upper: bool) -> Moved:
+        """Move the values that too few hold to points that the values of as many as needed move to.
+
+        If even the coarsest grid has no such point, as for a lone value below 0, it is used all the same.
+        """
+        scale, moved = self.scale, Moved()
+        pending = codes[holders.of_codes[codes] < holders.needed[codes]]
+        steps = scale.steps(self.column.grid)
+        for step in steps:
+            if not len(pending):
+                break
+            # One unit further out, so that a value on the grid moves too.
+            ends = scale.above(scale.units + scale.unit, step) if upper else scale.below(scale.units - scale.unit, step)
+            begins = np.append(True, ends[1:] != ends[:-1])
+            n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
+            fits = (n_holders[pending] >= holders.needed[pending]) | (step == steps[-1])
+            moved |= self._written(pending[fits], ends, upper=upper, strictly=True)
+            pending = pending[[code not in moved for code in pending.tolist()]]
+        return moved
+
+    def _written(self, codes: NDArray[np.int32], ends: NDArray[Any], *, upper: bool, strictly: bool = False) -> Moved:
+        """Write ends as text and read them back; those that the date format cannot write are left out."""
+        moved = Moved()
+        kind = self.column.kind or Kind.NUMERIC
+        for code in codes.tolist():
+            text = self.scale.text(int(ends[code]), upper=upper)
+            numbers, misfits = parse_texts(self.column, kind, [text])
+            if misfits:
+                continue
+            # Numbers are exact; a date format may drop what tells an end from the value, or its century.
+            distance = (numbers[0] - self.values[code]) * (1 if upper else -1) if kind is Kind.DATE else 1
+            if distance > 0 or (distance == 0 and not strictly):
+                moved[code] = text, float(numbers[0])
+        return moved
+
+
+def _ends(
+    attribute: Attribute, cells: Cells, ranges: NDArray[np.int64], low: Moved, high: Moved, apart: Apart
+) -> RangeEnds:
+    """Return the ends of the ranges of an attribute, given what replaces some of their values."""
+    texts: list[Ends | None] = [None] * len(cells.form)
+    numbers = np.zeros((2, len(cells.form)))
+    for i in ranges.tolist():
+        first, last = int(cells.low[i]), int(cells.high[i])
+        own_low, own_high = ((attribute.texts[code], float(attribute.values[code])) for code in (first, last))
+        new_low, new_high = low.get(first, own_low), high.get(last, own_high)
+        if apart:
+            n_mixed = _count_mixed(attribute, apart, own_low, own_high)
+            if _count_mixed(attribute, apart, new_low, own_high) > n_mixed:
+                new_low = own_low
+            if _count_mixed(attribute, apart, new_low, new_high) > n_mixed:
+                new_high = own_high
+        texts[i] = new_low[0], new_high[0]
+        numbers[:, i] = new_low[1], new_high[1]
+    return RangeEnds(tuple(texts), numbers[0], numbers[1])
+
+
+def _count_mixed(attribute: Attribute, apart: Apart, low: End, high: End) -> int:
+    """Count the pairs of sets that a range mixes."""
+    known_values = attribute.known_values
+    inside = slice(np.searchsorted(known_values, low[1]), np.searchsorted(known_values, high[1], side="right"))
+    return sum(bool(one[inside].any() and other[inside].any()) for one, other in apart)

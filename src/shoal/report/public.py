@@ -1,0 +1,260 @@
+"""The figures that may be published: they follow from the release and its settings, so they reveal nothing more.
+
+Two originals that give the same release with the same settings give the same figures. Figures are counts of the
+released file, which are exact, or have two significant digits. Nothing here may use the original rows, the measures
+against the original, or anything derived from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.partition import SUPPRESSION
+from shoal.metrics.released_loss import read_shown
+from shoal.report.words import HIDDEN, rounded
+from shoal.rules import Rule
+from shoal.schema import Column, Kind
+from shoal.settings.settings import AUTO
+from shoal.tables import values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.release.release import Release
+
+__all__ = [
+    "BASIS",
+    "CellForms",
+    "PublicColumn",
+    "PublicFigures",
+    "cell_forms",
+    "public_figures",
+    "public_rule_row",
+    "public_rules",
+    "public_specs",
+]
+
+BASIS = "over the released domain"
+
+
+@dataclass(frozen=True)
+class CellForms:
+    """What the released cells of a column look like.
+
+    Attributes:
+        exact: Share of the released rows whose cell shows one value.
+        starred: Share of the released rows whose cell shows "*".
+        mean, median: Width of all other cells: for numbers and dates (in seconds) the distance from the smallest to the
+            largest value behind a cell, for categories the number of values behind it.
+    """
+
+    exact: float
+    starred: float
+    mean: float
+    median: float
+
+
+@dataclass(frozen=True)
+class PublicColumn:
+    """A quasi-identifier as the release shows it.
+
+    Attributes:
+        name: Its name.
+        kind: The kind of its cells: as declared, else as detected.
+        loss: The mean loss of its cells over the released domain.
+        distinct: The number of its distinct cells.
+        forms: What its cells look like.
+    """
+
+    name: str
+    kind: Kind
+    loss: float
+    distinct: int
+    forms: CellForms
+
+
+@dataclass(frozen=True)
+class PublicFigures:
+    """What may be published about a release.
+
+    Attributes:
+        k: The size of the smallest group that the settings ask for; that of the release if only rows ask for one.
+        rows, groups, smallest_group: Counts of the released file.
+        starred: Number of rows that show "*" in every quasi-identifier.
+        suppressed: How many rows may have been left out: 0, "<k" or an upper limit such as "<=40".
+        weights: The weights of quasi-identifiers that the user gave.
+        derived_weights: Whether the weights were derived from the original; they are not published.
+        columns: The quasi-identifiers.
+    """
+
+    k: int
+    rows: int
+    groups: int
+    smallest_group: int
+    starred: int
+    suppressed: int | str
+    weights: Mapping[str, float]
+    derived_weights: bool
+    columns: tuple[PublicColumn, ...]
+
+    @property
+    def loss(self) -> float:
+        """The weighted mean loss of the released rows over the released domain."""
+        weights = [self.weights.get(column.name, 1.0) for column in self.columns]
+        weighted = sum(column.loss * weight for column, weight in zip(self.columns, weights, strict=True))
+        return weighted / sum(weights)
+
+    @property
+    def published_weights(self) -> dict[str, float] | str:
+        """The weights as they may be published: "auto" if they were derived from the original."""
+        return AUTO if self.derived_weights else dict(self.weights)
+
+    def measures(self) -> dict[str, Any]:
+        """Return the measures of the manifest."""
+        n_groups = self.groups - (self.starred > 0)
+        c_avg = (self.rows - self.starred) / n_groups / self.k if n_groups else 0.0
+        changed = sum(1 - column.forms.exact for column in self.columns) / len(self.columns)
+        return {
+            "rows": self.rows,
+            "groups": self.groups,
+            "smallest_group": self.smallest_group,
+            "basis": BASIS,
+            "ncp": rounded(self.loss),
+            "utility": rounded(1 - self.loss),
+            "c_avg": rounded(c_avg),
+            "modification_rate": rounded(changed),
+            "per_attribute": {column.name: rounded(column.loss) for column in self.columns},
+        }
+
+
+def public_figures(release: Release) -> PublicFigures:
+    """Return what may be published about a release."""
+    import polars as pl
+
+    settings, request, measures = release.settings, release.request, release.measures
+    names = [column.name for column in release.schema.qi]
+    weights = None if release.original.weights is None else pl.Series(release.original.weights[release.source_rows])
+    starred = release.text.select(pl.all_horizontal(pl.col(names) == SUPPRESSION)).to_series()
+    k = request.common_k if request.common_k > 1 else measures.smallest_group
+    derived = settings.weights == AUTO
+    return PublicFigures(
+        k=k,
+        rows=measures.rows,
+        groups=measures.groups,
+        smallest_group=measures.smallest_group,
+        starred=int(starred.sum() if weights is None else weights.filter(starred).sum()),
+        suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
+        weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
+        derived_weights=derived,
+        columns=tuple(_column(release, column, weights) for column in release.schema.qi),
+    )
+
+
+def public_rules(release: Release) -> list[Rule]:
+    """Return the rules that were asked for. Whether they are kept is not published, and neither are their values."""
+    return [rule for rule in release.settings.data_rules() if rule.base is None]
+
+
+def public_rule_row(rule: Rule) -> dict[str, Any]:
+    """Return a rule as a row of the public part: without its values, and without the rows that break it.
+
+    Which groups mix values depends on the original. Only a ban is known to be kept, because every release keeps it.
+    """
+    return {
+        "rule": rule.public_text,
+        "importance": float(rule.importance),
+        "kept": True if rule.ban else None,
+        "broken_rows": 0 if rule.ban else None,
+    }
+
+
+def public_specs(release: Release) -> list[dict[str, Any]]:
+    """Return the models as plain values; an order of values names only those that the release shows."""
+    specs = []
+    for spec in map(dict, release.request.specs):
+        if "order" in spec:
+            shown = set(map(values.normalise, release.text[str(spec["column"])].unique().to_list()))
+            spec["order"] = [value for value in spec["order"] if values.normalise(value) in shown]
+        specs.append(spec)
+    return specs
+
+
+def _most_suppressed(rows: int, limit: Fraction, k: int) -> int | str:
+    """Return how many rows the limit allows to be missing beside the released ones; their number is not published."""
+    if limit == 0:
+        return 0
+    if limit == 1:
+        return "not limited"
+    most = int(rows * limit / (1 - limit))
+    return HIDDEN if most < k else f"<={most}"
+
+
+def _column(release: Release, column: Column, weights: pl.Series | None) -> PublicColumn:
+    texts, rows = _counted(release.text[column.name], weights)
+    missing = release.schema.missing
+    column = replace(column, kind=_shown_kind(release, column, texts))
+    labels = release.label_losses.get(column.name, {})
+    cells = read_shown(column, texts, missing, release.ends.get(column.name, {}), labels)
+    loss = sum(cell.loss * count for cell, count in zip(cells, rows.tolist(), strict=True)) / int(rows.sum())
+    exact, starred = (np.array([getattr(cell, name) for cell in cells]) for name in ("exact", "starred"))
+    forms = cell_forms(exact, starred, np.array([cell.width for cell in cells]), rows)
+    return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms)
+
+
+def _counted(cells: pl.Series, weights: pl.Series | None) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct cells in order, and the number of rows of each."""
+    import polars as pl
+
+    frame = pl.DataFrame({"cell": cells, "rows": pl.ones(len(cells), pl.Int64, eager=True)})
+    frame = frame if weights is None else frame.with_columns(rows=weights)
+    counted = frame.group_by("cell").agg(pl.col("rows").sum()).sort("cell")
+    return counted["cell"].to_list(), counted["rows"].to_numpy().astype(np.int64)
+
+
+def _shown_kind(release: Release, column: Column, texts: Sequence[str]) -> Kind:
+    """Return the declared kind of a column; else the detected one, as if from its released cells.
+
+    A table that is released as it is was not examined for kinds, but its cells are those of the original.
+    """
+    declared = release.settings.reading.kinds.get(column.name)
+    if declared is not None:
+        return Kind(declared)
+    if column.kind not in (None, Kind.CATEGORICAL):
+        return Kind(column.kind)
+    known = [text for text in texts if text not in release.schema.missing]
+    kind, misfit = values.guess_kind(known, values.Marks(column.decimal, column.thousands))
+    return kind if misfit is None else Kind.CATEGORICAL
+
+
+def cell_forms(
+    exact: NDArray[np.bool_], starred: NDArray[np.bool_], widths: NDArray[np.float64], rows: NDArray[np.int64]
+) -> CellForms:
+    """Return what the cells of a column look like.
+
+    Args:
+        exact: For each distinct cell, whether it shows one value.
+        starred: Whether it shows "*".
+        widths: Its width; 0 for a cell that has none.
+        rows: The number of its rows.
+    """
+    coarse, total = rows * (widths > 0), int(rows.sum())
+    return CellForms(
+        exact=int(rows[exact].sum()) / total,
+        starred=int(rows[starred].sum()) / total,
+        mean=float((widths * coarse).sum() / coarse.sum()) if coarse.any() else 0.0,
+        median=_median(widths, coarse),
+    )
+
+
+def _median(widths: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
+    if not rows.any():
+        return 0.0
+    order = np.argsort(widths, kind="stable")
+    upto = np.cumsum(rows[order])
+    return float(widths[order][np.searchsorted(upto, (upto[-1] + 1) // 2)])

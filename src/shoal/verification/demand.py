@@ -1,0 +1,202 @@
+"""What a release must meet: the one form of what keywords, settings and manifests ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from shoal.errors import Note, UsageError, join_problems, setting
+from shoal.schema import ISO, Column, Reading, Role, Schema
+from shoal.verification.manifest import BY_ITSELF, Manifest
+from shoal.verification.recount import header_violations
+from shoal.verification.verdict import Violation, plural
+
+__all__ = [
+    "HELD_BACK",
+    "Demand",
+    "Labels",
+    "Paths",
+    "expected_schema",
+    "missing_texts",
+    "quasi_identifiers",
+    "require_columns",
+    "unchecked_notes",
+]
+
+RELEASED = (Role.QI, Role.SENSITIVE, Role.INSENSITIVE)
+HELD_BACK = (Role.IDENTIFIER, Role.PERSON, Role.PERSONAL_K, Role.WEIGHT)
+
+# The values of each label, or a function that makes them for the distinct values of a column.
+Labels = Mapping[str, Iterable[str]] | Callable[[Sequence[str]], Mapping[str, Iterable[str]]]
+# The labels of each value from level 1 up, or a function that makes them for the distinct values of a column.
+Paths = Mapping[str, Sequence[str]] | Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a release must meet.
+
+    Attributes:
+        k: The size that every group must have; None if it is not said.
+        roles: The columns of each role.
+        reading: How the files and their cells are read.
+        complete: Whether every column that may be released has a role, as in a shoal.toml.
+        others: What became of columns without a role: "drop" or "insensitive".
+        models: What every group must pass besides k, as plain values or models.
+        suppression_limit: The largest share of the original rows that may be missing; None if it is not limited.
+        labels: By quasi-identifier, its hierarchy.
+        paths: By sensitive column, its hierarchy.
+        population: The table of the population, for models that count it.
+        rules: The data constraint rules that no group may break, as plain values.
+        bounds: Whether ranges may be written as two columns, NAME_min and NAME_max.
+        spreadsheet_safe: Whether formulas are escaped.
+        keep_order: Whether the rows may keep the order of the original.
+        has_marks: Whether the reading says which marks numbers have.
+    """
+
+    k: int | None = None
+    roles: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)
+    reading: Reading = field(default_factory=Reading)
+    complete: bool = False
+    others: str | None = None
+    models: tuple[Any, ...] = ()
+    suppression_limit: Fraction | None = None
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    paths: Mapping[str, Paths] = field(default_factory=dict)
+    population: object = None
+    rules: tuple[Mapping[str, Any], ...] = ()
+    bounds: bool = False
+    spreadsheet_safe: bool = False
+    keep_order: bool = False
+    has_marks: bool = False
+
+    def names(self, *roles: Role) -> tuple[str, ...]:
+        """Return the columns of these roles."""
+        return tuple(name for role in roles for name in self.roles.get(role, ()))
+
+    def role_of(self, name: str) -> Role | None:
+        """Return the role of a column; None if it has none."""
+        return next((role for role, names in self.roles.items() if name in names), None)
+
+
+def expected_schema(
+    demand: Demand, manifest: Manifest | None, header: Sequence[str], source_names: Sequence[str] | None
+) -> tuple[Schema, list[Violation]]:
+    """Return the columns that a release must have and those that must not be in it, and what contradicts them.
+
+    Args:
+        demand: What the release must meet.
+        manifest: Its manifest, if it has one.
+        header: The columns of the release.
+        source_names: The columns of the original; None if it is not there.
+
+    Raises:
+        UsageError: Without a manifest or a complete demand: a column that is named is not in the release.
+    """
+    violations: list[Violation] = []
+    roles: dict[str, Role | None]
+    if manifest is not None:
+        roles, violations = _stated_roles(demand, manifest)
+    elif demand.complete:
+        is_released = demand.others == "insensitive"
+        unnamed = Role.INSENSITIVE if is_released else Role.IDENTIFIER if source_names is not None else None
+        names = [*(header if source_names is None else source_names), *demand.names(*demand.roles)]
+        roles = {name: demand.role_of(name) or unnamed for name in names}
+    else:
+        require_columns("the released table", header, [*demand.names(*RELEASED), *demand.reading.kinds])
+        names = [*header, *demand.names(*HELD_BACK)]
+        roles = {name: demand.role_of(name) or Role.INSENSITIVE for name in names}
+    columns = tuple(_column(demand, manifest, name, role) for name, role in roles.items() if role is not None)
+    schema = Schema(columns, ("", *missing_texts(demand, manifest)), quasi_identifiers(demand, manifest))
+    return schema, violations + header_violations(list(header), schema)
+
+
+def _stated_roles(demand: Demand, manifest: Manifest) -> tuple[dict[str, Role | None], list[Violation]]:
+    """Return the roles that the manifest states; where the demand differs, that is a violation."""
+    stated: dict[str, Role | None] = {column.name: column.role for column in manifest.columns}
+    texts = []
+    for name, role in stated.items():
+        asked = demand.role_of(name)
+        if asked is None and demand.complete and demand.others != "insensitive":
+            texts.append(f"{name!r} is released, but has no role in the settings")
+        elif asked not in (None, role) and (asked, role) != (Role.SENSITIVE, Role.INSENSITIVE):
+            texts.append(f"{name!r} is {role} in the manifest and {asked} in the settings")
+    texts += [f"{name!r} is not in the manifest" for name in demand.names(*RELEASED) if name not in stated]
+    held_back = {name: demand.role_of(name) for name in demand.names(*HELD_BACK) if name not in stated}
+    return stated | held_back, [Violation("columns", text) for text in texts]
+
+
+def _column(demand: Demand, manifest: Manifest | None, name: str, role: Role) -> Column:
+    """Return a column with the kind that the demand declares, or else the manifest."""
+    reading = demand.reading
+    stated = None if manifest is None else manifest.column(name)
+    kind = reading.kinds.get(name) or (None if stated is None else stated.kind)
+    form = reading.dates.get(name) or (ISO if stated is None else stated.date_format)
+    marks = reading.marks if manifest is None or demand.has_marks else manifest.reading.marks
+    return Column(name, role, kind, form, *marks)
+
+
+def quasi_identifiers(demand: Demand, manifest: Manifest | None) -> tuple[str, ...]:
+    """Return the quasi-identifiers: those of the manifest, in the order of the demand where it names them."""
+    asked = demand.names(Role.QI)
+    if manifest is None:
+        return asked
+    stated = manifest.names(Role.QI)
+    return tuple(dict.fromkeys([*(name for name in asked if name in stated), *stated]))
+
+
+def missing_texts(demand: Demand, manifest: Manifest | None) -> tuple[str, ...]:
+    """Return the texts that mean a missing value."""
+    return demand.reading.missing or (manifest.missing if manifest else ())
+
+
+def require_columns(where: str, names: Sequence[str], needed: Iterable[str]) -> None:
+    """Raise a UsageError if columns are not in a table.
+
+    No hint names another column: where one is missing, the first line of the file may be data.
+    """
+    problems = []
+    for name in dict.fromkeys(needed):
+        if name not in names:
+            columns = plural(len(names), "column")
+            problems.append(f"column {name!r} is not in {where}. It has {columns}; is its first line a header?")
+    if problems:
+        raise UsageError(join_problems(problems))
+
+
+def unchecked_notes(demand: Demand, manifest: Manifest | None, *, has_original: bool) -> list[Note]:
+    """Return what an examination leaves open, and what it would take to close it."""
+    people, own_k = demand.names(Role.PERSON), demand.names(Role.PERSONAL_K)
+    rules, is_strict = bool(demand.rules), demand.complete or manifest is not None
+    counts_people, asks_own_k, has_rules = bool(people), bool(own_k), rules
+    if manifest is not None:
+        counts_people |= manifest.counts_people
+        asks_own_k |= any(spec["name"] == "personal-k" for spec in manifest.models or ())
+        has_rules |= bool(manifest.rules)
+    notes = []
+    if not has_original:
+        parts = [
+            (is_strict, "whether the rows are true to the original"),
+            (is_strict, "how many rows were suppressed"),
+            (counts_people, "whether every group has rows of k people"),
+            (asks_own_k, "each row's own k"),
+            (has_rules, "the data constraint rules"),
+        ]
+        if texts := [text for applies, text in parts if applies]:
+            text = f"not checked without the original: {', '.join(texts)}"
+            notes.append(Note("", text, f"use {setting('original')}"))
+    else:
+        if counts_people and not people:
+            notes.append(Note("", "the manifest counts people, here rows were counted", f"use {setting('person')}"))
+        if asks_own_k and not own_k:
+            notes.append(Note("", "each row's own k was not checked", f"use {setting('k_column')}"))
+        if has_rules and not rules:
+            notes.append(Note("", "the data constraint rules were not checked", f"use {setting('config')}"))
+    if manifest is not None:
+        if manifest.models is None and len(manifest.words) > 1:
+            text = "the models of the manifest, made by an older version of shoal, were not checked"
+            notes.append(Note("", text, f"use {setting('models')}"))
+        notes += [Note("", f"not checked here: {text}") for text in manifest.words if BY_ITSELF in text]
+    return notes

@@ -1,0 +1,394 @@
+"""The examination of a released table of any tool: with or without its original, by a demand and by its manifest.
+
+It uses the parts of the gate. Where the gate knows the source row of each released row, the examination looks for an
+assignment of released rows to original rows (see `matching.rows`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import Note, UsageError, setting
+from shoal.schema import Column, Dialect, Kind, Role
+from shoal.verification.cells import SUPPRESSED, Cells, normalise
+from shoal.verification.demand import (
+    HELD_BACK,
+    Demand,
+    expected_schema,
+    quasi_identifiers,
+    require_columns,
+    unchecked_notes,
+)
+from shoal.verification.manifest import Manifest
+from shoal.verification.matching.comparison import Comparison
+from shoal.verification.matching.groups import Groups, order_violations
+from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks, guess_kind
+from shoal.verification.models.plain_values import model_words
+from shoal.verification.reading import files
+from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
+from shoal.verification.reading.hidden import hidden_content
+from shoal.verification.reading.layout import Layout
+from shoal.verification.reading.signature import signature_violations
+from shoal.verification.reading.tables import PathName, coded_table
+from shoal.verification.recount import name_violations, shape_violations
+from shoal.verification.verdict import (
+    MOST_VIOLATIONS,
+    NO_ROWS,
+    Group,
+    Verdict,
+    Violation,
+    judge,
+    plural,
+    share,
+    small_groups,
+    suppression_violations,
+)
+
+__all__ = ["examine"]
+
+
+def examine(
+    released: object,
+    demand: Demand,
+    *,
+    original: object = None,
+    manifest: Manifest | None = None,
+    dialect: Dialect | None = None,
+    original_dialect: Dialect | None = None,
+    public_key: PathName | None = None,
+    file: PathName | None = None,
+) -> Verdict:
+    """Return the verdict on a released table.
+
+    Args:
+        released: The path of a file, or a pandas, polars or pyarrow table.
+        demand: What it must meet.
+        original: The table (or path) that it was made from.
+        manifest: Its manifest; the file must meet it too, and be written exactly as releases are.
+        dialect: How the released file is written; detected by default.
+        original_dialect: How the file of the original is written; detected by default.
+        public_key: The PEM file of a public Ed25519 key, whose owner must have signed the manifest.
+        file: The file that a released table was read from, if the verifier cannot read it itself.
+
+    Raises:
+        UsageError: A column or a table that the demand needs is missing.
+        InputError: A file cannot be read as a table.
+        FileError: A file cannot be opened.
+    """
+    k = max(demand.k or 1, manifest.k if manifest else 1)
+    violations: list[Violation] = []
+    if public_key is not None:
+        violations += signature_violations(None if manifest is None else manifest.content, public_key)
+    if manifest is None:
+        file = released if isinstance(released, str | os.PathLike) else file
+        violations += [] if file is None else hidden_content(file)
+        written = coded_table(released, dialect, quasi_identifiers(demand, None), demand.reading)
+    else:
+        assert isinstance(released, str | os.PathLike)
+        violations += manifest.violations(released)
+        try:
+            written = read_written(released)
+        except files.UnreadableError as error:
+            return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
+        violations += [*written.faults, *name_violations(released, files.kind_of(released))]
+        violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
+    source = None
+    if original is not None:
+        source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), demand.reading)
+    return _Examination(written, demand, manifest, source, violations).verdict(k)
+
+
+class _Examination:
+    """One released table, read, with what is known about it."""
+
+    def __init__(
+        self,
+        written: CodedTable,
+        demand: Demand,
+        manifest: Manifest | None,
+        source: CodedTable | None,
+        violations: list[Violation],
+    ) -> None:
+        self._written, self._demand, self._manifest, self._source = written, demand, manifest, source
+        self._violations = violations
+        self._notes: list[Note] = []
+        self._unchecked: list[Note] = []
+        self._models: list[str] = []
+        self._release = self._lay_out()
+        names = None if source is None else source.names
+        self._schema, contradictions = expected_schema(demand, manifest, self._release.names, names)
+        self._missing = self._schema.missing
+        self._violations += contradictions
+        self._population: CodedTable | None = None
+        if demand.population is not None:
+            self._population = coded_table(demand.population, None, quasi_identifiers(demand, manifest), demand.reading)
+
+    @property
+    def _is_strict(self) -> bool:
+        """Whether a shoal.toml or a manifest says what every column is."""
+        return self._demand.complete or self._manifest is not None
+
+    def verdict(self, k: int) -> Verdict:
+        """Return the verdict."""
+        n_rows, source = self._written.n_rows, self._source
+        names = [column.name for column in self._schema.qi]
+        groups: dict[Group, int] = {}
+        if not n_rows:
+            self._violations.append(NO_ROWS)
+        if set(names) <= set(self._release.names):
+            counter = Groups(self._release, names)
+            groups = counter.rows
+            self._count(counter, k)
+        if self._manifest is not None:
+            n_starred = sum(rows for group, rows in groups.items() if set(group) == {SUPPRESSED})
+            counts = {"rows": n_rows, "groups": len(groups), "smallest_group": min(groups.values(), default=0)}
+            self._violations += self._manifest.count_violations(
+                counts, n_starred, None if source is None else source.n_rows
+            )
+            self._violations += self._kind_violations()
+        if source is not None and self._limit is not None:
+            self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
+        self._list_unnamed()
+        self._unchecked += unchecked_notes(self._demand, self._manifest, has_original=source is not None)
+        verdict = judge(k, n_rows, groups, list(dict.fromkeys(self._violations)))
+        return replace(
+            verdict,
+            models=tuple(dict.fromkeys(self._models)),
+            counts_people=self._source is not None and bool(self._demand.names(Role.PERSON)),
+            notes=tuple(self._notes),
+            unchecked=tuple(self._unchecked),
+        )
+
+    # ---- columns
+
+    def _lay_out(self) -> CodedTable:
+        """Return the table that the file represents."""
+        demand, manifest = self._demand, self._manifest
+        if manifest is None:
+            layout = Layout(demand.names(Role.QI) if demand.bounds else (), demand.spreadsheet_safe)
+        else:
+            layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
+        release = layout.table(self._written)
+        for name in () if manifest is None else manifest.bounds:
+            if name in self._written.names:
+                text = "it is not written as two columns of bounds, as the manifest states"
+                self._violations.append(Violation(f"column {name!r}", text))
+        if layout.risky:
+            text = f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"
+            self._violations.append(Violation("file", text))
+        return release
+
+    # ---- cells
+
+    def _cells(self) -> list[tuple[str, Cells]]:
+        """Return how to read each quasi-identifier; one whose kind is in dispute is read in both ways."""
+        readings = []
+        for column in self._schema.qi:
+            labels = self._labels(column)
+            column = self._with_kind(column)
+            readings.append((column.name, self._reading_of(column, labels)))
+            other = self._manifest.column(column.name) if self._manifest else None
+            if other is not None and other.kind not in (None, column.kind):
+                readings.append((column.name, self._reading_of(replace(column, kind=other.kind), labels)))
+        return readings
+
+    def _reading_of(self, column: Column, labels: Mapping[str, Iterable[str]]) -> Cells:
+        return Cells(column.kind, column.date_format, self._missing, (column.decimal, column.thousands), labels)
+
+    def _with_kind(self, column: Column) -> Column:
+        """Return a column with its kind; one that nobody declares is detected from the original."""
+        if column.kind is not None or self._source is None or column.name not in self._source.names:
+            return column
+        kind = guess_kind(self._values(self._source.column(column.name)), (column.decimal, column.thousands))
+        return column if kind is Kind.CATEGORICAL else replace(column, kind=kind)
+
+    def _values(self, column: CodedColumn) -> list[str]:
+        """Return the distinct values of a column, without missing ones."""
+        missing = {"", *map(normalise, self._missing)}
+        return [text for text in dict.fromkeys(map(normalise, column.texts)) if text not in missing]
+
+    def _labels(self, column: Column) -> Mapping[str, Iterable[str]]:
+        """Return the values that each label of a quasi-identifier means."""
+        name = column.name
+        labels = self._demand.labels.get(name)
+        if labels is None:
+            if self._source is not None and self._manifest and name in self._manifest.labelled:
+                self._need_hierarchy(column)
+            return {}
+        if not callable(labels):
+            return labels
+        tables = [table for table in (self._source, self._population) if table is not None and name in table.names]
+        texts = [text for table in tables for text in table.column(name).texts]
+        return labels(list(dict.fromkeys(map(normalise, texts)))) if texts else {}
+
+    def _need_hierarchy(self, column: Column) -> None:
+        """Raise a UsageError if a column shows labels that only its hierarchy explains."""
+        if column.name in self._release.names and self._count_misfits(column):
+            raise UsageError(
+                f"column {column.name!r} shows labels of a hierarchy, which the manifest does not contain. To compare "
+                f"it with the original, give the hierarchy with {setting('hierarchies')} or {setting('config')}."
+            )
+
+    def _count_misfits(self, column: Column) -> int:
+        """Count the cells that are neither numbers (dates), nor ranges, nor missing, nor suppressed."""
+        if column.kind not in (Kind.NUMERIC, Kind.DATE):
+            return 1
+        cells, released = self._reading_of(column, {}), self._release.column(column.name)
+        covers = [cells.read(text) for text in released.texts]
+        is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
+        return int(is_odd[released.codes].sum())
+
+    def _kind_violations(self) -> list[Violation]:
+        """Return the columns whose cells are not of the kind that the manifest states."""
+        assert self._manifest is not None
+        violations = []
+        for column in self._manifest.columns:
+            is_labelled = column.name in self._manifest.labelled or column.role is not Role.QI
+            if is_labelled or column.kind not in (Kind.NUMERIC, Kind.DATE) or column.name not in self._release.names:
+                continue
+            times = self._count_misfits(column)
+            if 2 * times > self._written.n_rows:  # a table that is released as it is may have some
+                text = f"the manifest states that it is {column.kind}; {plural(times, 'cell')} cannot be read so"
+                violations.append(Violation(f"column {column.name!r}", text))
+        return violations
+
+    # ---- counts
+
+    def _count(self, counter: Groups, k: int) -> None:
+        """Count the groups, and compare the rows with the original."""
+        cells = self._cells()
+        comparison, sizes, noun = None, counter.rows, "row"
+        if self._source is not None and self._written.n_rows:
+            comparison = self._compare(self._source, cells)
+            for person in self._demand.names(Role.PERSON):
+                people = np.maximum(comparison.count_people(counter.of_row, person), 1).tolist()
+                sizes, noun = dict(zip(counter.groups, people, strict=True)), "person"
+        self._violations += small_groups(sizes, k, counter.first_row, noun)
+        self._judge_models(counter, sizes, cells)
+        if comparison is None or self._source is None:
+            self._check_order(None)
+            return
+        by_row = np.array([sizes[group] for group in counter.groups], dtype=np.int64)[counter.of_row]
+        own_k = self._own_k(self._source, by_row)
+        self._models += ["each row's own k"] if own_k is not None else []
+        self._violations += comparison.violations(own_k)
+        self._violations += comparison.rule_violations(self._demand.rules, counter.of_row)
+        self._check_order(comparison)
+
+    def _compare(self, source: CodedTable, cells: Sequence[tuple[str, Cells]]) -> Comparison:
+        """Return the comparison with the original; it must have the columns that this takes."""
+        demand, names = self._demand, self._release.names
+        require_columns(
+            "the original table", source.names, [*(name for name, _ in cells), *demand.names(Role.SENSITIVE)]
+        )
+        require_columns("the original table", source.names, demand.names(Role.PERSON, Role.PERSONAL_K))
+        held_back = demand.names(*HELD_BACK)
+        if extra := [name for name in names if name not in source.names]:
+            names_text = ", ".join(map(repr, extra[:MOST_VIOLATIONS]))
+            text = f"{share(len(extra), len(names), 'column')} not in the original ({names_text})"
+            self._violations.append(Violation("columns", text))
+        qi = [name for name, _ in cells]
+        equal = [name for name in names if name in source.names and name not in (*qi, *held_back)]
+        return Comparison(self._release, source, cells, list(dict.fromkeys(equal)))
+
+    def _own_k(self, source: CodedTable, sizes: NDArray[np.int64]) -> tuple[CodedColumn, NDArray[np.int64]] | None:
+        """Return the k that each original row asks for, beside the size of each released row's group."""
+        for name in self._demand.names(Role.PERSONAL_K):
+            requests, missing = source.column(name), {"", *map(normalise, self._missing)}
+            texts = ["0" if normalise(text) in missing else text for text in requests.texts]
+            return CodedColumn(texts, requests.codes), sizes
+        return None
+
+    def _judge_models(self, counter: Groups, sizes: Mapping[Group, int], cells: Sequence[tuple[str, Cells]]) -> None:
+        """Judge the models of the demand, and those of the manifest that can be judged."""
+        released = [
+            column if column.role is Role.QI else replace(column, role=Role.SENSITIVE)
+            for column in self._schema.columns
+            if column.name in self._release.names
+        ]
+        names = [column.name for column in released if column.role is not Role.QI]
+        stated = []
+        for spec in (self._manifest.models if self._manifest else None) or ():
+            if reason := self._not_judged(spec):
+                self._unchecked.append(Note(str(spec["name"]), f"not checked: {reason[0]}", reason[1]))
+            elif "column" not in spec or spec["column"] in names:
+                stated.append(spec)  # another column contradicts the manifest or the file, a violation of its own
+        paths = {
+            name: labels(self._values(self._release.column(name))) if callable(labels) else labels
+            for name, labels in self._demand.paths.items()
+            if name in names
+        }
+        for specs in (self._demand.models, stated):
+            checks = ModelChecks(specs, released, self._missing, paths)
+            for name in checks.columns:
+                for group, cell, times in counter.with_cells(self._release.column(name)):
+                    checks.add(name, group, cell, times)
+            readings = dict(cells[::-1])  # the first of two readings
+            ordered = {name: readings[name] for name, _ in cells}
+            try:
+                self._violations += checks.violations(counter.rows, sizes, counter.first_row, ordered, self._population)
+            except UsageError:
+                if specs is self._demand.models:
+                    raise
+                self._violations.append(Violation("manifest, 'requirements'", "a model cannot be counted in this file"))
+            self._models += map(model_words, checks.models)
+
+    def _not_judged(self, spec: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Return why a model of the manifest cannot be judged, and what it would take."""
+        assert self._manifest is not None
+        if spec["name"] in POPULATION_MODELS and self._population is None:
+            return "it counts the population", f"use {setting('population')}"
+        column = str(spec.get("column", ""))
+        is_hierarchical = spec.get("distance") == "hierarchical" or (
+            spec["name"] == "t-closeness" and not spec.get("distance") and column in self._manifest.labelled
+        )
+        if is_hierarchical and column not in self._demand.paths:
+            return f"it measures distances in the hierarchy of column {column!r}", f"use {setting('hierarchies')}"
+        return None
+
+    # ---- order, and what was not said
+
+    def _check_order(self, comparison: Comparison | None) -> None:
+        """Check that the order of the rows says nothing about the original, unless it is meant to."""
+        manifest = self._manifest
+        keeps_order = manifest.keep_order if manifest else self._demand.keep_order
+        unsorted = order_violations(self._written)
+        if keeps_order:
+            if comparison is not None and not comparison.is_in_order():
+                self._violations.append(Violation("order", "the rows are not in the order of the original"))
+        elif manifest is not None:
+            self._violations += unsorted
+        elif unsorted and comparison is not None and comparison.is_in_order():
+            text = "the rows are still in the order of the original, which can identify people"
+            if self._is_strict:
+                self._violations.append(Violation("order", text))
+            else:
+                self._notes.append(Note("order", text))
+
+    @property
+    def _limit(self) -> Fraction | None:
+        """The largest share of original rows that may be missing; None if it is not limited."""
+        asked = self._demand.suppression_limit
+        if self._manifest is None:
+            return asked
+        stated = self._manifest.suppression_limit
+        return stated if asked is None else min(asked, stated)
+
+    def _list_unnamed(self) -> None:
+        """Note the columns that nobody gave a role."""
+        if self._manifest is not None:
+            return
+        names = [name for name in self._release.names if self._demand.role_of(name) is None]
+        if self._demand.complete:
+            names = names if self._demand.others == "insensitive" and self._source is None else []
+        if names:
+            columns = ", ".join(map(repr, names[:MOST_VIOLATIONS])) + (", ..." if len(names) > MOST_VIOLATIONS else "")
+            said = "compared with the original" if self._source else f"not checked; use {setting('original')}"
+            self._notes.append(Note("", f"columns without a role: {columns}; {said}"))

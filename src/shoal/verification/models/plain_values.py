@@ -1,0 +1,101 @@
+"""Models as plain values that others wrote: whether they can be judged, and how a manifest words them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from shoal.verification.models.checks import has_judge
+
+__all__ = ["can_be_judged", "model_words"]
+
+MOST_PARTS = 10**6  # of a delta; its denominator becomes an exponent
+NUMBER = re.compile(r"[0-9]{1,50}(?:[./][0-9]{1,50})?")
+
+
+def can_be_judged(spec: Mapping[str, Any]) -> bool:
+    """Return whether plain values of unknown origin are a model with a judge, and all of a form to count with."""
+    name = spec.get("name")
+    if not isinstance(name, str) or not has_judge(spec):
+        return False
+    return all(_is_value(name, *pair) for pair in spec.items()) and set(NEEDED.get(name, ())) <= set(spec)
+
+
+def _is_value(model: str, name: str, value: object) -> bool:
+    if name in ("name", "column", "enhanced"):
+        return isinstance(value, bool if name == "enhanced" else str)
+    if name == "distance":
+        return value in ("ordered", "equal", "hierarchical")
+    if name == "order":
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    number = _fraction(value)
+    if number is None or number < 0 or (name == "limit" and not number):
+        return False
+    if name in ("k", "p") or (name == "l" and model != "entropy-l"):
+        return type(value) is int
+    return name != "delta" or number.denominator <= MOST_PARTS
+
+
+def _fraction(value: object) -> Fraction | None:
+    """Return the number of a text such as 0.2 or 1/5; no exponents, which can be written shorter than computed."""
+    text = str(value)
+    if isinstance(value, bool) or not NUMBER.fullmatch(text):
+        return None
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        return None
+
+
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "k-anonymity": ("k",),
+    "distinct-l": ("column", "l"),
+    "entropy-l": ("column", "l"),
+    "recursive-l": ("column", "c", "l"),
+    "alpha-k": ("column", "alpha"),
+    "p-sensitive": ("column", "p"),
+    "t-closeness": ("column", "t"),
+    "delta-disclosure": ("column", "delta"),
+    "beta-likeness": ("column", "beta"),
+    "k-map": ("k",),
+    "delta-presence": ("low", "high"),
+    "maximal-risk": ("limit",),
+    "average-risk": ("limit",),
+}
+
+
+def model_words(spec: Mapping[str, Any]) -> str:
+    """Return a model in the words of a manifest, from its plain values."""
+
+    def shown(name: str, default: object = 1) -> str:
+        return f"{float(Fraction(str(spec.get(name, default)))):g}"
+
+    column = spec.get("column", "")
+    texts: dict[str, Callable[[], str]] = {
+        "k-anonymity": lambda: f"k-anonymity with k = {spec['k']}",
+        "personal-k": lambda: "each row's own k",
+        "distinct-l": lambda: f"distinct l-diversity of {column} with l = {spec['l']}",
+        "entropy-l": lambda: f"entropy l-diversity of {column} with l = {shown('l')}",
+        "recursive-l": lambda: f"recursive (c, l)-diversity of {column} with c = {shown('c')} and l = {spec['l']}",
+        "alpha-k": lambda: f"(alpha, k)-anonymity of {column} with alpha = {shown('alpha')} and k = {spec.get('k', 1)}",
+        "p-sensitive": lambda: f"p-sensitive k-anonymity of {column} with p = {spec['p']} and k = {spec.get('k', 1)}",
+        "t-closeness": lambda: (
+            f"t-closeness of {column} with t = {shown('t')}"
+            + (f", {spec['distance']} distance" if spec.get("distance") else "")
+        ),
+        "delta-disclosure": lambda: f"delta-disclosure privacy of {column} with delta = {shown('delta')}",
+        "beta-likeness": lambda: (
+            f"{'enhanced' if spec.get('enhanced') else 'basic'} beta-likeness of {column} with beta = {shown('beta')}"
+        ),
+        "k-map": lambda: f"k-map with k = {spec['k']}",
+        "delta-presence": lambda: f"delta-presence from {shown('low')} to {shown('high')}",
+        "maximal-risk": lambda: (
+            f"maximal risk of {shown('limit')}, so groups of {-(-1 // Fraction(str(spec['limit'])))}"
+        ),
+        "average-risk": lambda: f"average risk of {shown('limit')}",
+    }
+    if spec["name"] not in texts:
+        return " ".join(str(value) if key == "name" else f"{key}={value}" for key, value in spec.items())
+    return texts[spec["name"]]()

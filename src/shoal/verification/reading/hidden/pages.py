@@ -1,0 +1,211 @@
+"""Account for every byte of the pages of a Parquet file: which values they hold, and what else."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.verification.reading.hidden.expand import expand
+from shoal.verification.reading.thrift import Struct
+
+__all__ = ["Chunk", "UnaccountedError"]
+
+PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY, STREAM_SPLIT = 0, 2, 3, 8, 9
+BOOLEAN, BYTE_ARRAY, FIXED = 0, 6, 7
+FLOATS = (4, 5)
+WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}  # bytes of a value by physical type
+DATA, DICTIONARY, DATA_V2 = 0, 2, 3
+
+
+class UnaccountedError(ValueError):
+    """A page with an encoding that is not decoded here."""
+
+
+@dataclass
+class Chunk:
+    """The pages of one column of one row group.
+
+    Attributes:
+        kind: The physical type of the column.
+        width: The bytes of a value of fixed length.
+        codec: The codec of the pages.
+        is_optional: Whether the column can be null.
+        values: The values that rows have; only kept if they are needed.
+        nulls: The number of null cells.
+        n_values: The number of cells, null or not.
+    """
+
+    kind: int
+    width: int
+    codec: int
+    is_optional: bool
+    keeps_values: bool
+    values: set[bytes] = field(default_factory=set)
+    nulls: int = 0
+    n_values: int = 0
+    _dictionary: list[bytes] = field(default_factory=list)
+    _used: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+
+    def add_page(self, header: Struct, raw: bytes) -> None:
+        """Read a page.
+
+        Raises:
+            UnaccountedError: Its encoding is not decoded here.
+            ValueError, IndexError, KeyError, struct.error: It is damaged, or has bytes that are not values.
+        """
+        if header[1] == DICTIONARY:
+            if self._dictionary or header[7][2] not in (PLAIN, PLAIN_DICTIONARY):
+                raise ValueError("a second dictionary")
+            self._dictionary = self._plain(expand(self.codec, raw, header[2]), header[7][1])
+            self._used = np.zeros(len(self._dictionary), dtype=np.bool_)
+        elif header[1] == DATA:
+            facts = header[5]
+            content = expand(self.codec, raw, header[2])
+            at, n_known = self._levels(content, facts)
+            self._data(content[at:], facts[2], facts[1], n_known)
+        elif header[1] == DATA_V2:
+            facts = header[8]
+            if facts.get(6) or (facts.get(5) and not self.is_optional):
+                raise ValueError("levels of a column that has none")
+            n_level = facts[5]
+            n_known = _runs(raw[:n_level], 1, facts[1], None) if n_level else facts[1]
+            body = raw[n_level:]
+            if facts.get(7, True):
+                body = expand(self.codec, body, header[2] - n_level)
+            self._data(body, facts[4], facts[1], n_known)
+        else:
+            raise ValueError("an unknown page")
+
+    def has_unused_values(self) -> bool:
+        """Return whether the dictionary holds a value that no row has, or the same value twice."""
+        return not self._used.all() or len(set(self._dictionary)) != len(self._dictionary)
+
+    def finish(self) -> None:
+        """Take the used values of the dictionary as values."""
+        if self.keeps_values:
+            self.values.update(self._dictionary[i] for i in np.flatnonzero(self._used).tolist())
+
+    def _levels(self, content: bytes, facts: Struct) -> tuple[int, int]:
+        """Return where the values of a page begin, and how many there are."""
+        if not self.is_optional:
+            return 0, facts[1]
+        size = int.from_bytes(content[:4], "little")
+        if size > len(content) - 4:
+            raise IndexError
+        return 4 + size, _runs(content[4 : 4 + size], 1, facts[1], None)
+
+    def _data(self, content: bytes, encoding: int, count: int, n_known: int) -> None:
+        self.n_values += count
+        self.nulls += count - n_known
+        if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY):
+            if content:
+                _runs(content[1:], content[0], n_known, self._used)
+            elif n_known:
+                raise IndexError
+        elif encoding == PLAIN:
+            values = self._plain(content, n_known)
+            if self.keeps_values:
+                self.values.update(values)
+        elif encoding == RLE and self.kind == BOOLEAN:
+            if int.from_bytes(content[:4], "little") != len(content) - 4:
+                raise ValueError("bytes that are not values")
+            _runs(content[4:], 1, n_known, None)
+            self.values |= {b"\0", b"\1"}
+        elif encoding == STREAM_SPLIT and self._size():
+            if len(content) != n_known * self._size():
+                raise ValueError("bytes that are not values")
+            rows = np.frombuffer(content, dtype=np.uint8).reshape(self._size(), n_known).T
+            if self.keeps_values:
+                self.values.update(row.tobytes() for row in np.ascontiguousarray(rows))
+        else:
+            raise UnaccountedError
+
+    def _size(self) -> int:
+        """Return the bytes of a value of fixed length, or 0."""
+        return self.width if self.kind == FIXED else WIDTHS.get(self.kind, 0)
+
+    def _plain(self, content: bytes, count: int) -> list[bytes]:
+        """Return the values of a page without encoding; there must be nothing after the last one."""
+        if self.kind == BOOLEAN:
+            bits = np.unpackbits(np.frombuffer(content, dtype=np.uint8), bitorder="little")
+            if len(content) != (count + 7) // 8 or bits[count:].any():
+                raise ValueError("bytes that are not values")
+            return [b"\1" if bit else b"\0" for bit in set(bits[:count].tolist())]
+        if size := self._size():
+            if len(content) != count * size:
+                raise ValueError("bytes that are not values")
+            return [content[at : at + size] for at in range(0, len(content), size)]
+        if self.kind != BYTE_ARRAY:
+            raise UnaccountedError
+        values, at, unpack = [], 0, struct.Struct("<I").unpack_from
+        for _ in range(count):
+            (length,) = unpack(content, at)
+            at += 4 + length
+            values.append(content[at - length : at])
+        if at != len(content):
+            raise ValueError("bytes that are not values")
+        return values
+
+
+def _runs(content: bytes, width: int, count: int, used: NDArray[np.bool_] | None) -> int:
+    """Read runs of equal or bit-packed integers; return the sum of the integers if they are not marked as used.
+
+    Args:
+        content: The runs, to their last byte.
+        width: The bits of an integer.
+        count: How many integers there must be.
+        used: The integers that occur are marked here.
+    """
+    if width > 32:
+        raise ValueError("integers that are too wide")
+    at = read = total = 0
+    size = (width + 7) // 8
+    while read < count:
+        head = shift = 0
+        while True:
+            head |= (content[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if content[at - 1] < 128:
+                break
+            if shift > 35:
+                raise ValueError("a run that is too long")
+        if head & 1 and width:
+            n_bytes = (head >> 1) * width
+            packed = content[at : at + n_bytes]  # the last run may be cut short
+            at += len(packed)
+            numbers = _unpack(packed, width)
+            numbers, rest = numbers[: count - read], numbers[count - read :]
+            # The last run is filled up to a multiple of eight: with zeros, or with indices that were used before.
+            if not len(numbers) or len(rest) > 7 or int(rest.max(initial=0)) >= (1 if used is None else len(used)):
+                raise ValueError("bits that are not values")
+            read += len(numbers)
+            if used is None:
+                total += int(numbers.sum())
+            else:
+                used[numbers] = True
+        else:
+            number = int.from_bytes(content[at : at + size], "little")
+            length = min((head >> 1) * 8, count - read) if head & 1 else head >> 1
+            if at + size > len(content) or not 0 < length <= count - read:
+                raise ValueError("a run that is too long")
+            at += size
+            read += length
+            if used is None:
+                total += number * length
+            else:
+                used[number] = True
+    if at != len(content):
+        raise ValueError("bytes that are not values")
+    return total
+
+
+def _unpack(packed: bytes, width: int) -> NDArray[np.int64]:
+    """Return the integers of a bit-packed run; bits that are left over must be zero."""
+    bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), bitorder="little")
+    count = len(bits) // width
+    if bits[count * width :].any():
+        raise ValueError("bits that are not values")
+    return bits[: count * width].reshape(count, width).astype(np.int64) @ (1 << np.arange(width, dtype=np.int64))

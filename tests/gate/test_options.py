@@ -1,0 +1,76 @@
+"""Every option with every kind of value: a documented exit code, no traceback, no hang, and no cell on stderr.
+
+CI draws 400 command lines, always the same; the nightly run sets SHOAL_OPTIONS to more and draws other ones.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from tests.command import Shoal, folder_of, patience
+from tests.gate.options import CANARY, draw_line, leaves, make_files
+
+EXIT_CODES = {0, 2, 3, 4, 5, 6}
+LINES = int(os.environ.get("SHOAL_OPTIONS", "400"))
+# SHOAL_OPTIONS_SEED repeats a nightly run from the seed that a failure names.
+FIRST = int(os.environ.get("SHOAL_OPTIONS_SEED", "0" if LINES <= 400 else str(random.SystemRandom().randrange(10**9))))
+PARTS = 4
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("options")
+    make_files(folder)
+    return folder
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_any_line_ends_with_a_documented_code(
+    part: int, files: Path, shoal: Shoal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever is passed, in whatever combination."""
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    inputs = folder_of(files)
+    for seed in range(FIRST + part, FIRST + LINES, PARTS):
+        line = draw_line(seed)
+        if line.config is not None:
+            Path("drawn.toml").write_text(line.config, errors="replace")
+        with patience():
+            ended = shoal(*line.words)
+        about = f"SHOAL_OPTIONS_SEED={seed}: {line}\n{ended}"
+        assert ended.code in EXIT_CODES, about
+        assert "Traceback" not in ended.out + ended.err, about
+        assert CANARY not in ended.err, about
+        assert all(letter.isprintable() or letter == "\n" for letter in ended.err), about
+        assert inputs.items() <= folder_of(files).items(), about
+        tidy(files, inputs)
+
+
+def tidy(folder: Path, inputs: Collection[str]) -> None:
+    """Remove what a command wrote."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_file() and str(path.relative_to(folder)) not in inputs:
+            path.unlink()
+        elif path.is_dir() and not any(path.iterdir()) and path.name not in ("o", "folder"):
+            path.rmdir()
+
+
+def test_every_option_is_drawn() -> None:
+    """What the parser knows is tried: each command, and nearly each of its options, in the lines of one CI run."""
+    drawn = [draw_line(seed).words for seed in range(2000)]
+    assert draw_line(7) == draw_line(7)
+    for path, parameters in leaves():
+        lines = [words for words in drawn if tuple(words[: len(path)]) == path]
+        if path[0] in ("demo", "methods"):
+            continue
+        assert lines, path
+        seen = {word.partition("=")[0] for words in lines for word in words}
+        options = [p for p in parameters if p.param_type_name == "option"]
+        missed = [p.name for p in options if not seen & {*p.opts, *p.secondary_opts}]
+        assert len(missed) <= len(options) / 3, (path, missed)
