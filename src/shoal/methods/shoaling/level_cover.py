@@ -44,6 +44,7 @@ class Ladders:
 
     encoded: Encoded
     ladders: tuple[Ladder, ...]
+    counts: NDArray[np.int64]  # what each tuple adds to the size of a group
 
     @property
     def tops(self) -> tuple[int, ...]:
@@ -84,6 +85,9 @@ class Ladders:
 def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels:
     """Return for each tuple a group of at least k rows, or -1 for fewer than k remaining rows.
 
+    If people are counted, each person counts in the first of their tuples only. So a group has at least as many people
+    as were counted.
+
     Args:
         encoded: The table.
         k: The least group size.
@@ -103,6 +107,7 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
             )
             for a, attribute in enumerate(encoded.attributes)
         ),
+        _sizes(encoded),
     )
     labels = np.full(len(encoded.tuples), -1, dtype=np.int32)
     n_groups = 0
@@ -112,8 +117,16 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
         if run.cancelled():
             raise CancelledError
         levels = np.array(chunk, dtype=np.int32)
-        n_groups = cover(encoded.tuples, encoded.counts, *ladders.marks, levels, k, n_groups, labels)
+        n_groups = cover(encoded.tuples, ladders.counts, *ladders.marks, levels, k, n_groups, labels)
     return labels
+
+
+def _sizes(encoded: Encoded) -> NDArray[np.int64]:
+    """Return what each tuple adds to the size of a group: its rows, or the people whose first tuple it is."""
+    if encoded.people is None:
+        return encoded.counts
+    _, first = np.unique(encoded.people, return_index=True)
+    return np.bincount(encoded.row_tuple[first], minlength=len(encoded.tuples)).astype(np.int64)
 
 
 def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]]:
@@ -123,7 +136,7 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
     """
     from shoal.kernels.shoaling.cover import measure_progress
 
-    counts = ladders.encoded.counts
+    counts = ladders.counts
     for climb in range(CLIMBS + 1):
         vector = (0,) * len(ladders.ladders)
         left = int(counts[labels < 0].sum())
