@@ -44,7 +44,15 @@ class Ladders:
 
     encoded: Encoded
     ladders: tuple[Ladder, ...]
-    counts: NDArray[np.int64]  # what each tuple adds to the size of a group
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """What each tuple adds to the size of a group: its rows, or the people whose first tuple it is."""
+        encoded = self.encoded
+        if encoded.people is None:
+            return encoded.counts
+        _, first = np.unique(encoded.people, return_index=True)
+        return np.bincount(encoded.row_tuple[first], minlength=len(encoded.tuples)).astype(np.int64)
 
     @property
     def tops(self) -> tuple[int, ...]:
@@ -107,7 +115,6 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
             )
             for a, attribute in enumerate(encoded.attributes)
         ),
-        _sizes(encoded),
     )
     labels = np.full(len(encoded.tuples), -1, dtype=np.int32)
     n_groups = 0
@@ -119,14 +126,6 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
         levels = np.array(chunk, dtype=np.int32)
         n_groups = cover(encoded.tuples, ladders.counts, *ladders.marks, levels, k, n_groups, labels)
     return labels
-
-
-def _sizes(encoded: Encoded) -> NDArray[np.int64]:
-    """Return what each tuple adds to the size of a group: its rows, or the people whose first tuple it is."""
-    if encoded.people is None:
-        return encoded.counts
-    _, first = np.unique(encoded.people, return_index=True)
-    return np.bincount(encoded.row_tuple[first], minlength=len(encoded.tuples)).astype(np.int64)
 
 
 def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]]:

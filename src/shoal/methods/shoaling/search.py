@@ -33,6 +33,7 @@ Labels = NDArray[np.int32]
 HEAT_IN_TREES, EXCHANGE_IN_TREES = 1 / 3, 2
 # Rows of one person cannot stand in for each other, so there are fewer useful neighbours: wider blocks pay off.
 EXCHANGE_OF_PEOPLE = 2
+CYCLES_OF_FEWER = 2  # further cycles if groups were given up because there were too many
 CUT = 1  # the index of Mondrian's cut among the starts
 
 
@@ -141,12 +142,9 @@ class Shoaling:
         problem = prepare(encoded, k, models, run, alpha=self.alpha)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
-            if wish.start is not None:
-                grouping = Grouping.from_rows(problem, wish.start)
-            else:
-                grouping = self._start(encoded, models, search)
+            grouping = self._start(encoded, models, search)
             search, grouping = search.give_up(grouping, wish.too_many)
-            for cycle in range(search.effort.cycles + (search.charge > 0)):
+            for cycle in range(search.effort.cycles + (CYCLES_OF_FEWER if search.charge else 0)):
                 grouping = search.improve(grouping, cycle)
             search, grouping = search.give_up(grouping, wish.too_many)
         if not problem.free:

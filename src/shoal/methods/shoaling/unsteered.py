@@ -1,9 +1,10 @@
 """Models that counts of a group do not express: they look at a population, or judge all groups together.
 
 The kernels cannot steer by these. A limit on the number of groups becomes a charge for each group, which is raised
-until enough groups are given up. For a population, the search runs without the model, then again with larger groups
-where groups failed; groups that still fail are merged. That always succeeds for a closed model: at worst, all rows are
-one group. The last candidate is Mondrian's cuts under all models, so the loss is never above theirs.
+until enough groups are given up. For a population, the search runs without the model, then at most twice more with
+larger groups where groups failed; groups that still fail are merged. That always succeeds for a closed model: at
+worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is never above
+theirs.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from shoal.models import AverageRisk, Basis, Groups, KMap, PrivacyModel
 __all__ = ["NO_WISH", "UNSTEERED", "Found", "Wish", "search_under"]
 
 UNSTEERED = frozenset({Basis.POPULATION, Basis.TABLE})
+ROUNDS = 2  # further searches with larger groups
 GROWTH = 1.25  # by this factor, a group that fails was too small, if nothing better is known
 COVER_POWER = 0.8  # cells cover more than in proportion to their rows
 
-Ints = NDArray[np.int32]
 # The problem that a search solved, and its groups.
 Found = tuple[Problem, Grouping]
 
@@ -39,12 +40,10 @@ class Wish:
 
     Attributes:
         floors: For each tuple of codes, the size of the group that its rows ask for.
-        start: The group of each canonical row to start from; by default, the search grows groups.
         too_many: Says whether there are too many groups.
     """
 
     floors: NDArray[np.int64] | None = None
-    start: Ints | None = None
     too_many: Callable[[Problem, Grouping], bool] | None = None
 
 
@@ -73,32 +72,24 @@ def search_under(
         InfeasibleError: No candidate passes, which a model that is not closed may cause.
     """
     wish = _limit_groups(models)
-    first = search(wish)
-    tried = [first]
-    if any(model.basis is Basis.POPULATION for model in models):
-        failing = failing_groups(encoded, models, first[1].labels(first[0]))
-        if failing.any():
-            floors = _larger_floors(encoded, models, k, first, failing)
-            tried.append(search(Wish(floors, too_many=wish.too_many)))
-    passing = [found for each in tried if (found := _pass(encoded, models, run, each)) is not None]
-    if passing and len(tried) > 1:  # exchange rows once more, between groups that keep their sizes
-        problem, grouping = _cheapest(passing)
-        labels = grouping.labels(problem)
-        floors = np.full(len(encoded.tuples), k, dtype=np.int64)
-        np.maximum.at(floors, problem.of_codes[grouping.tuples], grouping.people(problem)[grouping.groups])
-        polished = _pass(encoded, models, run, search(Wish(floors, labels, wish.too_many)))
-        passing += [] if polished is None else [polished]
+    first = found = search(wish)
+    floors = np.full(len(encoded.tuples), k, dtype=np.int64)
+    passing = []
+    for number in range(ROUNDS + 1):
+        failing = failing_groups(encoded, models, found[1].labels(found[0]))
+        passing.append(_pass(encoded, models, run, found))
+        if number == ROUNDS or not failing.any() or not any(model.basis is Basis.POPULATION for model in models):
+            break
+        floors = np.maximum(floors, _larger_floors(encoded, models, k, found, failing))
+        found = search(Wish(floors, wish.too_many))
+    candidates = [each for each in passing if each is not None]
     cuts = first[0], cut(first[0])
     if not failing_groups(encoded, models, cuts[1].labels(cuts[0])).any():
-        passing.append(cuts)
-    if not passing:
+        candidates.append(cuts)
+    if not candidates:
         goal = " and ".join(model.describe() for model in models)
         raise InfeasibleError(f"shoaling found no groups that pass {goal}. Weaken the goal.")
-    return _cheapest(passing)
-
-
-def _cheapest(passing: list[Found]) -> Found:
-    return min(passing, key=lambda found: found[1].cost(found[0]))
+    return min(candidates, key=lambda each: each[1].cost(each[0]))
 
 
 def _limit_groups(models: tuple[PrivacyModel, ...]) -> Wish:
