@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.made_tables import MADE
-from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, big_name
+from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, TRIPLED, big_name
 
 __all__ = [
     "BASELINE",
@@ -26,6 +26,7 @@ KS = (2, 5, 10, 25, 50, 100)
 BIG_K = 10
 DEMO_K = 5
 OTHER_KS = (2, 10, 50)  # for the tables that are not drawn from Adult
+PEOPLE_KS = (5, 10)  # for the tables with several rows a person
 COMMANDS = 3  # repetitions of the complete command on a big table: a single run varies by a third on a busy machine
 LARGEST_FOR_HIGH = 100_000  # rows of the largest table that runs with the highest effort
 EFFORTS = ("shoaling fast", "shoaling normal", "shoaling high")
@@ -94,6 +95,9 @@ def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool 
     for subject in ("patients", *MADE, "W3", "W8"):
         usual = tuple(ks) or ((BIG_K,) if quick else KS if subject in ("W3", "W8") else OTHER_KS)
         cases += [case for v in VARIANTS for case in _kernels(subject, usual, v, short, quick=quick)]
+    for subject in ("visits", TRIPLED):
+        usual = tuple(ks) or PEOPLE_KS
+        cases += [Case("kernel", subject, k, v, 1, short) for k in usual for v in (BASELINE, DEFAULT)]
     cases += [Case("command", "W8", k, v, repetitions=short) for k in big for v in (BASELINE, DEFAULT)]
     cases += [Case("command", "W8", k, v, 1, short, NO_BOUND) for k in big for v in (BASELINE, DEFAULT)]
     cases += [Case("stages", "W8", k, v, 1) for k in big for v in (BASELINE, DEFAULT)]

@@ -18,7 +18,7 @@ from shoal.schema import Kind, Role, Schema
 from shoal.tables.csv import read_csv
 from shoal.tables.table import Table
 
-__all__ = ["BIG_SIZES", "CONTINUOUS_ROWS", "Workload", "Workloads", "big_name", "find_adult", "needs_adult"]
+__all__ = ["BIG_SIZES", "CONTINUOUS_ROWS", "TRIPLED", "Workload", "Workloads", "big_name", "find_adult", "needs_adult"]
 
 ROOT = Path(__file__).resolve().parents[1]
 W3 = {"age": "numeric", "sex": "categorical", "native-country": "categorical"}
@@ -30,6 +30,7 @@ PATIENTS = {
     "nationality": "categorical",
     "education": "categorical",
 }
+TRIPLED = "W8-tripled"  # three rows a person, ages one apart
 BIG_SIZES = (10_000, 100_000, 1_000_000)
 CONTINUOUS_ROWS = 300_000
 
@@ -44,6 +45,7 @@ class Workload:
         kinds: The quasi-identifiers, each "numeric", "date" or "categorical".
         sensitive: The sensitive columns.
         dropped: The identifiers.
+        person: The column that identifies people, if they have several rows.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Workload:
     kinds: Mapping[str, str]
     sensitive: tuple[str, ...]
     dropped: tuple[str, ...] = ()
+    person: str = ""
 
     @property
     def arguments(self) -> list[str]:
@@ -59,6 +62,7 @@ class Workload:
         for kind in ("numeric", "date", "categorical"):
             names = [name for name, kind_of_name in self.kinds.items() if kind_of_name == kind]
             words += [f"--{kind}", ",".join(names)] if names else []
+        words += ["--person", self.person] if self.person else []
         return words + (["--drop", ",".join(self.dropped)] if self.dropped else [])
 
     @property
@@ -67,6 +71,8 @@ class Workload:
         with open(self.path, encoding="utf-8", newline="") as file:
             header = next(csv.reader(file))
         roles = {Role.QI: tuple(self.kinds), Role.SENSITIVE: self.sensitive, Role.IDENTIFIER: self.dropped}
+        if self.person:
+            roles[Role.PERSON] = (self.person,)
         return Schema.build(header, roles, kinds={name: Kind(kind) for name, kind in self.kinds.items()})
 
 
@@ -80,7 +86,7 @@ class Workloads:
         self._encoded: tuple[str, Table, Encoded] | None = None
 
     def get(self, name: str) -> Workload:
-        """Return a table by name: patients, one of MADE, W3, W8, big-ROWS or continuous-ROWS."""
+        """Return a table by name: patients, visits, one of MADE, W3, W8, W8-tripled, big-ROWS or continuous-ROWS."""
         if name not in self._workloads:
             self._workloads[name] = self._make(name)
         return self._workloads[name]
@@ -98,6 +104,9 @@ class Workloads:
         if name == "patients":
             dropped = ("name", "patient_id", "visit_date")
             return Workload(name, datasets.patients_path(), PATIENTS, ("disease", "cost"), dropped)
+        if name == "visits":
+            dropped = ("visit_id", "ward", "visit_date")
+            return Workload(name, datasets.visits_path(), PATIENTS, ("diagnosis", "cost"), dropped, "patient_id")
         path = self._folder / f"{name}.csv"
         if name in MADE:
             return Workload(name, path, write_made_table(name, path), (SENSITIVE,))
@@ -107,6 +116,9 @@ class Workloads:
             kinds = W3 if name == "W3" else W8
             _write(path, self._adult, [*kinds, "salary"])
             return Workload(name, path, kinds, ("salary",))
+        if name == TRIPLED:
+            _write(path, _triple(self._adult), ["person", *W8, "salary"])
+            return Workload(name, path, W8, ("salary",), person="person")
         form, _, n_rows = name.partition("-")
         write_big_table(self._adult, int(n_rows), path, continuous_age=form == "continuous")
         return Workload(name, path, W8, ("salary",))
@@ -135,6 +147,15 @@ def find_adult() -> dict[str, list[str]] | None:
             continue
         return {name: frame[name].to_list() for name in frame.columns}
     return None
+
+
+def _triple(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return three rows for each row, of one person, each a year older than the last."""
+    n_rows = len(columns["age"])
+    tripled: dict[str, Sequence[str]] = {name: [*column] * 3 for name, column in columns.items()}
+    tripled["age"] = [str(int(age) + year) for year in range(3) for age in columns["age"]]
+    tripled["person"] = [str(row) for row in range(n_rows)] * 3
+    return tripled
 
 
 def _write(path: Path, columns: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
