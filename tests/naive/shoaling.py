@@ -48,6 +48,7 @@ class Block:
     attributes: Sequence[Number | Category | Leaves | Sides]
     k: int
     people: Sequence[int] = ()
+    charge: int = 0  # what a group costs beside its rows, when groups are given up
 
     def price(self, entries: Sequence[int]) -> int:
         """Return the price of a row of a group of these entries."""
@@ -144,6 +145,6 @@ def dissolve(block: Block, groups: Sequence[Sequence[int]]) -> list[list[int]]:
             total += block.added(trial[cheapest], e)
             trial[cheapest].append(e)
         else:
-            if total < block.cost(state[g]):
+            if total < block.cost(state[g]) + block.charge:
                 state = trial
     return state

@@ -1,7 +1,7 @@
 """Models that counts of a group do not express: they look at a population, or judge all groups together.
 
 The kernels cannot steer by these. A limit on the number of groups becomes a charge for each group, which is raised
-until enough groups are given up. For a population, the search runs without the model, then at most twice more with
+until enough groups are given up. For a population, the search runs without the model, then a few times more with
 larger groups where groups failed; groups that still fail are merged. That always succeeds for a closed model: at
 worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is never above
 theirs.
@@ -26,9 +26,10 @@ from shoal.models import AverageRisk, Basis, Groups, KMap, PrivacyModel
 __all__ = ["NO_WISH", "UNSTEERED", "Found", "Wish", "search_under"]
 
 UNSTEERED = frozenset({Basis.POPULATION, Basis.TABLE})
-ROUNDS = 2  # further searches with larger groups
-GROWTH = 1.25  # by this factor, a group that fails was too small, if nothing better is known
-COVER_POWER = 0.8  # cells cover more than in proportion to their rows
+ROUNDS = 4  # further searches with larger groups for k-map, whose shortfall is known
+BLIND_ROUNDS = 1  # the same for other models of a population
+GROWTH = 1.1  # by this factor, a group that fails was too small, if nothing better is known
+COVER_POWER = 0.6  # cells cover more than in proportion to their rows
 
 # The problem that a search solved, and its groups.
 Found = tuple[Problem, Grouping]
@@ -75,10 +76,13 @@ def search_under(
     first = found = search(wish)
     floors = np.full(len(encoded.tuples), k, dtype=np.int64)
     passing = []
-    for number in range(ROUNDS + 1):
+    rounds = 0
+    if any(model.basis is Basis.POPULATION for model in models):
+        rounds = ROUNDS if any(isinstance(model, KMap) for model in models) else BLIND_ROUNDS
+    for number in range(rounds + 1):
         failing = failing_groups(encoded, models, found[1].labels(found[0]))
         passing.append(_pass(encoded, models, run, found))
-        if number == ROUNDS or not failing.any() or not any(model.basis is Basis.POPULATION for model in models):
+        if number == rounds or not failing.any():
             break
         floors = np.maximum(floors, _larger_floors(encoded, models, k, found, failing))
         found = search(Wish(floors, wish.too_many))

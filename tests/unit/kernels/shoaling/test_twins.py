@@ -6,6 +6,8 @@ the kernels do what they are described to do.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -98,16 +100,19 @@ def test_groups_grow_as_those_of_the_twin(number: int, *, with_people: bool) -> 
     assert as_sets(labels) == sorted(sorted(group) for group in naive.agglomerate(twin(made)))
 
 
+@pytest.mark.parametrize("charge", [0, 1 << 30])
 @pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("number", FEW_TABLES)
-def test_groups_are_given_up_as_those_of_the_twin(number: int, *, with_people: bool) -> None:
+def test_groups_are_given_up_as_those_of_the_twin(number: int, charge: int, *, with_people: bool) -> None:
     made = problem(number, with_people=with_people)
     draw = np.random.default_rng(number)
     n_groups = max(1, len(made.codes) // 5)
     labels = np.sort(draw.integers(0, n_groups, len(made.codes))).astype(np.int32)
     _, labels = np.unique(labels, return_inverse=True)
     labels = labels.astype(np.int32)
-    expected = naive.dissolve(twin(made), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)])
-    given_up = dissolve(block_of(made), int(labels.max()) + 1, labels)
+    expected = naive.dissolve(
+        replace(twin(made), charge=charge), [np.flatnonzero(labels == g).tolist() for g in range(int(labels.max()) + 1)]
+    )
+    given_up = dissolve(replace(block_of(made), charge=charge), int(labels.max()) + 1, labels)
     assert as_sets(labels) == sorted(sorted(group) for group in expected if group)
     assert given_up == sum(not group for group in expected)
