@@ -257,7 +257,7 @@ def test_numbers_texts_and_truth_values_in_one_column_have_one_text_each() -> No
     assert from_frame(pd.DataFrame({"x": column})).frame["x"].to_list() == ["1", "1.0", "1", "True"]
     made = shoal.anonymize(pd.DataFrame({"x": column}), qi=["x"], categorical=["x"], k=4)
     assert made.text["x"].to_list() == ["{1, 1.0, True}"] * 4
-    with pytest.raises(InputError, match=r"column 'x' is declared numeric, but 1 distinct values are not .*row 4"):
+    with pytest.raises(InputError, match=r"column 'x' is declared numeric, but 1 distinct value is not .*row 4"):
         shoal.anonymize(pd.DataFrame({"x": column}), qi=["x"], numeric=["x"], k=4)
 
 

@@ -5,13 +5,17 @@ CI draws 400 command lines, always the same; the nightly run sets SHOAL_OPTIONS 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 from collections.abc import Collection
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from shoal.errors import UsageError
+from shoal.methods.registry import METHODS, named
 from tests.command import Shoal, folder_of, patience
 from tests.gate.options import CANARY, draw_line, leaves, make_files
 
@@ -74,3 +78,15 @@ def test_every_option_is_drawn() -> None:
         options = [p for p in parameters if p.param_type_name == "option"]
         missed = [p.name for p in options if not seen & {*p.opts, *p.secondary_opts}]
         assert len(missed) <= len(options) / 3, (path, missed)
+
+
+ODD_VALUES = ("text", "", "age=1", 5, -1, True, [1], {"a": 1}, {"a": [1]}, {"a": "x"}, None, 1.5, "²", "9" * 5000)
+
+
+@pytest.mark.parametrize("name", [info.name for info in METHODS])
+def test_any_option_of_a_method_is_read_or_refused(name: str) -> None:
+    """An option may be a text of the command line, or any value of TOML."""
+    for option in fields(type(named(name))):
+        for value in ODD_VALUES:
+            with contextlib.suppress(UsageError):
+                assert named(name, **{option.name: value}).name == name

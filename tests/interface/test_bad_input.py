@@ -195,7 +195,7 @@ def test_odd_numbers_in_a_numeric_column(shoal: Shoal, tmp_path: Path, number: s
     """B13: exact decimals or a refusal with the row."""
     path = write(tmp_path, table(*LINES, f'Gus,"{number}",Male,02139,flu'))
     words = ("anonymize", path, "-o", tmp_path / "out.csv", "-k", 2, *ROLES, "--numeric", "age")
-    text = refuse(shoal, tmp_path, 3, "(first at row 7)", *words)
+    text = refuse(shoal, tmp_path, 3, "(for example at row 7)", *words)
     assert number not in text
 
 
@@ -205,7 +205,7 @@ def test_odd_dates_in_a_date_column(shoal: Shoal, tmp_path: Path, born: str) -> 
     path = write(tmp_path, f"born,sex\n2020-01-01,F\n2020-01-02,F\n{born},M\n2021-01-01,M\n")
     words = ("anonymize", path, "-o", tmp_path / "out.csv", "-k", 2, "--qi", "born,sex", "--date", "born")
     text = refuse(shoal, tmp_path, 3, "column 'born' is declared date", *words)
-    assert "(first at row 3)" in text
+    assert "(for example at row 3)" in text
     assert born not in text
 
 

@@ -217,13 +217,13 @@ def test_failed_write_leaves_the_old_proposal(
     assert folder_of(tmp_path) == before
 
 
-def test_mode_follows_the_umask(shoal: Shoal, data: Path, tmp_path: Path) -> None:
+def test_proposal_is_private_whatever_the_umask(shoal: Shoal, data: Path, tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         assert shoal("init", data, "-o", tmp_path / "shoal.toml").code == 0
     finally:
         os.umask(before)
-    assert stat.S_IMODE((tmp_path / "shoal.toml").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "shoal.toml").stat().st_mode) == 0o600
 
 
 def test_json_has_columns_combinations_warnings_output(shoal: Shoal, data: Path, tmp_path: Path) -> None:

@@ -392,3 +392,21 @@ def test_options_that_ask_for_more(shoal: Shoal, made: Path, words: tuple[object
     ended = shoal("verify", "out.csv", *words)
     assert ended.code == code, ended.err
     assert text in ended.err + ended.out
+
+
+def test_a_k_below_the_stated_requirements_is_a_no(shoal: Shoal, made: Path) -> None:
+    edit(lambda content: content.update(k=2))
+    ended = shoal("verify", "out.csv")
+    assert (ended.code, "manifest, 'k': 2 stated, but the requirements ask for 3" in ended.err) == (5, True)
+
+
+def test_a_manifest_of_a_newer_format_is_not_guessed_at(shoal: Shoal, made: Path) -> None:
+    edit(lambda content: content.update(format=99))
+    ended = shoal("verify", "out.csv")
+    assert (ended.code, "Install a newer version" in ended.err) == (3, True)
+
+
+def test_a_signed_manifest_asks_for_the_key(shoal: Shoal, made: Path) -> None:
+    edit(lambda content: content.update(signature="AAAA"))
+    ended = shoal("verify", "out.csv")
+    assert (ended.code, "it is signed; check the signature with --public-key" in ended.err) == (0, True), ended.err

@@ -18,7 +18,7 @@ from shoal.schema import Schema
 from shoal.tables.sorting import pack, sort_keys
 from shoal.tables.table import Factor, Table, factorize
 
-__all__ = ["SUPPRESSION", "Ends", "Released", "cell_text", "cell_texts", "decode"]
+__all__ = ["SUPPRESSION", "Ends", "Released", "cell_texts", "decode"]
 
 
 @dataclass(frozen=True)
@@ -120,25 +120,26 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
         cells: Its cells.
         ends: The ends of its ranges, from `release_ends`.
     """
-    return [
-        cell_text(attribute, cells, i) if pair is None else f"[{pair[0]}, {pair[1]}]"
-        for i, pair in enumerate(ends.texts)
-    ]
-
-
-def cell_text(attribute: Attribute, cells: Cells, index: int) -> str:
-    """Return the released text of one distinct cell that is not a range."""
-    form, texts = cells.form[index], attribute.texts
-    if form == VALUE:
-        return str(texts[cells.low[index]])
-    if form == SET:
-        members = cells.members[cells.starts[index] : cells.starts[index + 1]]
-        return "{" + ", ".join(_member_text(texts[code]) for code in members) + "}"
-    if form == NODE and attribute.tree is not None:
-        return str(attribute.tree.labels[cells.low[index]])
-    if form == SUPPRESSED:
-        return SUPPRESSION
-    raise InternalError(f"attribute {attribute.name!r} has a cell of unknown form {form}.")
+    texts = attribute.texts
+    quoted = [_member_text(text) for text in texts] if (cells.form == SET).any() else []
+    labels = () if attribute.tree is None else attribute.tree.labels
+    forms, lows, starts = cells.form.tolist(), cells.low.tolist(), cells.starts.tolist()
+    shown = []
+    for i, pair in enumerate(ends.texts):
+        if pair is not None:
+            shown.append(f"[{pair[0]}, {pair[1]}]")
+        elif forms[i] == VALUE:
+            shown.append(str(texts[lows[i]]))
+        elif forms[i] == SET:
+            members = cells.members[starts[i] : starts[i + 1]].tolist()
+            shown.append("{" + ", ".join([quoted[code] for code in members]) + "}")
+        elif forms[i] == NODE and labels:
+            shown.append(str(labels[lows[i]]))
+        elif forms[i] == SUPPRESSED:
+            shown.append(SUPPRESSION)
+        else:
+            raise InternalError(f"attribute {attribute.name!r} has a cell of unknown form {forms[i]}.")
+    return shown
 
 
 def _member_text(text: str) -> str:

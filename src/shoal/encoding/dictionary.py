@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, first_row, setting
+from shoal.errors import InputError, counted, first_row, setting
 from shoal.schema import Column, Kind
 from shoal.tables import values
 from shoal.tables.table import Factor, Table
@@ -110,8 +110,9 @@ class Distinct:
                 else f"a date in the format {column.date_format}"
             )
             raise InputError(
-                f"column {column.name!r} is declared {kind}, but {len(misfits)} distinct values are not {allowed}"
-                f"{self.first(known[misfits[0]])}. Correct them, declare the markers of missing values with "
+                f"column {column.name!r} is declared {kind}, but "
+                f"{counted(len(misfits), 'distinct value is', 'distinct values are')} not {allowed}"
+                f"{self.example(known[misfits[0]])}. Correct them, declare the markers of missing values with "
                 f"{setting('missing')}, or declare another kind or date format."
             )
         return cell_values
@@ -137,6 +138,10 @@ class Distinct:
         codes = np.full(len(self.normalised), len(in_order), dtype=np.int32)
         codes[known] = [code_of[value] for value in cell_values]
         return in_order, [values.shortest(spellings[value]) for value in in_order], codes
+
+    def example(self, index: int) -> str:
+        """Mention a row of a cell, as " (for example at row 3)"; an empty text if rows have no numbers."""
+        return "" if self.first_row is None else f" (for example at row {self.first_row(index)})"
 
     def first(self, index: int) -> str:
         """Mention the first row of a cell, as " (first at row 3)"; an empty text if rows have no numbers."""

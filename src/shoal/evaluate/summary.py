@@ -101,7 +101,7 @@ def feasibility_words(answer: Feasibility) -> Note:
     if chance >= answer.wanted_success:
         return Note("", f"{answer.rows:,} rows are enough for k = {answer.k} without recoding")
     if chance < NEVER:
-        return Note("", f"{answer.rows:,} rows never reach k = {answer.k} everywhere; recode the values")
+        return Note("", f"{answer.rows:,} rows almost never reach k = {answer.k} everywhere; recode the values")
     return Note("", f"{answer.rows:,} rows may or may not reach k = {answer.k} everywhere")
 
 

@@ -200,5 +200,9 @@ def named(name: str, **options: object) -> Method:
         raise UsageError(
             f"method {name!r} has no option {min(unknown_options)!r}. Its options: {', '.join(allowed) or 'none'}."
         )
-    method: Method = make(**options)
+    try:
+        method: Method = make(**options)
+    except (AttributeError, TypeError, ValueError, OverflowError):  # an option reads a value of another type
+        listed = ", ".join(f"{option}={value!r:.60}" for option, value in options.items())
+        raise UsageError(f"method {name!r}: an option has a value of the wrong form: {listed}.") from None
     return method

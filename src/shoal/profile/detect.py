@@ -179,5 +179,5 @@ def _by_counts(facts: ColumnFacts) -> Proposal:
     if facts.kind is Kind.CATEGORICAL and facts.distinct_share > 0.5 and facts.distinct > 20:
         return _identifier(facts, f"mostly different texts ({unique_rows}), which recoding cannot keep useful")
     if facts.distinct <= 100:
-        return Proposal(Role.QI, facts.kind, f"{facts.distinct} values; others may know them, to be on the safe side")
-    return Proposal(Role.QI, facts.kind, "many values; others may know them, to be on the safe side")
+        return Proposal(Role.QI, facts.kind, f"{facts.distinct} values; others may know them")
+    return Proposal(Role.QI, facts.kind, "many values; others may know them")

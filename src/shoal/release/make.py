@@ -259,4 +259,5 @@ def make_release(
         population=population,
         levels=partition.levels,
         search=partition.facts,
+        factors={name: released.table.factor(name) for name in released.table.names},
     )

@@ -32,7 +32,7 @@ from shoal.rules import RuleVerdict
 from shoal.schema import Schema
 from shoal.settings.settings import Settings, check_signoff
 from shoal.tables.sources.base import Recoding, Source
-from shoal.tables.table import Table
+from shoal.tables.table import Factor, Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
 from shoal.tables.targets.folders import PrivateFolder
@@ -130,6 +130,7 @@ class Release:
         rules: How well each data constraint rule is met.
         search: Further results of the method.
         settings: The settings of the run, which repeat it.
+        factors: Released columns as ranks, if they are known already.
     """
 
     text: pl.DataFrame = field(repr=False)
@@ -152,9 +153,17 @@ class Release:
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict, repr=False)
     settings: Settings = field(default_factory=Settings, repr=False)
+    factors: Mapping[str, Factor] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def table(self) -> Table:
+        """The released cells as a table; with a recoding, with the number of rows of each distinct row."""
+        weights = self.original.weights
+        weights = None if weights is None else weights[self.source_rows]
+        return Table(self.text, weights=weights, _factors=dict(self.factors))
 
     @cached_property
     def lower_bound(self) -> float | None:

@@ -129,10 +129,13 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
     if facts.distinct is not None:
         sentences.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)
-    exact = f"{share[0].upper()}{share[1:]} of the rows show a single value"
-    sentences.append(exact if cells.exact else "No row shows a single value")
-    if cells.exact + cells.starred < 1:
-        sentences[-1] += f"; {_coarse_words(facts)}"
+    if cells.exact + cells.starred >= 1:
+        exact = f"{share[0].upper()}{share[1:]} of the rows show a single value"
+        sentences.append(exact if cells.exact else "No row shows a single value")
+    elif cells.exact:
+        sentences.append(f"{share[0].upper()}{share[1:]} of the rows show a single value; others show {_wide(facts)}")
+    else:
+        sentences.append(f"The rows show {_wide(facts)}")
     if cells.starred:
         sentences[-1] += f"; {percent(cells.starred)} show '*'"
     sentences[-1] += "."
@@ -140,17 +143,17 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
     return " ".join(sentences)
 
 
-def _coarse_words(facts: ColumnFacts) -> str:
+def _wide(facts: ColumnFacts) -> str:
     """Describe the cells that show more than one value."""
     cells = facts.cells
     if not cells.mean:
-        return "the others show labels of its hierarchy"
+        return "labels of its hierarchy"
     if facts.kind is Kind.CATEGORICAL:
         form = "labels of its hierarchy" if facts.labelled else "sets"
-        return f"the others show {form} of {cells.mean:.2g} values on average (median {cells.median:.2g})"
+        return f"{form} of {cells.mean:.2g} values on average (median {cells.median:.2g})"
     form = "intervals of its hierarchy" if facts.labelled else "ranges"
     mean, median = (width_words(width, dates=facts.kind is Kind.DATE) for width in (cells.mean, cells.median))
-    return f"the others show {form} that span {mean} on average (median {median})"
+    return f"{form} that span {mean} on average (median {median})"
 
 
 def _reasons(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> list[str]:

@@ -158,7 +158,7 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
             "found": str(part.left_out) if private else "checked against the original",
         }
     )
-    checks.append({"what": "every cell true to the original", "found": "checked against it"})
+    checks.append({"what": "every cell true to the original", "found": "checked row by row"})
     bound = _bound(evidence) if private else None
     if bound is not None:
         checks.append(

@@ -122,8 +122,7 @@ class Evidence:
 def gather(release: Release, written: Written) -> Evidence:
     """Compute the figures of a release that was written."""
     names = [column.name for column in release.schema.qi]
-    weights = release.original.weights
-    released = Table(release.text, weights=None if weights is None else weights[release.source_rows])
+    released = release.table
     hidden = starred_rows(released, names)
     starred = int(hidden.sum() if released.weights is None else released.weights[hidden].sum())
     grouped = _part(released, ~hidden)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.partition import SUPPRESSION
+from shoal.metrics.measure import starred_rows
 from shoal.metrics.released_loss import read_shown
 from shoal.report.words import HIDDEN, rounded
 from shoal.rules import Rule
@@ -24,8 +24,6 @@ from shoal.settings.settings import AUTO
 from shoal.tables import values
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from shoal.release.release import Release
 
 __all__ = [
@@ -135,12 +133,10 @@ class PublicFigures:
 
 def public_figures(release: Release) -> PublicFigures:
     """Return what may be published about a release."""
-    import polars as pl
-
     settings, request, measures = release.settings, release.request, release.measures
     names = [column.name for column in release.schema.qi]
-    weights = None if release.original.weights is None else pl.Series(release.original.weights[release.source_rows])
-    starred = release.text.select(pl.all_horizontal(pl.col(names) == SUPPRESSION)).to_series()
+    starred = starred_rows(release.table, names)
+    weights = release.table.weights
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
     return PublicFigures(
@@ -148,11 +144,11 @@ def public_figures(release: Release) -> PublicFigures:
         rows=measures.rows,
         groups=measures.groups,
         smallest_group=measures.smallest_group,
-        starred=int(starred.sum() if weights is None else weights.filter(starred).sum()),
+        starred=int(starred.sum() if weights is None else weights[starred].sum()),
         suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
-        columns=tuple(_column(release, column, weights) for column in release.schema.qi),
+        columns=tuple(_column(release, column) for column in release.schema.qi),
     )
 
 
@@ -195,8 +191,10 @@ def _most_suppressed(rows: int, limit: Fraction, k: int) -> int | str:
     return HIDDEN if most < k else f"<={most}"
 
 
-def _column(release: Release, column: Column, weights: pl.Series | None) -> PublicColumn:
-    texts, rows = _counted(release.text[column.name], weights)
+def _column(release: Release, column: Column) -> PublicColumn:
+    rows = release.table.counts(column.name)
+    shown = np.flatnonzero(rows)
+    texts, rows = release.table.factor(column.name).texts.gather(shown).to_list(), rows[shown]
     missing = release.schema.missing
     column = replace(column, kind=_shown_kind(release, column, texts))
     labels = release.label_losses.get(column.name, {})
@@ -205,16 +203,6 @@ def _column(release: Release, column: Column, weights: pl.Series | None) -> Publ
     exact, starred = (np.array([getattr(cell, name) for cell in cells]) for name in ("exact", "starred"))
     forms = cell_forms(exact, starred, np.array([cell.width for cell in cells]), rows)
     return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms)
-
-
-def _counted(cells: pl.Series, weights: pl.Series | None) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct cells in order, and the number of rows of each."""
-    import polars as pl
-
-    frame = pl.DataFrame({"cell": cells, "rows": pl.ones(len(cells), pl.Int64, eager=True)})
-    frame = frame if weights is None else frame.with_columns(rows=weights)
-    counted = frame.group_by("cell").agg(pl.col("rows").sum()).sort("cell")
-    return counted["cell"].to_list(), counted["rows"].to_numpy().astype(np.int64)
 
 
 def _shown_kind(release: Release, column: Column, texts: Sequence[str]) -> Kind:

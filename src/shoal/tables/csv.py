@@ -25,7 +25,7 @@ from shoal.errors import (
 )
 from shoal.schema import Dialect, check_encoding
 from shoal.tables.dialect import detect
-from shoal.tables.formats.memory_limit import check_memory
+from shoal.tables.formats.memory_limit import check_memory, fits_memory
 from shoal.tables.header import numbered_names
 from shoal.tables.table import Stamp, Table, check_cells, check_header, check_names, check_width
 from shoal.tables.watch import UNWATCHED, Watch
@@ -106,7 +106,8 @@ def parse_csv(
     sample, is_complete = take_sample(text), len(text) <= SAMPLE_BYTES
     dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
     dialect = replace(dialect, encoding=used_encoding)
-    check_memory(path, len(text), text.count(dialect.delimiter.encode()) + text.count(b"\n"))
+    if not fits_memory(len(text), len(text)):  # as if every byte were a cell: counting the cells takes a while
+        check_memory(path, len(text), text.count(dialect.delimiter.encode()) + text.count(b"\n"))
     frame, blank = _parse(text, dialect, path, watch)
     notes = [Note(file_path(path), dialect.describe())]
     if blank:
@@ -236,21 +237,22 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
 
     frames: list[pl.DataFrame] = []
     names: tuple[str, ...] = ()
-    start = lines = blank = 0
+    start = blank = 0
     while start < len(text):
         end = _block_end(text, start, path)
         try:
-            frame, n_blank = parse_records(text[start:end], dialect, path, lines_before=lines, width=len(names))
+            frame, n_blank = parse_records(text[start:end], dialect, path, width=len(names))
         except InputError:
             if end - start < len(text):
                 parse_records(text, dialect, path)  # counts the faults of the complete file
+            lines = text.count(b"\n", 0, start)
+            parse_records(text[start:end], dialect, path, lines_before=lines, width=len(names))
             raise
         if not names and frame.height:
             names = take_names(frame, dialect, path)
             frame = frame.slice(1) if dialect.header else frame
         if frame.height:
             frames.append(frame.rename(dict(zip(frame.columns, names, strict=True))))
-        lines += text.count(b"\n", start, end)
         blank += n_blank
         start = end
         watch.step(end / len(text))

@@ -100,6 +100,7 @@ class Cells:
         self._marks = marks
         self._labels = labels or {}
         self._covers: dict[str, Cover] = {}
+        self._sources: dict[str, tuple[str, tuple[str, Any]]] = {}
 
     def is_missing(self, text: str) -> bool:
         """Return whether a cell means a missing value."""
@@ -110,15 +111,22 @@ class Cells:
         cover = self.read(cell)
         if cover.everything:
             return True
-        text = normalise(source)
+        text, (scale, value) = self._source(source)
         if text in self._missing:
             return cover.missing
         if text in cover.texts:
             return True
-        if not cover.spans and not cover.places:
-            return False
-        scale, value = self.place(text)
         return (scale, value) in cover.places or (scale in cover.spans and cover.spans[scale].contains(value))
+
+    def _source(self, source: str) -> tuple[str, tuple[str, Any]]:
+        """Return a source cell in its normal form, and its place; the result is cached."""
+        known = self._sources.get(source)
+        if known is None:
+            if len(self._sources) >= MOST_KEPT_COVERS:
+                self._sources.clear()
+            text = normalise(source)
+            known = self._sources[source] = text, self.place(text)
+        return known
 
     def place(self, text: str) -> tuple[str, Any]:
         """Return the scale of a normalised value ("number", "date" or "text") and its position there."""

@@ -35,6 +35,8 @@ SUFFIX = ".manifest.json"
 FEW = "<k"  # how a count from 1 to k - 1 is published
 ANY = "not limited"  # how any number of suppressed rows is published
 AT_MOST = re.compile(r"<=[0-9]{1,15}")
+K_ANONYMITY = "k-anonymity"
+NEWEST_FORMAT = 2
 BY_ITSELF = "checked by the model itself"  # marks a model without a judge
 ROLES = {str(role): role for role in (Role.QI, Role.SENSITIVE, Role.INSENSITIVE)}
 
@@ -177,6 +179,10 @@ class Manifest:
             if Counter(judged) != Counter(stated):
                 text = "the models in words are not those that the manifest lists as requirements"
                 violations.append(Violation("manifest, 'models'", text))
+            least = max((int(spec["k"]) for spec in self.models if spec.get("name") == K_ANONYMITY), default=1)
+            if self.k < least:
+                text = f"{self.k} stated, but the requirements ask for {least}"
+                violations.append(Violation("manifest, 'k'", text))
         counted = {str(spec["column"]) for spec in self.models or () if "column" in spec}
         if unknown_names := sorted(counted - set(self.names(Role.SENSITIVE))):
             text = f"a model uses column {unknown_names[0]!r}, which is not a sensitive column of the release"
@@ -287,9 +293,18 @@ class _Reader:
             keep_order=self._flag("keep_order"),
             spreadsheet_safe=self._flag("spreadsheet_safe"),
             beside=self._beside(),
-            format=self._count("format", {"format": 1} | dict(self._content), least=1),
+            format=self._format(),
             content=self._content,
         )
+
+    def _format(self) -> int:
+        version = self._count("format", {"format": 1} | dict(self._content), least=1)
+        if version > NEWEST_FORMAT:
+            raise InputError(
+                f"{self._place}: the manifest has format {version}, but this version of shoal reads formats up to "
+                f"{NEWEST_FORMAT}. Install a newer version."
+            )
+        return version
 
     def _old_bounds(self, columns: Sequence[Column]) -> tuple[str, ...]:
         """Return the columns that a manifest without a layout may mean: all numbers and dates."""

@@ -53,7 +53,7 @@ def init(
         return
     terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
-    terminal.say(f"Written: {output}. Review it, correct what you know better, then:")
+    terminal.say(f"Written: {output}. Review and correct it, then run:")
     released = data.with_name(f"{data.stem}-released.csv").name
     terminal.say(
         f"  shoal anonymize {shlex.quote(str(data))} -o {shlex.quote(released)} --config {shlex.quote(str(output))}"

@@ -11,7 +11,7 @@ from shoal.cli import demand as asked
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
-from shoal.errors import UsageError, VerificationError, join_problems, setting
+from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
@@ -89,3 +89,7 @@ def verify(
         if public_key is not None:
             terminal.say(f"signed with the key of {public_key}")
         terminal.say_notes([*verdict.notes, *verdict.unchecked])
+        if stated is not None and public_key is None and "signature" in stated.content:
+            terminal.say_notes(
+                [Note(stated.place, "it is signed", f"check the signature with {setting('public_key')}")]
+            )

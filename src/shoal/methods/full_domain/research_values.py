@@ -42,6 +42,8 @@ class Researched(FullDomain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.values, Mapping) or any(not isinstance(v, list | tuple) for v in self.values.values()):
+            raise UsageError(f"{self.name}: values are given by attribute, a list for each, in shoal.toml or Python.")
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
 
     @property

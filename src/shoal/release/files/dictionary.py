@@ -62,11 +62,10 @@ def _count_missing(release: Release, plain: Path) -> dict[str, int]:
     import polars as pl
 
     missing = list(release.schema.missing)
-    weights = release.original.weights
     counts = {}
-    for name in release.text.columns:
-        is_missing = release.text[name].is_in(missing).to_numpy()
-        counts[name] = int(is_missing.sum() if weights is None else weights[release.source_rows][is_missing].sum())
+    for name in release.table.names:
+        is_missing = release.table.factor(name).texts.is_in(missing).to_numpy()
+        counts[name] = int(release.table.counts(name)[is_missing].sum())
     unchanged = [column.name for column in release.schema.released if column.role is not Role.QI]
     if release.recoding is not None and unchanged:
         n_missing = pl.col(unchanged).fill_null("").is_in(missing).sum()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.errors import FileError, InputError, UsageError, setting
 
-__all__ = ["available_memory", "check_expansion", "check_memory", "count_cells", "refuse_expansion"]
+__all__ = ["available_memory", "check_expansion", "check_memory", "count_cells", "fits_memory", "refuse_expansion"]
 
 VARIABLE = "SHOAL_MEMORY_LIMIT"
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -85,6 +85,16 @@ def count_cells(sample: bytes, size: int) -> int:
     return marks * size // max(1, len(sample))
 
 
+def _needed(text_bytes: int, n_cells: int) -> int:
+    return int(text_bytes * TEXT_FACTOR + n_cells * CELL_BYTES)
+
+
+def fits_memory(text_bytes: int, n_cells: int) -> bool:
+    """Return whether a table fits into the available memory."""
+    limit = available_memory()
+    return limit is None or _needed(text_bytes, n_cells) <= limit
+
+
 def check_memory(path: Path, text_bytes: int, n_cells: int = 0) -> None:
     """Raise a FileError if a table needs more memory than is available.
 
@@ -93,8 +103,7 @@ def check_memory(path: Path, text_bytes: int, n_cells: int = 0) -> None:
         text_bytes: The size of its cells as text.
         n_cells: The number of its cells.
     """
-    needed = int(text_bytes * TEXT_FACTOR + n_cells * CELL_BYTES)
-    limit = available_memory()
+    needed, limit = _needed(text_bytes, n_cells), available_memory()
     if limit is not None and needed > limit:
         raise FileError(
             f"{path}: needs about {_in_words(needed)} of memory, but only {_in_words(limit)} is available. Use a "

@@ -47,7 +47,7 @@ def signature_violations(content: Mapping[str, Any] | None, public_key: str | os
     except (AttributeError, UnicodeError, binascii.Error, ValueError):
         return [Violation("signature", "it is damaged: it is not an Ed25519 signature in Base64")]
     except InvalidSignature:
-        fault = "it does not fit: the manifest was changed after it was signed, or another key signed it"
+        fault = "it does not match: the manifest was changed after it was signed, or another key signed it"
         return [Violation("signature", fault)]
     return []
 
