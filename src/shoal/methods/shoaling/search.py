@@ -20,7 +20,7 @@ from shoal.methods.shoaling.level_cover import cover_tuples
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
-from shoal.methods.shoaling.steps import EFFORTS, Effort, Search
+from shoal.methods.shoaling.steps import EFFORTS, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import NO_WISH, UNSTEERED, Found, Wish, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import Basis, PersonalK, PrivacyModel
@@ -165,7 +165,10 @@ class Shoaling:
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:
-    """Return the effort adapted to a table with hierarchies, or with several rows a person."""
+    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
+    if len(problem.codes) > LARGE_TABLE:
+        proposals = int(effort.proposals * effort.share_of_large), int(effort.proposals_per_k * effort.share_of_large)
+        effort = replace(effort, proposals=proposals[0], proposals_per_k=proposals[1])
     if (problem.prices.kinds == Recoding.TREE).any():
         wider = effort.exchange_per_k * EXCHANGE_IN_TREES
         effort = replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)

@@ -16,7 +16,7 @@ from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Part, Task
 from shoal.methods.shoaling.grouping import Grouping, count_people, near_hosts
 from shoal.methods.shoaling.problem import Problem
 
-__all__ = ["EFFORTS", "Effort", "Search"]
+__all__ = ["EFFORTS", "LARGE_TABLE", "Effort", "Search"]
 
 Labels = NDArray[np.int32]
 
@@ -28,6 +28,7 @@ class Effort:
     cycles: int
     proposals: int  # exchanges proposed for each entry and cycle
     proposals_per_k: int  # and as many more for each row of k
+    share_of_large: float  # the share of these proposals in a table of many tuples
     least_steps: int  # least number of proposals for a block and cycle
     heat: float  # first temperature, in mean prices of a row times the root of k
     exchange: int  # least number of entries of a block in which rows change places
@@ -41,6 +42,7 @@ EFFORTS = {
         cycles=1,
         proposals=3,
         proposals_per_k=0,
+        share_of_large=1.0,
         least_steps=1_000,
         heat=0.0,
         exchange=512,
@@ -52,6 +54,7 @@ EFFORTS = {
         cycles=1,
         proposals=60,
         proposals_per_k=15,
+        share_of_large=0.75,
         least_steps=20_000,
         heat=0.15,
         exchange=2048,
@@ -63,6 +66,7 @@ EFFORTS = {
         cycles=12,
         proposals=200,
         proposals_per_k=4,
+        share_of_large=1.0,
         least_steps=200_000,
         heat=0.2,
         exchange=2048,
@@ -71,6 +75,7 @@ EFFORTS = {
         halvings=(3, 5),
     ),
 }
+LARGE_TABLE = 100_000  # tuples
 BLOCK_TUPLES = 1200  # tuples of a block in which groups grow
 PAIRS_BLOCK_TUPLES = 800  # the same for small k
 SMALL_K = 4
