@@ -15,7 +15,7 @@ import io
 import math
 import sys
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate
@@ -375,21 +375,31 @@ def make_rows() -> list[dict[str, str]]:
 
 def render() -> bytes:
     """Return the bytes of the CSV file."""
+    return render_table(COLUMNS, make_rows())
+
+
+def render_table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
+    """Return the bytes of a CSV file."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(make_rows())
+    writer.writerows(rows)
     return text.getvalue().encode("utf-8")
+
+
+def write_or_check(path: Path, content: bytes, script: str, arguments: Sequence[str] | None) -> None:
+    """Write the file of a table or, with --check, compare it with its content."""
+    parser = argparse.ArgumentParser(description=f"Generate the built-in table {path.name}.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file differs")
+    if not parser.parse_args(arguments).check:
+        path.write_bytes(content)
+    elif not path.exists() or path.read_bytes() != content:
+        sys.exit(f"{path} differs from the output of this script. Run python scripts/{script}.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file, or check it."""
-    parser = argparse.ArgumentParser(description="Generate the built-in patients table.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file differs")
-    if not parser.parse_args(arguments).check:
-        PATH.write_bytes(render())
-    elif not PATH.exists() or PATH.read_bytes() != render():
-        sys.exit(f"{PATH} differs from the output of this script. Run python scripts/make_patients.py.")
+    write_or_check(PATH, render(), "make_patients.py", arguments)
 
 
 if __name__ == "__main__":

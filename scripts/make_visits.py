@@ -9,10 +9,6 @@ everywhere.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import io
-import sys
 from collections.abc import Sequence
 from datetime import date
 from random import Random
@@ -116,21 +112,12 @@ def draw_visit_of(random: Random, sex: str, birth: date, day: date, known: patie
 
 def render() -> bytes:
     """Return the bytes of the CSV file."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(make_rows())
-    return text.getvalue().encode("utf-8")
+    return patients.render_table(COLUMNS, make_rows())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file, or check it."""
-    parser = argparse.ArgumentParser(description="Generate the built-in visits table.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file differs")
-    if not parser.parse_args(arguments).check:
-        PATH.write_bytes(render())
-    elif not PATH.exists() or PATH.read_bytes() != render():
-        sys.exit(f"{PATH} differs from the output of this script. Run python scripts/make_visits.py.")
+    patients.write_or_check(PATH, render(), "make_visits.py", arguments)
 
 
 if __name__ == "__main__":

@@ -79,18 +79,10 @@ def demand_of(
     limit = settings.suppression_limit
     if is_complete and limit is None:
         limit = 0
-    roles = {
-        Role.QI: settings.generalised,
-        Role.SENSITIVE: () if settings.all_qi else settings.sensitive,
-        Role.INSENSITIVE: settings.insensitive,
-        Role.IDENTIFIER: settings.drop,
-        Role.PERSON: (settings.person,) if settings.person else (),
-        Role.PERSONAL_K: (settings.k_column,) if settings.k_column else (),
-    }
     hierarchies = settings.rules()
     return Demand(
         k=settings.k,
-        roles=roles,
+        roles=settings.roles,
         reading=_with_kinds(settings),
         complete=is_complete,
         others=settings.others,

@@ -389,9 +389,10 @@ class Settings:
         names = (*chain(*lists), *self.categorical, *chain(*by_column), *weighted, *one_each, *of_specs)
         return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
-    def schema(self, names: tuple[str, ...]) -> Schema:
-        """Return the schema of a table with these columns."""
-        roles = {
+    @property
+    def roles(self) -> dict[Role, tuple[str, ...]]:
+        """The columns of each role."""
+        return {
             Role.QI: self.generalised,
             Role.SENSITIVE: () if self.all_qi else self.sensitive,
             Role.INSENSITIVE: self.insensitive,
@@ -399,9 +400,12 @@ class Settings:
             Role.PERSON: (self.person,) if self.person else (),
             Role.PERSONAL_K: (self.k_column,) if self.k_column else (),
         }
+
+    def schema(self, names: tuple[str, ...]) -> Schema:
+        """Return the schema of a table with these columns."""
         for name, grid in self.grids.items():
             check_grid(name, grid)
-        return Schema.build(names, roles, reading=self.reading, others=self.others, grids=self.grids)
+        return Schema.build(names, self.roles, reading=self.reading, others=self.others, grids=self.grids)
 
     def data_rules(self) -> tuple[ConstraintRule, ...]:
         """Return the data constraint rules."""
