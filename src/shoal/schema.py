@@ -22,6 +22,7 @@ __all__ = [
     "Reading",
     "Role",
     "Schema",
+    "check_date_format",
     "check_delimiter",
     "check_encoding",
     "check_k",
@@ -31,6 +32,12 @@ __all__ = [
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 LONGEST_FORMAT = 100
+TWICE = "a part of the date occurs twice"
+YEAR, MONTH, DAY = range(3)
+# What each directive of strptime states, from the year down to the fraction of a second; %j states month and day.
+PARTS: dict[str, tuple[int, ...]] = {"j": (MONTH, DAY)}
+for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
+    PARTS.update(dict.fromkeys(_letters, (_part,)))
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
@@ -154,7 +161,7 @@ class Reading:
         if shared:
             raise UsageError(f"column {shared[0]!r} has two kinds. Give it one.")
         for name, form in self.dates.items():
-            check_date_format(name, form)
+            check_date_format(form, name)
         check_marks(self.decimal, self.thousands)
         if self.delimiter is not None:
             check_delimiter(self.delimiter)
@@ -358,22 +365,44 @@ def check_encoding(encoding: str) -> None:
         )
 
 
-def check_date_format(name: str, form: str) -> None:
-    """Refuse a date format that strptime cannot use."""
+def check_date_format(form: str, column: str = "") -> None:
+    """Refuse a date format that strptime cannot use, or that does not determine the dates that it prints."""
     try:
         datetime.strptime("", form)
     except re.error:  # a part of the date occurs twice
-        problem = "a part of the date occurs twice"
+        problem = TWICE
     except ValueError as error:
-        problem = "it has a part that is not known" if "format" in str(error) and "match" not in str(error) else ""
+        is_unknown = "format" in str(error) and "match" not in str(error)
+        problem = "it has a part that is not known" if is_unknown else _undetermined(form)
     else:
         problem = "it has no part of a date"
     if len(form) > LONGEST_FORMAT:
         problem = f"it is longer than {LONGEST_FORMAT} characters"
     if problem:
         raise UsageError(
-            f"date format {form[:LONGEST_FORMAT]!r} of column {name!r}: {problem}. Write it like %d.%m.%Y."
+            f"date format {form[:LONGEST_FORMAT]!r}{f' of column {column!r}' * bool(column)}: {problem}. Write it like "
+            f"%d.%m.%Y, or read the column as {setting('categorical')}."
         )
+
+
+def _undetermined(form: str) -> str:
+    """Return why strptime would ignore or guess a part of the date; empty if it does neither."""
+    letters = set(re.findall("%(.)", form, re.DOTALL))
+    has_week, has_weekday = not letters.isdisjoint("UVW"), not letters.isdisjoint("aAuw")
+    parts = [part for letter in letters for part in PARTS.get(letter, ())] + [DAY] * (has_week and has_weekday)
+    problems = {
+        "it has a time zone, which a release does not keep": not letters.isdisjoint("zZ"),
+        "%c, %x and %X depend on the language of the machine": not letters.isdisjoint("cxX"),
+        TWICE: len(parts) > len(set(parts)) or ("G" in letters and "V" not in letters),
+        "%p and %I need each other": ("p" in letters) != ("I" in letters),
+        "a week needs its year and a day of the week": has_week and (not has_weekday or YEAR not in parts),
+        "%V needs %G": "V" in letters and "G" not in letters,
+        "a day of the week or of the year needs the other parts of the date": (
+            (has_weekday or "j" in letters) and not {YEAR, MONTH, DAY} <= set(parts)
+        ),
+        "a part between two others is missing": max(parts, default=0) - min(parts, default=1) >= len(set(parts)),
+    }
+    return next((problem for problem, occurs in problems.items() if occurs), "")
 
 
 def check_lists(**lists: object) -> None:
