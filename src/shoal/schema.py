@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import operator
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,15 +23,26 @@ __all__ = [
     "Reading",
     "Role",
     "Schema",
+    "check_date_format",
     "check_delimiter",
     "check_encoding",
     "check_k",
     "check_lists",
+    "check_text",
+    "check_threads",
     "unknown_column",
 ]
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 LONGEST_FORMAT = 100
+MOST_THREADS = 256
+TWICE = "a part of the date occurs twice"
+YEAR, MONTH, DAY = range(3)
+# What each directive of strptime states, from the year down to the fraction of a second; %j states month and day.
+PARTS: dict[str, tuple[int, ...]] = {"j": (MONTH, DAY)}
+for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
+    PARTS.update(dict.fromkeys(_letters, (_part,)))
+RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
@@ -154,7 +166,8 @@ class Reading:
         if shared:
             raise UsageError(f"column {shared[0]!r} has two kinds. Give it one.")
         for name, form in self.dates.items():
-            check_date_format(name, form)
+            check_date_format(form, name)
+        check_missing(self.missing)
         check_marks(self.decimal, self.thousands)
         if self.delimiter is not None:
             check_delimiter(self.delimiter)
@@ -235,10 +248,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", tuple(dict.fromkeys(("", *self.missing))))
-        if "*" in self.missing:
-            raise UsageError(
-                f"{setting('missing', '*')}: a suppressed cell shows the same text. Rename the marker in the table."
-            )
+        check_missing(self.missing)
 
     @property
     def qi(self) -> tuple[Column, ...]:
@@ -326,6 +336,36 @@ class Schema:
         return cls(columns, (*reading.missing, *missing), qi_order)
 
 
+def check_missing(markers: Iterable[str]) -> None:
+    """Refuse a marker of missing values that a release could show for another reason, or that is no valid text."""
+    check_text("missing", tuple(markers))
+    for marker in (str(marker).strip() for marker in markers):
+        if RELEASED_CELL.fullmatch(marker):
+            shown = "suppressed cell" if marker == "*" else "range or a set"
+            raise UsageError(
+                f"{setting('missing', marker)}: a {shown} shows the same text. Rename the marker in the table."
+            )
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse a setting with half a character (a surrogate), which no file can contain.
+
+    Args:
+        name: The name of the setting.
+        value: A text, or a list or mapping of texts; other values pass.
+    """
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{setting(name)} contains a character that is not valid Unicode. Correct it.") from None
+    elif isinstance(value, Mapping):
+        check_text(name, (*value, *value.values()))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            check_text(name, part)
+
+
 def check_marks(decimal: str, thousands: str) -> None:
     """Refuse marks of numbers that a number or a released range could contain for another reason."""
     if decimal not in DECIMAL_MARKS or (thousands and thousands not in THOUSANDS_MARKS) or decimal == thousands:
@@ -358,22 +398,44 @@ def check_encoding(encoding: str) -> None:
         )
 
 
-def check_date_format(name: str, form: str) -> None:
-    """Refuse a date format that strptime cannot use."""
+def check_date_format(form: str, column: str = "") -> None:
+    """Refuse a date format that strptime cannot use, or that does not determine the dates that it prints."""
     try:
         datetime.strptime("", form)
     except re.error:  # a part of the date occurs twice
-        problem = "a part of the date occurs twice"
+        problem = TWICE
     except ValueError as error:
-        problem = "it has a part that is not known" if "format" in str(error) and "match" not in str(error) else ""
+        is_unknown = "format" in str(error) and "match" not in str(error)
+        problem = "it has a part that is not known" if is_unknown else _undetermined(form)
     else:
         problem = "it has no part of a date"
     if len(form) > LONGEST_FORMAT:
         problem = f"it is longer than {LONGEST_FORMAT} characters"
     if problem:
         raise UsageError(
-            f"date format {form[:LONGEST_FORMAT]!r} of column {name!r}: {problem}. Write it like %d.%m.%Y."
+            f"date format {form[:LONGEST_FORMAT]!r}{f' of column {column!r}' * bool(column)}: {problem}. Write it like "
+            f"%d.%m.%Y, or read the column as {setting('categorical')}."
         )
+
+
+def _undetermined(form: str) -> str:
+    """Return why strptime would ignore or guess a part of the date; empty if it does neither."""
+    letters = set(re.findall("%(.)", form, re.DOTALL))
+    has_week, has_weekday = not letters.isdisjoint("UVW"), not letters.isdisjoint("aAuw")
+    parts = [part for letter in letters for part in PARTS.get(letter, ())] + [DAY] * (has_week and has_weekday)
+    problems = {
+        "it has a time zone, which a release does not keep": not letters.isdisjoint("zZ"),
+        "%c, %x and %X depend on the language of the machine": not letters.isdisjoint("cxX"),
+        TWICE: len(parts) > len(set(parts)) or ("G" in letters and "V" not in letters),
+        "%p and %I need each other": ("p" in letters) != ("I" in letters),
+        "a week needs its year and a day of the week": has_week and (not has_weekday or YEAR not in parts),
+        "%V needs %G": "V" in letters and "G" not in letters,
+        "a day of the week or of the year needs the other parts of the date": (
+            (has_weekday or "j" in letters) and not {YEAR, MONTH, DAY} <= set(parts)
+        ),
+        "a part between two others is missing": max(parts, default=0) - min(parts, default=1) >= len(set(parts)),
+    }
+    return next((problem for problem, occurs in problems.items() if occurs), "")
 
 
 def check_lists(**lists: object) -> None:
@@ -396,6 +458,19 @@ def check_k(k: object) -> int:
     if size < 1:
         raise UsageError(f"k={k!r} is not a positive integer. Use k >= 2; 5 is a common start.")
     return size
+
+
+def check_threads(threads: int | None) -> int:
+    """Return a number of threads, by default one for each core.
+
+    Raises:
+        UsageError: If it is below 1, or above both 256 and the number of cores.
+    """
+    cores = os.cpu_count() or 1
+    most = max(MOST_THREADS, cores)
+    if threads and not 1 <= threads <= most:
+        raise UsageError(f"{setting('threads', threads)}: use a number from 1 to {most}. The machine has {cores}.")
+    return threads or cores
 
 
 def _assign(names: tuple[str, ...], roles: Mapping[Role, Iterable[str]]) -> tuple[dict[str, Role], list[str]]:

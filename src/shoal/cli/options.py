@@ -12,6 +12,7 @@ import typer
 
 from shoal.cli.supervisor import memory_limit
 from shoal.errors import FileError, InputError, UsageError, setting
+from shoal.schema import check_threads
 from shoal.settings.fields import Panel
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ Threshold = Annotated[
 
 def use_threads(threads: int | None) -> int:
     """Tell polars how many threads to use (it asks once, when it is loaded) and return the number."""
-    count = threads or os.cpu_count() or 1
+    count = check_threads(threads)
     if limit := memory_limit():
         if limit < LEAST_BYTES:
             raise FileError(

@@ -13,7 +13,7 @@ from shoal.encoding.partition import SUPPRESSION
 from shoal.encoding.population import Population
 from shoal.encoding.sensitive import Sensitive
 from shoal.encoding.tree import Tree, plant
-from shoal.errors import InputError
+from shoal.errors import InputError, counted, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables.table import Factor
@@ -229,5 +229,14 @@ def _with_hierarchy(
         missing=markers,
         rows_of=row_of if first_row else None,
     )
+    labels_of_missing = {
+        label for text, labels in bound.rows.items() for label in labels if label in markers and label != text
+    }
+    if labels_of_missing:
+        labels = counted(len(labels_of_missing), "label of its hierarchy is", "labels of its hierarchy are")
+        raise InputError(
+            f"column {attribute.name!r}: {labels} also a text of {setting('missing')}, so that the release would show "
+            "a value as missing. Rename the labels, or the marker in the table."
+        )
     tree = plant(attribute.texts, [bound.rows[text] for text in attribute.texts])
     return replace(attribute, tree=tree, hierarchy=bound)

@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from shoal.errors import UsageError
-from shoal.tables.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks
+from shoal.schema import check_date_format
+from shoal.tables.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks, parse_moment
 
 __all__ = ["Dates", "Months", "Numbers", "Scale"]
 
@@ -85,6 +86,9 @@ class Dates:
 
     date_format: str = "%Y-%m-%d"
 
+    def __post_init__(self) -> None:
+        check_date_format(self.date_format)
+
     @property
     def allowed(self) -> str:
         """What a value must be; completes "is not ..." in a message."""
@@ -95,7 +99,7 @@ class Dates:
         try:
             if self.date_format == "%Y-%m-%d":
                 return datetime.fromisoformat(text) if ISO_DATE.fullmatch(text) else None
-            return datetime.strptime(text, self.date_format).replace(tzinfo=None)
+            return parse_moment(text, self.date_format)
         except ValueError:
             return None
 

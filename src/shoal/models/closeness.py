@@ -210,7 +210,9 @@ class DeltaDisclosure(ColumnModel):
         a, b = self.delta.numerator, self.delta.denominator
         for i in np.flatnonzero(np.abs(ratio - float(self.delta)) <= NEAR).tolist():
             here, there = int(histogram.rows[i]) * total, int(usual[i]) * int(sizes[i])
-            wide[i] = max(here, there) ** b >= 2**a * min(here, there) ** b
+            ratio_here = Fraction(max(here, there), min(here, there))
+            # A root of 2 is irrational: only a whole delta can be met exactly.
+            wide[i] = ratio_here >= 2**a if b == 1 else natural_log(ratio_here) * b >= natural_log(Fraction(2)) * a
         all_occur = np.diff(histogram.starts) == np.count_nonzero(totals)
         return np.asarray(~all_occur | histogram.largest(wide))
 

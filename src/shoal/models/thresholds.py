@@ -21,6 +21,9 @@ __all__ = ["above_limits", "compare", "entropy_falls_short", "exact_number", "na
 NEAR = 1e-9  # floats that differ by less are compared exactly
 EXACT_ROWS = 20_000  # up to this many rows, powers of counts are computed as integers
 DIGITS = 50
+# The largest threshold, and the largest denominator: 20 decimals, more than a float has. The verifier agrees.
+MOST = 10**9
+MOST_PARTS = 10**20
 
 
 def exact_number(
@@ -31,6 +34,8 @@ def exact_number(
     if number is None or number < low or (high is not None and number > high):
         allowed = f"from {low} to {high}" if high is not None else f"from {low} on"
         raise UsageError(f"{model}: {name}={value!r} is not a number {allowed}.")
+    if number > MOST or number.denominator > MOST_PARTS:
+        raise UsageError(f"{model}: {name}={value!r} is too large or too fine. Use at most {MOST:,} and 20 decimals.")
     return number
 
 
@@ -43,12 +48,15 @@ def whole_number(model: str, name: str, value: object) -> int:
         number = 0
     if isinstance(value, bool) or number < 1:
         raise UsageError(f"{model}: {name}={value!r} is not a positive integer.")
+    if number > MOST:
+        raise UsageError(f"{model}: {name}={value!r} is too large. Use at most {MOST:,}.")
     return number
 
 
 def compare(a: NDArray[np.int64], b: NDArray[np.int64], bound: Fraction) -> NDArray[np.int8]:
     """Return the sign of a - bound * b, element by element."""
     largest = max(int(np.abs(a).max(initial=0)) * bound.denominator, int(np.abs(b).max(initial=0)) * bound.numerator)
+    largest = max(largest, bound.denominator, bound.numerator)
     kind: Any = np.int64 if largest < 2**62 else object
     excess: NDArray[Any] = a.astype(kind) * bound.denominator - b.astype(kind) * bound.numerator
     signs: NDArray[np.int8] = np.sign(excess).astype(np.int8)

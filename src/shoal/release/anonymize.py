@@ -21,7 +21,7 @@ from shoal.release.make import make_run
 from shoal.release.release import Release
 from shoal.rules import Rule as ConstraintRule
 from shoal.rules import compile_rules
-from shoal.schema import Reading
+from shoal.schema import Reading, check_threads
 from shoal.settings.keywords import SettingsKeywords, list_keywords, settings_from
 from shoal.settings.read import read_config
 from shoal.settings.settings import AUTO, Settings
@@ -97,7 +97,7 @@ def anonymize(
     keywords = settings_from({**settings, "k": k, "method": method if isinstance(method, str) else None})
     saved = read_config(config) if config is not None else Settings()
     merged = keywords.over(saved)
-    run = make_run(merged, threads=threads or os.cpu_count() or 1, watch=make_watch(progress, cancelled))
+    run = make_run(merged, threads=check_threads(threads), watch=make_watch(progress, cancelled))
     job = Job.from_settings(
         frame,
         merged,

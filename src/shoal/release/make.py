@@ -30,6 +30,7 @@ from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
 from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
+from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
 from shoal.release.ends import about_ends, choose_ends
@@ -82,8 +83,10 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
 
 def _share(limit: float | str | None) -> Fraction:
     share = exact_fraction(limit or 0)
-    if share is None:
-        raise UsageError(f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1.")
+    if share is None or share.denominator > MOST_PARTS:
+        raise UsageError(
+            f"suppression_limit={limit!r} is not a share. Use a number from 0 to 1 with at most 20 decimals."
+        )
     return share
 
 

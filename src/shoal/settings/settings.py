@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
-from shoal.schema import Reading, Role, Schema
+from shoal.schema import Reading, Role, Schema, check_text
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.values import exact_fraction
@@ -335,6 +335,11 @@ class Settings:
     kinds: Mapping[str, str] = entry(
         Form.PAIRS, "Kind of a column that is not a quasi-identifier.", place=Place.NOWHERE, keyword=""
     )
+
+    def __post_init__(self) -> None:
+        for each in FIELDS:
+            if each.name not in ("hierarchies", "population"):  # a path may be any bytes
+                check_text(each.name, getattr(self, each.name))
 
     def over(self, other: Settings) -> Settings:
         """Return these settings, completed by those of another source; they merge key by key.

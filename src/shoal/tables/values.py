@@ -14,7 +14,16 @@ from typing import Any
 
 from shoal.schema import Kind
 
-__all__ = ["PLAIN", "Marks", "exact_fraction", "guess_kind", "normalise", "parse_dates", "parse_numbers"]
+__all__ = [
+    "PLAIN",
+    "Marks",
+    "exact_fraction",
+    "guess_kind",
+    "normalise",
+    "parse_dates",
+    "parse_moment",
+    "parse_numbers",
+]
 
 # A number has at most 400 digits on either side of its point and at most 4 in its exponent: more than any float64
 # needs, and few enough for exact arithmetic. The bounds also keep every match linear in the length of the text.
@@ -25,6 +34,7 @@ EXPONENTS = range(-400, 308)  # of the first digit; the range of float64 and a l
 LONGEST_DATE = 200  # characters
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}|-?(?=[0-9.]{1,16}$)[0-9]+\.[0-9]+")  # at most 15 digits: exact as float64
 PADDED = re.compile(r"[+-]?0[0-9]")
+DATE_WORD = re.compile(r"\d+|[^\W\d_]+")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LARGEST = Decimal("8.9e307")  # the difference of any two numbers is still a float64
 SHORT = 256  # texts up to this length cannot make Python's normalisation slow
@@ -151,12 +161,37 @@ def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list
                     raise ValueError
                 moment = datetime.combine(date.fromisoformat(text), datetime.min.time())
             else:
-                moment = datetime.strptime(text, date_format).replace(tzinfo=None)
+                moment = parse_moment(text, date_format)
         except ValueError:
             misfits.append(i)
             continue
         seconds.append((moment - datetime.min).total_seconds())
     return seconds, misfits
+
+
+def parse_moment(text: str, date_format: str) -> datetime:
+    """Return the date and time that a text gives in a format other than the default one.
+
+    Args:
+        text: The text.
+        date_format: A format of `datetime.strptime`.
+
+    Raises:
+        ValueError: The text does not have the format, or it denotes another date than it says: strptime takes day 366
+            of 2023 for the first day of 2024, 1052024 for 10 May in %d%m%Y, and believes any day of the week.
+    """
+    moment = datetime.strptime(text, date_format)
+    stated, printed = (_date_words(form, date_format) for form in (text, moment.strftime(date_format)))
+    if stated != printed or moment.tzinfo is not None:
+        raise ValueError("the text is not the date that it was read as")
+    return moment
+
+
+def _date_words(text: str, date_format: str) -> list[str]:
+    """Return the words and numbers of a date without case and padding."""
+    words = [str(int(word)) if word.isdecimal() else word for word in DATE_WORD.findall(text.casefold())]
+    # A fraction of a second may be written in fewer digits.
+    return [word.rstrip("0") for word in words] if "%f" in date_format else words
 
 
 def shortest(texts: Iterable[str]) -> str:

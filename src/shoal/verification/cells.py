@@ -16,6 +16,7 @@ __all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
 
 SUPPRESSED = "*"
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # in linear time
+WORD = re.compile(r"\d+|[^\W\d_]+")  # a number or a name in a date
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
 MOST_KEPT_COVERS = 200_000
 MOST_DIGITS = 1_000  # letters of a number or a date, and zeros that are written out
@@ -198,9 +199,23 @@ def _date(text: str, form: str) -> datetime.date | None:
     try:
         if form == "%Y-%m-%d":
             return datetime.date.fromisoformat(text)
-        return datetime.datetime.strptime(text, form).replace(tzinfo=None)
+        moment = datetime.datetime.strptime(text, form)
+        printed = moment.strftime(form)
     except ValueError:
         return None
+    return moment if moment.tzinfo is None and _is_same_date(text, printed, "%f" in form) else None
+
+
+def _is_same_date(text: str, printed: str, has_fraction: bool) -> bool:
+    """Return whether a date prints as it is written, apart from case, blanks, padding and the zeros of a fraction.
+
+    strptime ignores some parts (the week of %Y-W%W) and carries others over (day 366 of 2023 becomes 1 January 2024).
+    """
+    words, others = WORD.findall(text.lower()), WORD.findall(printed.lower())
+    return len(words) == len(others) and all(
+        a == b or ((a + b).isdecimal() and (int(a) == int(b) or (has_fraction and float(f".{a}") == float(f".{b}"))))
+        for a, b in zip(words, others, strict=True)
+    )
 
 
 def _members(cell: str) -> set[str]:

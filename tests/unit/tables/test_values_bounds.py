@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 import pytest
 
 import shoal
 from shoal.errors import InputError, UsageError
+from shoal.hierarchy.scale import Dates
 from shoal.schema import Kind, Reading
 from shoal.tables.values import Marks, exact_fraction, guess_kind, normalise, parse_dates, parse_numbers
+from shoal.verification.cells import Cells
 
 HUGE = ("1e999999999", "1e-999999999", "0e999999999", "1" * 30_000, "0." + "1" * 30_000, "1e400", "1e308", "1e-500")
 
@@ -109,6 +112,77 @@ def test_a_date_format_can_be_used(form: str) -> None:
     with pytest.raises(UsageError, match="date format"):
         Reading(dates={"born": form})
     assert Reading(dates={"born": "%d.%m.%Y"}).dates
+
+
+IGNORED = [
+    *("%Y-W%W", "%Y-W%U", "W%W", "%Y %W %d", "%W %a", "%G-W%V", "%V-%u", "%G-%m-%d", "%G %W %u"),  # weeks
+    *("%a", "%A", "%w", "%Y %a", "%m-%d %a", "%j", "%j %H", "%Y-%m-%d %j", "%Y-%m %j"),  # days
+    *("%H:%M %p", "%I:%M", "%I", "%Y-%m-%d %p", "%H %I %p", "%Y %y", "%m %b", "%b %B"),  # times, and parts twice
+    *("%Y-%m-%d %H:%M%z", "%Y-%m-%d %Z", "%H:%M %z", "%c", "%x", "%X"),  # zones, and parts of the machine
+    *("%Y-%d", "%Y %H", "%d %M", "%Y-%m-%d %M", "%H:%S"),  # gaps
+]
+
+
+@pytest.mark.parametrize("form", IGNORED)
+def test_a_date_format_determines_the_date_that_it_prints(form: str) -> None:
+    """strptime ignores or guesses a part of these, and would give different values the same date."""
+    with pytest.raises(UsageError, match="date format"):
+        Reading(dates={"born": form})
+    with pytest.raises(UsageError, match="date format"):
+        Dates(form)
+
+
+DETERMINED = [
+    *("%Y", "%y", "%m", "%d", "%Y-%m", "%m/%Y", "%d.%m", "%H:%M", "%M:%S", "%S.%f", "%d %B %Y", "%b %d, %Y", "%Y%m%d"),
+    *("%Y-%j", "%y%j %H:%M", "%G-W%V-%u", "%G-W%V %a", "%Y-W%W-%w", "%Y %U %A", "%a, %d %b %Y", "%Y-%j %w"),
+    *("%Y-%m-%dT%H:%M:%SZ", "%d/%m/%y %I:%M %p", "%Y-%m-%d %H:%M:%S.%f", "%I %p", "100%% %Y", "%Y %%z"),
+]
+
+
+@pytest.mark.parametrize("form", DETERMINED)
+def test_a_date_format_that_determines_its_dates_is_read_as_printed(form: str) -> None:
+    assert Reading(dates={"born": form}).dates == {"born": form}
+    moments = [datetime(2020, 1, 1), datetime(2020, 2, 29, 12), datetime(1999, 12, 31, 23, 59, 59, 500_000)]
+    texts = [moment.strftime(form) for moment in moments if form != "%d.%m" or moment.day != 29]
+    seconds, misfits = parse_dates(texts, form)
+    assert not misfits
+    assert [(datetime.min + timedelta(seconds=place)).strftime(form) for place in seconds] == texts
+    cells = Cells("date", form)
+    assert all(cells.place(text)[0] == "date" for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("2023-366", "%Y-%j"),
+        ("2023-W53-1", "%G-W%V-%u"),
+        ("2023-W00-3", "%Y-W%W-%w"),
+        ("Mon, 03 Jan 2024", "%a, %d %b %Y"),
+        ("1052024", "%d%m%Y"),  # 1 May, read as 10 May
+        ("2024-W17", "%Y-W%W"),  # of a manifest
+        ("10:00 PM", "%H:%M %p"),
+        ("2024-01-01 10:00+0500", "%Y-%m-%d %H:%M%z"),
+    ],
+)
+def test_a_text_that_is_read_as_another_date_is_not_a_date(text: str, form: str) -> None:
+    assert parse_dates([text], form)[1] == [0]
+    assert Cells("date", form).place(text) == ("text", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("5/1/2024", "%d/%m/%Y"),
+        ("5 JANUARY  2024", "%d %B %Y"),
+        ("2024-01-05 00:00:07.5", "%Y-%m-%d %H:%M:%S.%f"),
+        ("7.050 s", "%S.%f s"),
+        ("9:05 pm", "%I:%M %p"),
+        ("930", "%H%M"),
+    ],
+)
+def test_a_date_may_be_padded_or_not(text: str, form: str) -> None:
+    assert parse_dates([text], form)[1] == []
+    assert Cells("date", form).place(text)[0] == "date"
 
 
 def test_a_personal_k_of_5000_digits_is_refused() -> None:

@@ -27,7 +27,7 @@ from shoal.risks import Risk
 from shoal.risks import risk as risk_of
 from shoal.risks.estimate import DEFAULT_THRESHOLD, read_threshold
 from shoal.rules import Rule, compile_rules
-from shoal.schema import Role, Schema
+from shoal.schema import Role, Schema, check_threads
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.table import Table
 
@@ -179,7 +179,7 @@ def prepare(
         str(read_threshold(threshold)),
         target,
         learner,
-        threads,
+        check_threads(threads),
     )
 
 

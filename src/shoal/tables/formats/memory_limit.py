@@ -11,6 +11,7 @@ from shoal.errors import FileError, InputError, UsageError, setting
 __all__ = ["available_memory", "check_expansion", "check_memory", "count_cells", "fits_memory", "refuse_expansion"]
 
 VARIABLE = "SHOAL_MEMORY_LIMIT"
+MOST_BYTES = 10**15
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 # Estimated peak memory of a run: bytes for each byte of text, and bytes for each cell. Measured: reading alone needs 3
 # and 22 (tables of 9 and 24 million cells, CSV and Parquet). A run over 9 million cells, most of them released, needed
@@ -76,7 +77,10 @@ def parse_size(text: str, mention: str = "") -> int:
     match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) *([kmgt]?)i?b?", text.strip().lower())
     if match is None:
         raise UsageError(f"{mention or f'{VARIABLE}={text!r}'} is not a size. Write it as 500MB or 4GB.")
-    return int(float(match[1]) * UNITS[match[2]])
+    size = int(float(match[1]) * UNITS[match[2]])
+    if size > MOST_BYTES:
+        raise UsageError(f"{mention or f'{VARIABLE}={text!r}'} is more than any machine has. Write it as 500MB or 4GB.")
+    return size
 
 
 def count_cells(sample: bytes, size: int) -> int:

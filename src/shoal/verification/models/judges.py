@@ -18,6 +18,7 @@ from shoal.verification.verdict import Group, exact
 
 __all__ = ["JUDGES", "Evidence"]
 
+LOG_DIGITS = 60
 CLOSE = 1e-9  # floats closer than this are compared again, exactly
 MOST_ROWS = 20_000  # powers of counts are computed exactly up to this many rows
 PRECISION = 50
@@ -194,7 +195,12 @@ def _disclosure(case: Evidence) -> list[Group]:
             return True
         if abs(math.log2(high / low) - delta) > CLOSE:
             return math.log2(high / low) > delta
-        return bool(high**delta.denominator >= 2**delta.numerator * low**delta.denominator)
+        if delta.denominator == 1:
+            return bool(high >= 2**delta.numerator * low)
+        with localcontext() as context:  # a root of 2 is irrational, so that digits decide
+            context.prec = LOG_DIGITS
+            share = (Decimal(high) / Decimal(low)).ln() / Decimal(2).ln()
+            return share * delta.denominator >= delta.numerator
 
     return [
         group

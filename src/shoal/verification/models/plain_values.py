@@ -11,7 +11,8 @@ from shoal.verification.models.checks import has_judge
 
 __all__ = ["can_be_judged", "model_words"]
 
-MOST_PARTS = 10**6  # of a delta; its denominator becomes an exponent
+MOST = 10**9
+MOST_PARTS = 10**20  # 20 decimals; with these two bounds, exact arithmetic stays small
 NUMBER = re.compile(r"[0-9]{1,50}(?:[./][0-9]{1,50})?")
 
 
@@ -31,11 +32,11 @@ def _is_value(model: str, name: str, value: object) -> bool:
     if name == "order":
         return isinstance(value, list) and all(isinstance(text, str) for text in value)
     number = _fraction(value)
-    if number is None or number < 0 or (name == "limit" and not number):
+    if number is None or not 0 <= number <= MOST or number.denominator > MOST_PARTS or (name == "limit" and not number):
         return False
     if name in ("k", "p") or (name == "l" and model != "entropy-l"):
         return type(value) is int
-    return name != "delta" or number.denominator <= MOST_PARTS
+    return True
 
 
 def _fraction(value: object) -> Fraction | None:
