@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.errors import Note, UsageError, join_problems, setting
 from shoal.schema import ISO, Column, Reading, Role, Schema
-from shoal.verification.manifest import BY_ITSELF, Manifest
+from shoal.verification.manifest.manifest import BY_ITSELF, Manifest
 from shoal.verification.recount import header_violations
 from shoal.verification.verdict import Violation, plural
 
