@@ -31,6 +31,7 @@ __all__ = [
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 LONGEST_FORMAT = 100
+WEEKS, WEEKDAYS, NO_DATES = frozenset("UW"), frozenset("aAwu"), frozenset("pzZ")  # parts of date formats
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
@@ -368,6 +369,11 @@ def check_date_format(name: str, form: str) -> None:
         problem = "it has a part that is not known" if "format" in str(error) and "match" not in str(error) else ""
     else:
         problem = "it has no part of a date"
+    parts = set(re.findall("%([A-Za-z])", form.replace("%%", "")))
+    if not problem and parts & WEEKS and not parts & WEEKDAYS:  # strptime would ignore the week
+        problem = "a week without a weekday is no date"
+    if not problem and not parts - WEEKDAYS - NO_DATES:
+        problem = "all values would be the same date"
     if len(form) > LONGEST_FORMAT:
         problem = f"it is longer than {LONGEST_FORMAT} characters"
     if problem:

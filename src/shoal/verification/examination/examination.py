@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import Dialect, Role
+from shoal.schema import Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
 from shoal.verification.demand import (
     HELD_BACK,
     Demand,
+    claimed_missing,
     expected_schema,
+    keeps_order,
     quasi_identifiers,
     require_columns,
     unchecked_notes,
@@ -84,6 +86,7 @@ def examine(
     """
     k = max(demand.k or 1, manifest.k if manifest else 1)
     violations: list[Violation] = []
+    notes: list[Note] = []
     if public_key is not None:
         violations += signature_violations(None if manifest is None else manifest.content, public_key)
     if manifest is None:
@@ -93,6 +96,7 @@ def examine(
     else:
         assert isinstance(released, str | os.PathLike)
         violations += manifest.violations(released)
+        notes = manifest.notes(released)
         try:
             written = read_written(released)
         except files.UnreadableError as error:
@@ -102,7 +106,7 @@ def examine(
     source = None
     if original is not None:
         source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), demand.reading)
-    return _Examination(written, demand, manifest, source, violations).verdict(k)
+    return _Examination(written, demand, manifest, source, violations, notes).verdict(k)
 
 
 class _Examination:
@@ -115,10 +119,10 @@ class _Examination:
         manifest: Manifest | None,
         source: CodedTable | None,
         violations: list[Violation],
+        notes: list[Note],
     ) -> None:
         self._written, self._demand, self._manifest, self._source = written, demand, manifest, source
-        self._violations = violations
-        self._notes: list[Note] = []
+        self._violations, self._notes = violations, notes
         self._unchecked: list[Note] = []
         self._models: list[str] = []
         self._release = self._lay_out()
@@ -157,6 +161,7 @@ class _Examination:
         self._violations += self._readings.bound_violations()
         if source is not None and self._limit is not None:
             self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
+        self._count_absent()
         self._list_unnamed()
         self._unchecked += unchecked_notes(self._demand, self._manifest, has_original=source is not None)
         verdict = judge(k, n_rows, groups, list(dict.fromkeys(self._violations)))
@@ -205,7 +210,8 @@ class _Examination:
         by_row = np.array([sizes[group] for group in counter.groups], dtype=np.int64)[counter.of_row]
         own_k = self._own_k(self._source, by_row)
         self._models += ["each row's own k"] if own_k is not None else []
-        self._violations += comparison.violations(own_k)
+        if untrue := comparison.violations(own_k):
+            self._violations += [*untrue, *self._readings.doubtful_missing()]
         self._violations += comparison.rule_violations(self._demand.rules, counter.of_row)
         self._check_order(comparison)
 
@@ -228,7 +234,10 @@ class _Examination:
     def _own_k(self, source: CodedTable, sizes: NDArray[np.int64]) -> tuple[CodedColumn, NDArray[np.int64]] | None:
         """Return the k that each original row asks for, beside the size of each released row's group."""
         for name in self._demand.names(Role.PERSONAL_K):
-            requests, missing = source.column(name), {"", *map(normalise, self._missing)}
+            requests, cells = source.column(name), Cells(Kind.NUMERIC)
+            claims = claimed_missing(self._demand, self._manifest)
+            # A manifest cannot turn a number into a missing one.
+            missing = {normalise(t) for t in self._missing if t not in claims or cells.place(normalise(t))[0] == "text"}
             texts = ["0" if normalise(text) in missing else text for text in requests.texts]
             return CodedColumn(texts, requests.codes), sizes
         return None
@@ -285,9 +294,8 @@ class _Examination:
     def _check_order(self, comparison: Comparison | None) -> None:
         """Check that the order of the rows says nothing about the original, unless it is meant to."""
         manifest = self._manifest
-        keeps_order = manifest.keep_order if manifest else self._demand.keep_order
         unsorted = order_violations(self._written)
-        if keeps_order:
+        if keeps_order(self._demand, manifest):
             if comparison is not None and not comparison.is_in_order():
                 self._violations.append(Violation("order", "the rows are not in the order of the original"))
         elif manifest is not None:
@@ -307,6 +315,13 @@ class _Examination:
             return asked
         stated = self._manifest.suppression_limit
         return stated if asked is None else min(asked, stated)
+
+    def _count_absent(self) -> None:
+        """Note how many original rows are not in the release."""
+        n_rows, n_source = self._written.n_rows, 0 if self._source is None else self._source.n_rows
+        if n_source > n_rows:
+            text = f"{n_source - n_rows} of {n_source} original rows are not in the release"
+            self._notes.append(Note("rows", text))
 
     def _list_unnamed(self) -> None:
         """Note the columns that nobody gave a role."""

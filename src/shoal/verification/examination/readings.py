@@ -10,7 +10,7 @@ import numpy as np
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.demand import Demand
+from shoal.verification.demand import Demand, claimed_missing
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
 from shoal.verification.reading.coded import CodedColumn, CodedTable
@@ -42,12 +42,20 @@ class Readings:
     population: CodedTable | None
 
     def cells(self) -> list[tuple[str, Cells]]:
-        """Return how to read each quasi-identifier; one whose kind is in dispute is read in both ways."""
+        """Return how to read each quasi-identifier; where the manifest alone decides, it is read in both ways.
+
+        A kind that differs from that of the manifest is in dispute. So is a text that only the manifest calls missing:
+        it may be released as it is, but not as another missing text.
+        """
+        claims = claimed_missing(self.demand, self.manifest)
         readings = []
         for column in self.schema.qi:
             labels = self._labels(column)
             column = self._with_kind(column)
             readings.append((column.name, self._reading_of(column, labels)))
+            if claims:
+                marks = (column.decimal, column.thousands)
+                readings.append((column.name, Cells(column.kind, column.date_format, (), marks, labels)))
             other = self.manifest.column(column.name) if self.manifest else None
             if other is not None and other.kind not in (None, column.kind):
                 readings.append((column.name, self._reading_of(replace(column, kind=other.kind), labels)))
@@ -98,6 +106,20 @@ class Readings:
         covers = [cells.read(text) for text in released.texts]
         is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
         return int(is_odd[released.codes].sum())
+
+    def doubtful_missing(self) -> list[Violation]:
+        """Return the columns of an original whose cells are missing only because the manifest says so."""
+        claims, violations = {*map(normalise, claimed_missing(self.demand, self.manifest))} - {""}, []
+        for column in self.schema.qi:
+            if self.source is None:
+                break
+            original = self.source.column(column.name)
+            is_claimed = np.array([normalise(text) in claims for text in original.texts] or [False])
+            if times := int(is_claimed[original.codes].sum()):
+                text = f"only the manifest says that {plural(times, 'original cell')} mean a missing value"
+                cure = f"if that is so, name their texts with {setting('missing')}"
+                violations.append(Violation(f"column {column.name!r}", f"{text}; {cure}"))
+        return violations
 
     def kind_violations(self) -> list[Violation]:
         """Return the columns whose cells are not of the kind that the manifest states."""

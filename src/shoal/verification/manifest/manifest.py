@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from shoal.errors import Note
 from shoal.schema import Column, Kind, Reading, Role
 from shoal.verification.models.plain_values import model_words
 from shoal.verification.reading.files import unreadable
@@ -109,12 +110,21 @@ class Manifest:
         if sha256_of(path) != self.sha256:
             text = "its hash differs from that of the manifest: the file or the manifest was changed"
             violations.append(Violation("file", text))
-        folder = os.path.dirname(os.path.abspath(path))
-        for name, digest in self.beside.items():
-            place = os.path.join(folder, name)
-            if os.path.isfile(place) and sha256_of(place) != digest:
+        for name, place in self._places_beside(path):
+            if os.path.isfile(place) and sha256_of(place) != self.beside[name]:
                 violations.append(Violation(f"file {name!r}", "its hash differs from that of the manifest"))
         return violations + self._contradictions()
+
+    def notes(self, path: PathName) -> list[Note]:
+        """Return the files that the manifest names and that are not beside the release."""
+        text = "the manifest states its hash, but it is not beside the release, so it was not checked"
+        absent_names = [name for name, place in self._places_beside(path) if not os.path.isfile(place)]
+        return [Note(f"file {name!r}", text) for name in absent_names]
+
+    def _places_beside(self, path: PathName) -> list[tuple[str, str]]:
+        """Return each file beside the release, by its name, with its path."""
+        folder = os.path.dirname(os.path.abspath(path))
+        return [(name, os.path.join(folder, name)) for name in self.beside]
 
     def count_violations(self, counts: Mapping[str, int], n_starred: int, n_source: int | None) -> list[Violation]:
         """Compare the counts that the manifest states with those of the file.
