@@ -142,6 +142,8 @@ def gate(
     violations += recount.group_violations(path, k, population)
     if layout.risky:
         violations.append(Violation("file", f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"))
+    if layout.quoted:
+        violations.append(Violation("file", f"a quote precedes {plural(layout.quoted, 'cell')} that needs none"))
     violations += claim_violations(claims, recount.counts(n_suppressed))
     violations += recount.row_violations()
     return judge(k, recount.rows, recount.groups, violations)
@@ -529,6 +531,7 @@ class Layout:
         self._safe = safe
         self._steps: list[tuple[int, int]] = []  # the position of a column in the file, and its width in columns
         self.risky = 0
+        self.quoted = 0
 
     @property
     def is_plain(self) -> bool:
@@ -562,9 +565,13 @@ class Layout:
         return f"[{row[position]}, {row[position + 1]}]"
 
     def _bare(self, cell: str) -> str:
-        """Remove the escaping quote; count the cells that lack one."""
-        if not self._safe:
+        """Remove the escaping quote; count the cells that lack one, and those that have one without need."""
+        if not self._safe or cell.lstrip("'")[:1] not in FORMULA_SIGNS or not cell.lstrip("'"):
             return cell
-        if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
-            self.risky += 1
-        return cell[1:] if cell[:1] == "'" and cell.lstrip("'")[:1] in FORMULA_SIGNS else cell
+        if not cell.startswith("'"):
+            self.risky += not NUMBER.fullmatch(cell)
+            return cell
+        if NUMBER.fullmatch(cell[1:]):
+            self.quoted += 1
+            return cell
+        return cell[1:]

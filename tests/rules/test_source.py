@@ -53,6 +53,7 @@ READERS = {
     "groups": {"numpy"},
     "packing": {"numpy"},
     "population": {"numpy"},
+    "readings": {"numpy"},
     "rows": {"numpy"},
     "layout": {"numpy"},
     "signature": {"cryptography"},

@@ -45,14 +45,24 @@ def find_manifest(released: Path, manifest: Path | None, no_manifest: bool) -> M
     return verification.find_manifest(released, False if no_manifest else manifest)
 
 
-def about_manifest(manifest: Manifest) -> Note:
-    """Return what was taken from a manifest, in one line."""
+def about_manifest(manifest: Manifest, demand: Demand | None = None) -> Note:
+    """Return what was taken from a manifest, in one line.
+
+    Args:
+        manifest: The manifest.
+        demand: What the release must meet, if it was compared with the original.
+    """
     names = {
         "quasi-identifiers": manifest.names(Role.QI),
         "sensitive": manifest.names(Role.SENSITIVE),
     }
     parts = [f"k = {manifest.k}", *(f"{word} {', '.join(map(repr, some))}" for word, some in names.items() if some)]
     parts += [text if text.isprintable() else repr(text) for text in manifest.words[1:]]
+    if demand is not None:
+        from shoal.verification.demand import taken_for_comparison
+
+        if words := taken_for_comparison(demand, manifest):
+            parts.append(f"to compare with the original: {', '.join(words)}")
     return Note(manifest.place, f"taken from it: {'; '.join(parts)}")
 
 

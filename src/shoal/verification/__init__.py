@@ -18,9 +18,9 @@ from shoal.verification.verdict import Verdict, Violation
 if TYPE_CHECKING:
     from shoal.verification.database import check_copy, check_recoded, table_rows
     from shoal.verification.demand import Demand
-    from shoal.verification.examination import examine
+    from shoal.verification.examination.examination import examine
     from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
-    from shoal.verification.manifest import Manifest
+    from shoal.verification.manifest.manifest import Manifest
     from shoal.verification.models.checks import Goal
     from shoal.verification.models.description import Description
     from shoal.verification.reading.coded import CodedTable, read_original
@@ -61,13 +61,13 @@ _MODULES = {
     "Demand": "demand",
     "Description": "models.description",
     "Goal": "models.checks",
-    "Manifest": "manifest",
+    "Manifest": "manifest.manifest",
     "can_read": "reading.tables",
     "check": "verifier",
     "check_copy": "database",
     "check_recoded": "database",
     "describe": "verifier",
-    "examine": "examination",
+    "examine": "examination.examination",
     "find_manifest": "verifier",
     "gate_recoded": "gate_streamed",
     "hidden_content": "reading.hidden",

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.errors import Note, UsageError, join_problems, setting
-from shoal.schema import ISO, Column, Reading, Role, Schema
-from shoal.verification.manifest import BY_ITSELF, Manifest
+from shoal.schema import ISO, Column, Kind, Reading, Role, Schema
+from shoal.verification.manifest.manifest import BY_ITSELF, Manifest
 from shoal.verification.recount import header_violations
 from shoal.verification.verdict import Violation, plural
 
@@ -18,10 +18,13 @@ __all__ = [
     "Demand",
     "Labels",
     "Paths",
+    "claimed_missing",
     "expected_schema",
+    "keeps_order",
     "missing_texts",
     "quasi_identifiers",
     "require_columns",
+    "taken_for_comparison",
     "unchecked_notes",
 ]
 
@@ -42,7 +45,8 @@ class Demand:
         k: The size that every group must have; None if it is not said.
         roles: The columns of each role.
         reading: How the files and their cells are read.
-        complete: Whether every column that may be released has a role, as in a shoal.toml.
+        complete: Whether the demand says everything, as a shoal.toml: every column that may be released has a role, and
+            what is not said about the reading of cells and the order of rows has its default.
         others: What became of columns without a role: "drop" or "insensitive".
         models: What every group must pass besides k, as plain values or models.
         suppression_limit: The largest share of the original rows that may be missing; None if it is not limited.
@@ -53,7 +57,7 @@ class Demand:
         bounds: Whether ranges may be written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether formulas are escaped.
         keep_order: Whether the rows may keep the order of the original.
-        has_marks: Whether the reading says which marks numbers have.
+        has_marks: Whether the reading says which marks numbers have; a complete demand always does.
     """
 
     k: int | None = None
@@ -131,10 +135,10 @@ def _stated_roles(demand: Demand, manifest: Manifest) -> tuple[dict[str, Role | 
 def _column(demand: Demand, manifest: Manifest | None, name: str, role: Role) -> Column:
     """Return a column with the kind that the demand declares, or else the manifest."""
     reading = demand.reading
-    stated = None if manifest is None else manifest.column(name)
+    stated = None if manifest is None or demand.complete else manifest.column(name)
     kind = reading.kinds.get(name) or (None if stated is None else stated.kind)
     form = reading.dates.get(name) or (ISO if stated is None else stated.date_format)
-    marks = reading.marks if manifest is None or demand.has_marks else manifest.reading.marks
+    marks = reading.marks if stated is None or demand.has_marks else (stated.decimal, stated.thousands)
     return Column(name, role, kind, form, *marks)
 
 
@@ -148,8 +152,41 @@ def quasi_identifiers(demand: Demand, manifest: Manifest | None) -> tuple[str, .
 
 
 def missing_texts(demand: Demand, manifest: Manifest | None) -> tuple[str, ...]:
-    """Return the texts that mean a missing value."""
-    return demand.reading.missing or (manifest.missing if manifest else ())
+    """Return the texts that mean a missing value: those of the demand, or else of the manifest."""
+    return demand.reading.missing or claimed_missing(demand, manifest)
+
+
+def claimed_missing(demand: Demand, manifest: Manifest | None) -> tuple[str, ...]:
+    """Return the texts that mean a missing value only because the manifest says so."""
+    return () if manifest is None or demand.complete or demand.reading.missing else manifest.missing
+
+
+def taken_for_comparison(demand: Demand, manifest: Manifest) -> list[str]:
+    """Return in words what the manifest alone says about reading cells, the order of rows and suppression."""
+    words = []
+    if texts := claimed_missing(demand, manifest):
+        words.append(f"{plural(len(texts), 'text')} for missing values")
+    columns = [_column(demand, manifest, name, Role.QI) for name in manifest.names(Role.QI)]
+    columns = [column for column in columns if column.name not in demand.reading.kinds]
+    for kind in Kind:
+        named = [column for column in columns if column.kind is kind]
+        names = [f"{c.name!r} ({c.date_format!r})" if kind is Kind.DATE else repr(c.name) for c in named]
+        words += [f"{kind} {', '.join(names)}"] if names else []
+    marks = manifest.reading.marks
+    if marks != Reading().marks and not (demand.complete or demand.has_marks):
+        words.append(f"decimal mark {marks[0]!r}" + (f", thousands mark {marks[1]!r}" if marks[1] else ""))
+    if keeps_order(demand, manifest) and not demand.keep_order:
+        words.append("rows in the order of the original")
+    if demand.suppression_limit is None and manifest.suppression_limit:
+        words.append(f"suppression limit {float(manifest.suppression_limit):g}")
+    return words
+
+
+def keeps_order(demand: Demand, manifest: Manifest | None) -> bool:
+    """Return whether the rows are meant to be in the order of the original."""
+    if manifest is None:
+        return demand.keep_order
+    return manifest.keep_order and (demand.keep_order or not demand.complete)
 
 
 def require_columns(where: str, names: Sequence[str], needed: Iterable[str]) -> None:

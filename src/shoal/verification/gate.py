@@ -113,8 +113,7 @@ def gate(
         for name in schema.names(Role.PERSONAL_K) if source.names else ():
             checks.ask((group, cell) for group, cell, _ in counter.with_cells(*pairs.source_column(name)))
         violations += checks.violations(groups, sizes, counter.first_row, cells, population)
-    if layout.risky:
-        violations.append(Violation("file", f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"))
+    violations += layout.violations()
     violations += claim_violations(claims, counts)
     violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
     if is_counting and source.names:

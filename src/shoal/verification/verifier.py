@@ -12,8 +12,9 @@ from typing import Any, ParamSpec
 from shoal.errors import UsageError, VerificationError, join_problems, setting
 from shoal.schema import ISO, Column, Dialect, Kind, Reading, Role, check_k
 from shoal.verification.demand import Demand, Paths, require_columns
-from shoal.verification.examination import examine
-from shoal.verification.manifest import Manifest, manifest_beside, read_manifest
+from shoal.verification.examination.examination import examine
+from shoal.verification.manifest.manifest import Manifest
+from shoal.verification.manifest.reader import manifest_beside, read_manifest
 from shoal.verification.matching.groups import Groups
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.models.description import Description, describe_groups

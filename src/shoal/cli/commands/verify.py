@@ -78,7 +78,8 @@ def verify(
         facts = {"notes": verdict.notes, "unchecked": verdict.unchecked, "manifest": stated and stated.place}
         terminal.print_json(verdict.as_dict() | facts)
     else:
-        terminal.say_notes([] if stated is None else [asked.about_manifest(stated)])
+        compared = None if original is None else demand
+        terminal.say_notes([] if stated is None else [asked.about_manifest(stated, compared)])
     if not verdict.ok:
         raise VerificationError(f"{released}: no. {join_problems(verdict.violations)}")
     if not as_json:

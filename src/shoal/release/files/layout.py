@@ -111,7 +111,7 @@ def read_back(table: Table, bounds: Collection[str], *, safe: bool) -> Table:
 
 
 def _unescaped(text: str) -> str:
-    return text[1:] if text[:1] == "'" and text[1:2] and text[1] in RISKY else text
+    return text[1:] if text[:1] == "'" and spreadsheet_safe(text[1:]) == text else text
 
 
 def _renamed(column: pl.Series, change: Callable[[str], str]) -> pl.Series:

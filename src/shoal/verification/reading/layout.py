@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from shoal.verification.reading.coded import CodedColumn, CodedTable
+from shoal.verification.verdict import Violation, plural
 
 __all__ = ["Layout"]
 
@@ -19,15 +20,22 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 class Layout:
     """How the columns of a file map to the columns of a table.
 
+    Cells that are written differently stay different, so that k is counted on what a reader of the file sees.
+
     Args:
         bounds: The columns that are written as NAME_min and NAME_max.
         safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
+
+    Attributes:
+        pairs: By column that is written as two, the distinct pairs of bounds, each with its number of rows.
     """
 
     def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
         self._bounds = frozenset(bounds)
         self._safe = safe
-        self.risky = 0  # cells and names that lack the quote they need
+        self._n_risky = 0  # cells and names that lack the quote they need
+        self._n_quoted = 0  # cells and names with a quote that no release puts there
+        self.pairs: dict[str, list[tuple[str, str, int]]] = {}
 
     def table(self, written: CodedTable) -> CodedTable:
         """Return the table that a file represents: without escaping quotes, two bounds as one range.
@@ -36,8 +44,12 @@ class Layout:
         """
         if not self._bounds and not self._safe:
             return written
-        header = [self._bare(name) for name in written.names]
-        columns = [self._bare_column(column) for column in written.columns] if self._safe else written.columns
+        header, columns = written.names, written.columns
+        if self._safe:
+            header = self._bare(header, [1] * len(header))
+            columns = [
+                CodedColumn(self._bare(column.texts, column.counts().tolist()), column.codes) for column in columns
+            ]
         names: list[str] = []
         merged: list[CodedColumn] = []
         position = 0
@@ -45,29 +57,60 @@ class Layout:
             name = header[position].removesuffix("_min")
             is_pair = name in self._bounds and header[position : position + 2] == [f"{name}_min", f"{name}_max"]
             names.append(name if is_pair else header[position])
-            merged.append(_ranges(columns[position], columns[position + 1]) if is_pair else columns[position])
+            merged.append(self._ranges(name, *columns[position : position + 2]) if is_pair else columns[position])
             position += 2 if is_pair else 1
         return replace(written, names=names, columns=merged)
 
-    def _bare_column(self, column: CodedColumn) -> CodedColumn:
-        counts = column.counts().tolist()
-        return CodedColumn(
-            [self._bare(text, times) for text, times in zip(column.texts, counts, strict=True)], column.codes
+    def violations(self) -> list[Violation]:
+        """Return what is wrong with the quotes, after `table`."""
+        texts = []
+        if self._n_risky:
+            texts.append(f"a spreadsheet would run {plural(self._n_risky, 'cell')} as a formula")
+        if self._n_quoted:
+            texts.append(f"a quote precedes {plural(self._n_quoted, 'cell')} that needs none")
+        return [Violation("file", text) for text in texts]
+
+    def _bare(self, cells: Sequence[str], counts: Sequence[int]) -> list[str]:
+        """Remove the escaping quotes of different cells; count the cells that are not escaped as they should be."""
+        texts = []
+        for cell, times in zip(cells, counts, strict=True):
+            is_escaped = cell[:1] == "'" and _needs_quote(cell[1:])
+            if not is_escaped and _needs_quote(cell):
+                self._n_quoted += times if cell[0] == "'" else 0
+                self._n_risky += times if cell[0] != "'" else 0
+            texts.append(cell[1:] if is_escaped else cell)
+        return _different(texts)
+
+    def _ranges(self, name: str, low: CodedColumn, high: CodedColumn) -> CodedColumn:
+        """Merge two columns of bounds into one of ranges; equal bounds are a single value."""
+        card = max(len(high.texts), 1)
+        keys, codes, counts = np.unique(
+            low.codes.astype(np.int64) * card + high.codes, return_inverse=True, return_counts=True
         )
-
-    def _bare(self, cell: str, times: int = 1) -> str:
-        """Remove the escaping quote; count the cells that lack one."""
-        if not self._safe:
-            return cell
-        if cell[:1] in FORMULA_SIGNS and cell and not NUMBER.fullmatch(cell):
-            self.risky += times
-        return cell[1:] if cell[:1] == "'" and cell.lstrip("'")[:1] in FORMULA_SIGNS else cell
+        bounds = [(low.texts[key // card], high.texts[key % card]) for key in keys.tolist()]
+        self.pairs[name] = [(*pair, times) for pair, times in zip(bounds, counts.tolist(), strict=True)]
+        texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
+        return CodedColumn(_different(texts), codes.astype(np.int32))
 
 
-def _ranges(low: CodedColumn, high: CodedColumn) -> CodedColumn:
-    """Merge two columns of bounds into one of ranges; equal bounds are a single value."""
-    card = max(len(high.texts), 1)
-    pairs, codes = np.unique(low.codes.astype(np.int64) * card + high.codes, return_inverse=True)
-    bounds = [(low.texts[pair // card], high.texts[pair % card]) for pair in pairs.tolist()]
-    texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
-    return CodedColumn(texts, codes.astype(np.int32))
+def _needs_quote(text: str) -> bool:
+    """Return whether a quote must precede a cell: it is a formula, or looks like one that is escaped already."""
+    sign = text.lstrip("'")[:1]
+    return sign != "" and sign in FORMULA_SIGNS and not NUMBER.fullmatch(text)
+
+
+def _different(texts: Sequence[str]) -> list[str]:
+    """Return texts of which no two are equal; a repeated one is put in brackets."""
+    if len(set(texts)) == len(texts):
+        return list(texts)
+    used = set(texts)
+    seen: set[str] = set()
+    different = []
+    for text in texts:
+        if text in seen:
+            while text in used:
+                text = f"[{text}]"
+            used.add(text)
+        seen.add(text)
+        different.append(text)
+    return different

@@ -7,7 +7,7 @@ assignment of released rows to original rows (see `matching.rows`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,20 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import Column, Dialect, Kind, Role
+from shoal.schema import Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
 from shoal.verification.demand import (
     HELD_BACK,
     Demand,
+    claimed_missing,
     expected_schema,
+    keeps_order,
     quasi_identifiers,
     require_columns,
     unchecked_notes,
 )
-from shoal.verification.manifest import Manifest
+from shoal.verification.examination.readings import Readings
+from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
-from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks, guess_kind
+from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks
 from shoal.verification.models.plain_values import model_words
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
@@ -45,7 +48,6 @@ from shoal.verification.verdict import (
     Verdict,
     Violation,
     judge,
-    plural,
     share,
     small_groups,
     suppression_violations,
@@ -84,6 +86,7 @@ def examine(
     """
     k = max(demand.k or 1, manifest.k if manifest else 1)
     violations: list[Violation] = []
+    notes: list[Note] = []
     if public_key is not None:
         violations += signature_violations(None if manifest is None else manifest.content, public_key)
     if manifest is None:
@@ -93,6 +96,7 @@ def examine(
     else:
         assert isinstance(released, str | os.PathLike)
         violations += manifest.violations(released)
+        notes = manifest.notes(released)
         try:
             written = read_written(released)
         except files.UnreadableError as error:
@@ -102,7 +106,7 @@ def examine(
     source = None
     if original is not None:
         source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), demand.reading)
-    return _Examination(written, demand, manifest, source, violations).verdict(k)
+    return _Examination(written, demand, manifest, source, violations, notes).verdict(k)
 
 
 class _Examination:
@@ -115,10 +119,10 @@ class _Examination:
         manifest: Manifest | None,
         source: CodedTable | None,
         violations: list[Violation],
+        notes: list[Note],
     ) -> None:
         self._written, self._demand, self._manifest, self._source = written, demand, manifest, source
-        self._violations = violations
-        self._notes: list[Note] = []
+        self._violations, self._notes = violations, notes
         self._unchecked: list[Note] = []
         self._models: list[str] = []
         self._release = self._lay_out()
@@ -129,6 +133,7 @@ class _Examination:
         self._population: CodedTable | None = None
         if demand.population is not None:
             self._population = coded_table(demand.population, None, quasi_identifiers(demand, manifest), demand.reading)
+        self._readings = Readings(demand, manifest, self._schema, self._release, self._pairs, source, self._population)
 
     @property
     def _is_strict(self) -> bool:
@@ -152,9 +157,11 @@ class _Examination:
             self._violations += self._manifest.count_violations(
                 counts, n_starred, None if source is None else source.n_rows
             )
-            self._violations += self._kind_violations()
+            self._violations += self._readings.kind_violations()
+        self._violations += self._readings.bound_violations()
         if source is not None and self._limit is not None:
             self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
+        self._count_absent()
         self._list_unnamed()
         self._unchecked += unchecked_notes(self._demand, self._manifest, has_original=source is not None)
         verdict = judge(k, n_rows, groups, list(dict.fromkeys(self._violations)))
@@ -180,90 +187,15 @@ class _Examination:
             if name in self._written.names:
                 text = "it is not written as two columns of bounds, as the manifest states"
                 self._violations.append(Violation(f"column {name!r}", text))
-        if layout.risky:
-            text = f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"
-            self._violations.append(Violation("file", text))
+        self._violations += layout.violations()
+        self._pairs = layout.pairs
         return release
-
-    # ---- cells
-
-    def _cells(self) -> list[tuple[str, Cells]]:
-        """Return how to read each quasi-identifier; one whose kind is in dispute is read in both ways."""
-        readings = []
-        for column in self._schema.qi:
-            labels = self._labels(column)
-            column = self._with_kind(column)
-            readings.append((column.name, self._reading_of(column, labels)))
-            other = self._manifest.column(column.name) if self._manifest else None
-            if other is not None and other.kind not in (None, column.kind):
-                readings.append((column.name, self._reading_of(replace(column, kind=other.kind), labels)))
-        return readings
-
-    def _reading_of(self, column: Column, labels: Mapping[str, Iterable[str]]) -> Cells:
-        return Cells(column.kind, column.date_format, self._missing, (column.decimal, column.thousands), labels)
-
-    def _with_kind(self, column: Column) -> Column:
-        """Return a column with its kind; one that nobody declares is detected from the original."""
-        if column.kind is not None or self._source is None or column.name not in self._source.names:
-            return column
-        kind = guess_kind(self._values(self._source.column(column.name)), (column.decimal, column.thousands))
-        return column if kind is Kind.CATEGORICAL else replace(column, kind=kind)
-
-    def _values(self, column: CodedColumn) -> list[str]:
-        """Return the distinct values of a column, without missing ones."""
-        missing = {"", *map(normalise, self._missing)}
-        return [text for text in dict.fromkeys(map(normalise, column.texts)) if text not in missing]
-
-    def _labels(self, column: Column) -> Mapping[str, Iterable[str]]:
-        """Return the values that each label of a quasi-identifier means."""
-        name = column.name
-        labels = self._demand.labels.get(name)
-        if labels is None:
-            if self._source is not None and self._manifest and name in self._manifest.labelled:
-                self._need_hierarchy(column)
-            return {}
-        if not callable(labels):
-            return labels
-        tables = [table for table in (self._source, self._population) if table is not None and name in table.names]
-        texts = [text for table in tables for text in table.column(name).texts]
-        return labels(list(dict.fromkeys(map(normalise, texts)))) if texts else {}
-
-    def _need_hierarchy(self, column: Column) -> None:
-        """Raise a UsageError if a column shows labels that only its hierarchy explains."""
-        if column.name in self._release.names and self._count_misfits(column):
-            raise UsageError(
-                f"column {column.name!r} shows labels of a hierarchy, which the manifest does not contain. To compare "
-                f"it with the original, give the hierarchy with {setting('hierarchies')} or {setting('config')}."
-            )
-
-    def _count_misfits(self, column: Column) -> int:
-        """Count the cells that are neither numbers (dates), nor ranges, nor missing, nor suppressed."""
-        if column.kind not in (Kind.NUMERIC, Kind.DATE):
-            return 1
-        cells, released = self._reading_of(column, {}), self._release.column(column.name)
-        covers = [cells.read(text) for text in released.texts]
-        is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
-        return int(is_odd[released.codes].sum())
-
-    def _kind_violations(self) -> list[Violation]:
-        """Return the columns whose cells are not of the kind that the manifest states."""
-        assert self._manifest is not None
-        violations = []
-        for column in self._manifest.columns:
-            is_labelled = column.name in self._manifest.labelled or column.role is not Role.QI
-            if is_labelled or column.kind not in (Kind.NUMERIC, Kind.DATE) or column.name not in self._release.names:
-                continue
-            times = self._count_misfits(column)
-            if 2 * times > self._written.n_rows:  # a table that is released as it is may have some
-                text = f"the manifest states that it is {column.kind}; {plural(times, 'cell')} cannot be read so"
-                violations.append(Violation(f"column {column.name!r}", text))
-        return violations
 
     # ---- counts
 
     def _count(self, counter: Groups, k: int) -> None:
         """Count the groups, and compare the rows with the original."""
-        cells = self._cells()
+        cells = self._readings.cells()
         comparison, sizes, noun = None, counter.rows, "row"
         if self._source is not None and self._written.n_rows:
             comparison = self._compare(self._source, cells)
@@ -278,7 +210,8 @@ class _Examination:
         by_row = np.array([sizes[group] for group in counter.groups], dtype=np.int64)[counter.of_row]
         own_k = self._own_k(self._source, by_row)
         self._models += ["each row's own k"] if own_k is not None else []
-        self._violations += comparison.violations(own_k)
+        if untrue := comparison.violations(own_k):
+            self._violations += [*untrue, *self._readings.doubtful_missing()]
         self._violations += comparison.rule_violations(self._demand.rules, counter.of_row)
         self._check_order(comparison)
 
@@ -301,7 +234,10 @@ class _Examination:
     def _own_k(self, source: CodedTable, sizes: NDArray[np.int64]) -> tuple[CodedColumn, NDArray[np.int64]] | None:
         """Return the k that each original row asks for, beside the size of each released row's group."""
         for name in self._demand.names(Role.PERSONAL_K):
-            requests, missing = source.column(name), {"", *map(normalise, self._missing)}
+            requests, cells = source.column(name), Cells(Kind.NUMERIC)
+            claims = claimed_missing(self._demand, self._manifest)
+            # A manifest cannot turn a number into a missing one.
+            missing = {normalise(t) for t in self._missing if t not in claims or cells.place(normalise(t))[0] == "text"}
             texts = ["0" if normalise(text) in missing else text for text in requests.texts]
             return CodedColumn(texts, requests.codes), sizes
         return None
@@ -321,7 +257,7 @@ class _Examination:
             elif "column" not in spec or spec["column"] in names:
                 stated.append(spec)  # another column contradicts the manifest or the file, a violation of its own
         paths = {
-            name: labels(self._values(self._release.column(name))) if callable(labels) else labels
+            name: labels(self._readings.values(self._release.column(name))) if callable(labels) else labels
             for name, labels in self._demand.paths.items()
             if name in names
         }
@@ -358,9 +294,8 @@ class _Examination:
     def _check_order(self, comparison: Comparison | None) -> None:
         """Check that the order of the rows says nothing about the original, unless it is meant to."""
         manifest = self._manifest
-        keeps_order = manifest.keep_order if manifest else self._demand.keep_order
         unsorted = order_violations(self._written)
-        if keeps_order:
+        if keeps_order(self._demand, manifest):
             if comparison is not None and not comparison.is_in_order():
                 self._violations.append(Violation("order", "the rows are not in the order of the original"))
         elif manifest is not None:
@@ -380,6 +315,13 @@ class _Examination:
             return asked
         stated = self._manifest.suppression_limit
         return stated if asked is None else min(asked, stated)
+
+    def _count_absent(self) -> None:
+        """Note how many original rows are not in the release."""
+        n_rows, n_source = self._written.n_rows, 0 if self._source is None else self._source.n_rows
+        if n_source > n_rows:
+            text = f"{n_source - n_rows} of {n_source} original rows are not in the release"
+            self._notes.append(Note("rows", text))
 
     def _list_unnamed(self) -> None:
         """Note the columns that nobody gave a role."""

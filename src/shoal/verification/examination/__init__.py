@@ -1,0 +1,1 @@
+"""The examination of a released table of any tool."""

@@ -1,0 +1,157 @@
+"""How the quasi-identifiers of a release are read: by a demand, by its manifest, or as the original suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.errors import UsageError, setting
+from shoal.schema import Column, Kind, Role, Schema
+from shoal.verification.cells import Cells, normalise
+from shoal.verification.demand import Demand, claimed_missing
+from shoal.verification.manifest.manifest import Manifest
+from shoal.verification.models.checks import guess_kind
+from shoal.verification.reading.coded import CodedColumn, CodedTable
+from shoal.verification.verdict import Violation, plural
+
+__all__ = ["Readings"]
+
+
+@dataclass(frozen=True)
+class Readings:
+    """How the cells of a release are read.
+
+    Attributes:
+        demand: What the release must meet.
+        manifest: Its manifest, if it has one.
+        schema: Its columns.
+        release: The released table.
+        pairs: By column that is written as two bounds, the distinct pairs, each with its number of rows.
+        source: The original, if it is there.
+        population: The table of the population, if it is there.
+    """
+
+    demand: Demand
+    manifest: Manifest | None
+    schema: Schema
+    release: CodedTable
+    pairs: Mapping[str, list[tuple[str, str, int]]]
+    source: CodedTable | None
+    population: CodedTable | None
+
+    def cells(self) -> list[tuple[str, Cells]]:
+        """Return how to read each quasi-identifier; where the manifest alone decides, it is read in both ways.
+
+        A kind that differs from that of the manifest is in dispute. So is a text that only the manifest calls missing:
+        it may be released as it is, but not as another missing text.
+        """
+        claims = claimed_missing(self.demand, self.manifest)
+        readings = []
+        for column in self.schema.qi:
+            labels = self._labels(column)
+            column = self._with_kind(column)
+            readings.append((column.name, self._reading_of(column, labels)))
+            if claims:
+                marks = (column.decimal, column.thousands)
+                readings.append((column.name, Cells(column.kind, column.date_format, (), marks, labels)))
+            other = self.manifest.column(column.name) if self.manifest else None
+            if other is not None and other.kind not in (None, column.kind):
+                readings.append((column.name, self._reading_of(replace(column, kind=other.kind), labels)))
+        return readings
+
+    def _reading_of(self, column: Column, labels: Mapping[str, Iterable[str]]) -> Cells:
+        return Cells(column.kind, column.date_format, self.schema.missing, (column.decimal, column.thousands), labels)
+
+    def _with_kind(self, column: Column) -> Column:
+        """Return a column with its kind; one that nobody declares is detected from the original."""
+        if column.kind is not None or self.source is None or column.name not in self.source.names:
+            return column
+        kind = guess_kind(self.values(self.source.column(column.name)), (column.decimal, column.thousands))
+        return column if kind is Kind.CATEGORICAL else replace(column, kind=kind)
+
+    def values(self, column: CodedColumn) -> list[str]:
+        """Return the distinct values of a column, without missing ones."""
+        missing = {"", *map(normalise, self.schema.missing)}
+        return [text for text in dict.fromkeys(map(normalise, column.texts)) if text not in missing]
+
+    def _labels(self, column: Column) -> Mapping[str, Iterable[str]]:
+        """Return the values that each label of a quasi-identifier means."""
+        name = column.name
+        labels = self.demand.labels.get(name)
+        if labels is None:
+            if self.source is not None and self.manifest and name in self.manifest.labelled:
+                self._need_hierarchy(column)
+            return {}
+        if not callable(labels):
+            return labels
+        tables = [table for table in (self.source, self.population) if table is not None and name in table.names]
+        texts = [text for table in tables for text in table.column(name).texts]
+        return labels(list(dict.fromkeys(map(normalise, texts)))) if texts else {}
+
+    def _need_hierarchy(self, column: Column) -> None:
+        """Raise a UsageError if a column shows labels that only its hierarchy explains."""
+        if column.name in self.release.names and self._count_misfits(column):
+            raise UsageError(
+                f"column {column.name!r} shows labels of a hierarchy, which the manifest does not contain. To compare "
+                f"it with the original, give the hierarchy with {setting('hierarchies')} or {setting('config')}."
+            )
+
+    def _count_misfits(self, column: Column) -> int:
+        """Count the cells that are neither numbers (dates), nor ranges, nor missing, nor suppressed."""
+        if column.kind not in (Kind.NUMERIC, Kind.DATE):
+            return 1
+        cells, released = self._reading_of(column, {}), self.release.column(column.name)
+        covers = [cells.read(text) for text in released.texts]
+        is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
+        return int(is_odd[released.codes].sum())
+
+    def doubtful_missing(self) -> list[Violation]:
+        """Return the columns of an original whose cells are missing only because the manifest says so."""
+        claims, violations = {*map(normalise, claimed_missing(self.demand, self.manifest))} - {""}, []
+        for column in self.schema.qi:
+            if self.source is None:
+                break
+            original = self.source.column(column.name)
+            is_claimed = np.array([normalise(text) in claims for text in original.texts] or [False])
+            if times := int(is_claimed[original.codes].sum()):
+                text = f"only the manifest says that {plural(times, 'original cell')} mean a missing value"
+                cure = f"if that is so, name their texts with {setting('missing')}"
+                violations.append(Violation(f"column {column.name!r}", f"{text}; {cure}"))
+        return violations
+
+    def kind_violations(self) -> list[Violation]:
+        """Return the columns whose cells are not of the kind that the manifest states."""
+        assert self.manifest is not None
+        violations = []
+        for column in self.manifest.columns:
+            is_labelled = column.name in self.manifest.labelled or column.role is not Role.QI
+            if is_labelled or column.kind not in (Kind.NUMERIC, Kind.DATE) or column.name not in self.release.names:
+                continue
+            times = self._count_misfits(column)
+            if 2 * times > self.release.n_rows:  # a table that is released as it is may have some
+                text = f"the manifest states that it is {column.kind}; {plural(times, 'cell')} cannot be read so"
+                violations.append(Violation(f"column {column.name!r}", text))
+        return violations
+
+    def bound_violations(self) -> list[Violation]:
+        """Return the columns with two bounds that are not two values, or twice the same one."""
+        violations = []
+        for column in self.schema.qi:
+            pairs = self.pairs.get(column.name)
+            if pairs is None:
+                continue
+            cells = self._reading_of(self._with_kind(column), {})
+            if times := sum(n_rows for low, high, n_rows in pairs if not _is_range(low, high, cells)):
+                text = f"the bounds of {plural(times, 'row')} are not the ends of a range"
+                violations.append(Violation(f"column {column.name!r}", text))
+        return violations
+
+
+def _is_range(low: str, high: str, cells: Cells) -> bool:
+    """Return whether two bounds are ends in their order, or the same cell twice, which is not a range itself."""
+    (scale, least), (other, greatest) = (cells.place(normalise(text)) for text in (low, high))
+    if low == high:
+        return scale != "text" or not cells.read(low).spans
+    return bool(scale == other != "text" and least < greatest and not (cells.is_missing(low) or cells.is_missing(high)))

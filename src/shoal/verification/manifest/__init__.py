@@ -1,0 +1,1 @@
+"""The manifest beside a release, and how it is read."""

@@ -1,0 +1,207 @@
+"""What the manifest of a release states, compared with the bytes of the release.
+
+A manifest states what its maker claims; nothing in it is believed. Whoever can change the file can change the manifest
+too, so only a signature says who made it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from shoal.errors import Note
+from shoal.schema import Column, Kind, Reading, Role
+from shoal.verification.models.plain_values import model_words
+from shoal.verification.reading.files import unreadable
+from shoal.verification.verdict import Violation
+
+__all__ = ["ANY", "AT_MOST", "BY_ITSELF", "FEW", "Manifest", "sha256_of"]
+
+PathName = str | os.PathLike[str]
+
+BLOCK_BYTES = 1 << 20
+FEW = "<k"  # how a count from 1 to k - 1 is published
+ANY = "not limited"  # how any number of suppressed rows is published
+AT_MOST = re.compile(r"<=[0-9]{1,15}")
+K_ANONYMITY = "k-anonymity"
+BY_ITSELF = "checked by the model itself"  # marks a model without a judge
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest states about a release.
+
+    Attributes:
+        place: The path of the manifest, for messages.
+        file: The name of the released file.
+        sha256: The hash of the released file.
+        k: The size that every group must have.
+        words: The privacy models in words.
+        models: The same models as plain values; None if the manifest does not state them.
+        columns: The released columns in their order.
+        missing: The texts that mean a missing value.
+        counts: "rows", "groups" and "smallest_group".
+        suppressed: The suppressed rows: a number, or "<k", "<=N" or "not limited" for what is possible; None if the
+            manifest does not state it.
+        suppression_limit: The largest share of rows that may be suppressed.
+        counts_people: Whether k counts people.
+        bounds: The columns that are written as NAME_min and NAME_max.
+        labelled: The quasi-identifiers that were generalised to labels of a hierarchy.
+        rules: The data constraint rules in words.
+        keep_order: Whether the rows keep the order of the original.
+        spreadsheet_safe: Whether formulas are escaped.
+        beside: The hashes of further files, by name.
+        format: The version of its form.
+        content: The whole manifest.
+    """
+
+    place: str
+    file: str
+    sha256: str
+    k: int
+    words: tuple[str, ...]
+    models: tuple[Mapping[str, Any], ...] | None
+    columns: tuple[Column, ...]
+    missing: tuple[str, ...]
+    counts: Mapping[str, int]
+    suppressed: int | str | None
+    suppression_limit: Fraction
+    counts_people: bool = False
+    bounds: tuple[str, ...] = ()
+    labelled: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    keep_order: bool = False
+    spreadsheet_safe: bool = False
+    beside: Mapping[str, str] = field(default_factory=dict)
+    format: int = 1
+    content: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def names(self, role: Role) -> tuple[str, ...]:
+        """Return the released columns of a role."""
+        return tuple(column.name for column in self.columns if column.role is role)
+
+    def column(self, name: str) -> Column | None:
+        """Return a released column by its name."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    @property
+    def reading(self) -> Reading:
+        """How the cells of the release are read."""
+        named = {kind: tuple(c.name for c in self.columns if c.kind is kind) for kind in Kind}
+        marks = next(((column.decimal, column.thousands) for column in self.columns), (".", ""))
+        return Reading(
+            numeric=named[Kind.NUMERIC],
+            categorical=named[Kind.CATEGORICAL],
+            dates={column.name: column.date_format for column in self.columns if column.kind is Kind.DATE},
+            missing=self.missing,
+            decimal=marks[0],
+            thousands=marks[1],
+        )
+
+    def violations(self, path: PathName) -> list[Violation]:
+        """Return where the manifest contradicts itself, or the files that it names."""
+        violations = []
+        if sha256_of(path) != self.sha256:
+            text = "its hash differs from that of the manifest: the file or the manifest was changed"
+            violations.append(Violation("file", text))
+        for name, place in self._places_beside(path):
+            if os.path.isfile(place) and sha256_of(place) != self.beside[name]:
+                violations.append(Violation(f"file {name!r}", "its hash differs from that of the manifest"))
+        return violations + self._contradictions()
+
+    def notes(self, path: PathName) -> list[Note]:
+        """Return the files that the manifest names and that are not beside the release."""
+        text = "the manifest states its hash, but it is not beside the release, so it was not checked"
+        absent_names = [name for name, place in self._places_beside(path) if not os.path.isfile(place)]
+        return [Note(f"file {name!r}", text) for name in absent_names]
+
+    def _places_beside(self, path: PathName) -> list[tuple[str, str]]:
+        """Return each file beside the release, by its name, with its path."""
+        folder = os.path.dirname(os.path.abspath(path))
+        return [(name, os.path.join(folder, name)) for name in self.beside]
+
+    def count_violations(self, counts: Mapping[str, int], n_starred: int, n_source: int | None) -> list[Violation]:
+        """Compare the counts that the manifest states with those of the file.
+
+        Args:
+            counts: What was counted: "rows", "groups" and "smallest_group".
+            n_starred: The rows that show "*" in every quasi-identifier.
+            n_source: The number of rows of the original; None if it is not known.
+        """
+        violations = [
+            Violation(f"manifest, {name!r}", f"{stated} stated, {counts.get(name, 'none')} counted")
+            for name, stated in self.counts.items()
+            if counts.get(name) != stated
+        ]
+        violations += self._limit_violations(counts["rows"])
+        if n_source is None or self.suppressed is None:
+            return violations
+        n_absent = n_source - counts["rows"]
+        if isinstance(self.suppressed, int):  # version 0.1 counted rows that are suppressed in every cell too
+            is_true = self.suppressed in (n_absent, n_absent + n_starred)
+        else:
+            most = {FEW: self.k - 1, ANY: n_source}.get(self.suppressed)
+            is_true = n_absent <= (int(self.suppressed[2:]) if most is None else most)
+        if not is_true:
+            text = f"{self.suppressed} stated, {n_absent} counted in comparison with the original"
+            violations.append(Violation("manifest, 'suppressed_rows'", text))
+        return violations
+
+    def _limit_violations(self, n_rows: int) -> list[Violation]:
+        """Return a violation if the rows that may have been suppressed do not follow from the limit."""
+        if self.format < 2 or self.suppressed is None:
+            return []
+        limit = self.suppression_limit
+        most = 0 if limit == 1 else int(n_rows * limit / (1 - limit))
+        # The limit is a rounded fraction, so the last row may be missing.
+        expected = (
+            ["0"]
+            if not limit
+            else [ANY]
+            if limit == 1
+            else [f"<={n}" if n >= self.k else FEW for n in (most, most + 1)]
+        )
+        if str(self.suppressed) in expected:
+            return []
+        text = f"{self.suppressed} stated, which does not follow from the limit that the manifest states"
+        return [Violation("manifest, 'suppressed_rows'", text)]
+
+    def _contradictions(self) -> list[Violation]:
+        violations = []
+        if self.models is not None:
+            judged = [text for text in self.words if BY_ITSELF not in text]
+            stated = [model_words(spec) for spec in self.models]
+            if Counter(judged) != Counter(stated):
+                text = "the models in words are not those that the manifest lists as requirements"
+                violations.append(Violation("manifest, 'models'", text))
+            least = max((int(spec["k"]) for spec in self.models if spec.get("name") == K_ANONYMITY), default=1)
+            if self.k < least:
+                text = f"{self.k} stated, but the requirements ask for {least}"
+                violations.append(Violation("manifest, 'k'", text))
+        counted = {str(spec["column"]) for spec in self.models or () if "column" in spec}
+        if unknown_names := sorted(counted - set(self.names(Role.SENSITIVE))):
+            text = f"a model uses column {unknown_names[0]!r}, which is not a sensitive column of the release"
+            violations.append(Violation("manifest, 'models'", text))
+        losses = self.content["measures"].get("per_attribute", {})
+        if isinstance(losses, dict) and losses and set(losses) != set(self.names(Role.QI)):
+            text = "the roles are not those of the measures: other columns are quasi-identifiers"
+            violations.append(Violation("manifest, 'columns'", text))
+        return violations
+
+
+def sha256_of(path: PathName) -> str:
+    """Return the hash of a file."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                digest.update(block)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return digest.hexdigest()
