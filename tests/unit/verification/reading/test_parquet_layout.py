@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -200,3 +201,69 @@ def test_a_skippable_frame_in_a_page_is_seen(tmp_path: Path, strict: bool) -> No
     path = tmp_path / "a.parquet"
     assert hidden_content(build(path, codec=ZSTD, pack=zstandard.compress)) == []
     assert hidden_content(build(path, codec=ZSTD, pack=lambda page: zstandard.compress(page) + SKIPPED), strict=strict)
+
+
+# ---- the footer and the headers of pages
+
+TEXT = (15, BINARY, binary(SECRET))
+SPOILED_FOOTER: dict[str, dict[str, Any]] = {
+    "unknown field of the file": {"file": [(9, BINARY, binary(SECRET))]},
+    "in the logical type": {"element": [(10, STRUCT, fields((1, STRUCT, fields((1, BINARY, binary(SECRET))))))]},
+    "beside the logical type": {"element": [(10, STRUCT, fields((1, STRUCT, b"\0"), TEXT))]},
+    "two logical types": {"element": [(10, STRUCT, fields((1, STRUCT, b"\0"), (4, STRUCT, b"\0")))]},
+    "number of the field": {"element": [(9, INT, integer(0x41424344))]},
+    "digits of a text": {"element": [(7, INT, integer(0x4142)), (8, INT, integer(0x4142))]},
+    "length of a text": {"element": [(2, INT, integer(0x4142))]},
+    "digits of a number": {"element": [(6, INT, integer(5)), (7, INT, integer(65)), (8, INT, integer(0x4142))]},
+    "orders of columns": {"file": [(7, LIST, items(STRUCT, *[fields((1, STRUCT, b"\0"), TEXT)] * 2))]},
+    "many orders": {"file": [(7, LIST, items(STRUCT, *[fields((1, STRUCT, b"\0"))] * 9))]},
+    "version": {"file": [(1, INT, integer(0x4142))]},
+    "two schemas": {"file": [(5, LIST, items(STRUCT, *[fields((1, BINARY, binary(b"ARROW:schema")))] * 2))]},
+    "sizes": {"column": [(16, STRUCT, fields((1, LONG, integer(12345))))]},
+    "in the sizes": {"column": [(16, STRUCT, fields((1, LONG, integer(8)), TEXT))]},
+    "histogram": {"column": [(16, STRUCT, fields((2, LIST, items(LONG, *map(integer, SECRET)))))]},
+    "histogram of nulls": {"column": [(16, STRUCT, fields((3, LIST, items(LONG, integer(3), integer(5)))))]},
+    "encodings": {"column": [(2, LIST, items(INT, *map(integer, SECRET)))]},
+    "same encoding twice": {"column": [(2, LIST, items(INT, integer(0), integer(0)))]},
+    "number of pages": {"column": [(13, LIST, items(STRUCT, fields(*((n, INT, integer(65)) for n in (1, 2, 3)))))]},
+    "expanded size": {"column": [(6, LONG, integer(99_999))]},
+    "compressed size": {"column": [(7, LONG, integer(99_999))]},
+    "dictionary that is none": {"column": [(11, LONG, integer(4))]},
+    "offset of the group": {"group": [(5, LONG, integer(0x4142434445))]},
+    "size of the group": {"group": [(6, LONG, integer(0x4142434445))]},
+    "bytes of the group": {"group": [(2, LONG, integer(0x4142434445))]},
+    "number of the group": {"group": [(7, 4, integer(77))]},
+    "in the order of rows": {"group": [(4, LIST, items(STRUCT, fields((1, INT, integer(0)), TEXT)))]},
+    "order of rows": {"group": [(4, LIST, items(STRUCT, *(fields((1, INT, integer(n))) for n in SECRET)))]},
+    "offset of the chunk": {"chunk": [(2, LONG, integer(33))]},
+    "file of the chunk": {"chunk": [(1, BINARY, binary(SECRET))]},
+    "unknown field of a page": {"page": [TEXT]},
+    "header of another page": {"page": [(7, STRUCT, fields((1, INT, integer(0x4142)), (2, INT, integer(0))))]},
+    "levels": {"page": [(5, STRUCT, fields(*((n, INT, integer(v)) for n, v in ((1, 8), (2, 0), (3, 65), (4, 3)))))]},
+    "type of an integer": {"chunk": [(2, INT, integer(0))]},
+    "long integer": {"chunk": [(2, LONG, b"\x80\x80\0")]},
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", SPOILED_FOOTER)
+def test_a_footer_holds_only_what_follows_from_the_cells(tmp_path: Path, name: str, strict: bool) -> None:
+    path = tmp_path / "a.parquet"
+    assert hidden_content(build(path), strict=strict) == []
+    assert hidden_content(build(path, **SPOILED_FOOTER[name]), strict=strict)
+
+
+DERIVED: dict[str, dict[str, Any]] = {
+    "logical type": {"element": [(10, STRUCT, fields((1, STRUCT, b"\0")))]},
+    "orders": {"file": [(7, LIST, items(STRUCT, *[fields((1, STRUCT, b"\0"))] * 2))]},
+    "sizes": {"column": [(16, STRUCT, fields((1, LONG, integer(8)), (3, LIST, items(LONG, integer(8)))))]},
+    "pages": {
+        "column": [(13, LIST, items(STRUCT, fields((1, INT, integer(0)), (2, INT, integer(0)), (3, INT, b"\2"))))]
+    },
+    "group": {"group": [(5, LONG, integer(4)), (7, 4, integer(0))]},
+}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_footer_may_state_what_follows_from_the_cells(tmp_path: Path, name: str) -> None:
+    assert hidden_content(build(tmp_path / "a.parquet", **DERIVED[name])) == []
