@@ -7,9 +7,20 @@ import struct
 from typing import BinaryIO
 
 from shoal.verification.reading.limits import MOST_COLUMNS, PathName, UnreadableError, check_expansion
-from shoal.verification.reading.thrift import Struct, read_struct
+from shoal.verification.reading.thrift import BINARY, BOOL, BYTE, INT, LONG, SHORT, Form, Struct, read_struct
 
-__all__ = ["MOST_FOOTER", "check_parquet", "first_page", "read_footer", "read_header", "seek"]
+__all__ = [
+    "COLUMN",
+    "FILE",
+    "MOST_FOOTER",
+    "OFFSET_INDEX",
+    "PAGE",
+    "check_parquet",
+    "first_page",
+    "read_footer",
+    "read_header",
+    "seek",
+]
 
 MAGIC = b"PAR1"
 MOST_FOOTER = 1 << 26
@@ -17,6 +28,45 @@ HEAD_BYTES = 1 << 10  # of most pages
 MOST_HEAD = 1 << 24  # of a page with long statistics
 CODE_BYTES = 4  # of a cell in memory, however many rows one run of a page stands for
 DICTIONARY = 2
+
+# The fields that a table needs, by number and type; the others carry what no reader needs.
+_UNIT: Form = {1: {}, 2: {}, 3: {}}
+_LOGICAL: Form = {
+    **{number: {} for number in (1, 2, 3, 4, 6, 11, 12, 13, 14, 15)},
+    5: {1: INT, 2: INT},
+    7: {1: BOOL, 2: _UNIT},
+    8: {1: BOOL, 2: _UNIT},
+    10: {1: BYTE, 2: BOOL},
+}
+_ELEMENT: Form = {1: INT, 2: INT, 3: INT, 4: BINARY, 5: INT, 6: INT, 7: INT, 8: INT, 9: INT, 10: _LOGICAL}
+_STATISTICS: Form = {1: BINARY, 2: BINARY, 3: LONG, 4: LONG, 5: BINARY, 6: BINARY, 7: BOOL, 8: BOOL}
+COLUMN: Form = {
+    1: INT,
+    2: [INT],
+    3: [BINARY],
+    4: INT,
+    5: LONG,
+    6: LONG,
+    7: LONG,
+    9: LONG,
+    11: LONG,
+    12: _STATISTICS,
+    13: [{1: INT, 2: INT, 3: INT}],
+    16: {1: LONG, 2: [LONG], 3: [LONG]},
+}
+_CHUNK: Form = {2: LONG, 3: COLUMN, 4: LONG, 5: INT, 6: LONG, 7: INT}
+_GROUP: Form = {1: [_CHUNK], 2: LONG, 3: LONG, 4: [{1: INT, 2: BOOL, 3: BOOL}], 5: LONG, 6: LONG, 7: SHORT}
+FILE: Form = {1: INT, 2: [_ELEMENT], 3: LONG, 4: [_GROUP], 5: [{1: BINARY, 2: BINARY}], 6: BINARY, 7: [{1: {}, 2: {}}]}
+PAGE: Form = {
+    1: INT,
+    2: INT,
+    3: INT,
+    4: INT,
+    5: {1: INT, 2: INT, 3: INT, 4: INT, 5: _STATISTICS},
+    7: {1: INT, 2: INT, 3: BOOL},
+    8: {1: INT, 2: INT, 3: INT, 4: INT, 5: INT, 6: INT, 7: BOOL, 8: _STATISTICS},
+}
+OFFSET_INDEX: Form = {1: [{1: LONG, 2: INT, 3: LONG}], 2: [LONG]}
 
 
 def read_footer(file: BinaryIO) -> tuple[Struct, int, bool]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Struct", "read_struct"]
+__all__ = ["BINARY", "BOOL", "BYTE", "INT", "LONG", "SHORT", "Form", "Struct", "read_struct", "write_struct"]
 
 Struct = dict[int, Any]  # the fields of a struct by their number
+Form = dict[int, Any]  # of a struct: the type of each field; a dict for a struct, a list with one type for a list
 DEEPEST = 12
 MOST_ITEMS = 1_000_000
 TRUE, FALSE, BYTE, SHORT, INT, LONG, DOUBLE, BINARY, LIST, SET = range(1, 11)
-STRUCT = 12  # 11 is a map, which Parquet does not use
+STRUCT, BOOL = 12, TRUE  # 11 is a map, which Parquet does not use
 INTEGERS = (SHORT, INT, LONG)
 
 
@@ -23,6 +24,52 @@ def read_struct(raw: bytes, start: int = 0) -> tuple[Struct, int]:
     """
     reader = _Reader(raw, start)
     return reader.struct(0), reader.at
+
+
+def write_struct(fields: Struct, form: Form) -> bytes:
+    """Return the bytes of a struct: there is only one way to write it.
+
+    Raises:
+        KeyError: A field is not in the form, on any level.
+    """
+    raw, last = bytearray(), 0
+    for number in sorted(fields):
+        kind, content = form[number], fields[number]
+        mark = (TRUE if content else FALSE) if kind == BOOL else _mark(kind)
+        step = number - last
+        raw += bytes([step << 4 | mark]) if 0 < step < 16 else bytes([mark]) + _written_zigzag(number)
+        raw += b"" if kind == BOOL else _written(content, kind)
+        last = number
+    return bytes(raw) + b"\0"
+
+
+def _mark(kind: Any) -> int:
+    return STRUCT if isinstance(kind, dict) else LIST if isinstance(kind, list) else int(kind)
+
+
+def _written(content: Any, kind: Any) -> bytes:
+    """Return the bytes of a value; a value of another type than the form says raises a TypeError or an error alike."""
+    if isinstance(kind, dict):
+        return write_struct(content, kind)
+    if isinstance(kind, list):
+        size, mark = len(content), _mark(kind[0])
+        head = bytes([size << 4 | mark]) if size < 15 else bytes([0xF0 | mark]) + _written_varint(size)
+        return head + b"".join(_written(item, kind[0]) for item in content)
+    if kind == BINARY:
+        return _written_varint(len(content)) + bytes(content)
+    return bytes([content]) if kind == BYTE else _written_zigzag(content)
+
+
+def _written_zigzag(number: int) -> bytes:
+    return _written_varint(number << 1 if number >= 0 else (-number << 1) - 1)
+
+
+def _written_varint(number: int) -> bytes:
+    raw = bytearray()
+    while number > 127:
+        raw.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*raw, number])
 
 
 class _Reader:

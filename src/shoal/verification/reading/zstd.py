@@ -14,11 +14,12 @@ MOST_WINDOW = 1 << 27  # bytes that a decoder keeps; as the tool zstd limits it
 
 
 class Frame(NamedTuple):
-    """A frame: where it ends, whether readers skip it, and whether it names a dictionary."""
+    """A frame: where it ends, whether readers skip it, names a dictionary, or has bits that stand for no content."""
 
     end: int
     is_skippable: bool
     has_dictionary: bool
+    has_idle_bits: bool
 
 
 def walk_frames(raw: bytes) -> Iterator[Frame]:
@@ -28,10 +29,10 @@ def walk_frames(raw: bytes) -> Iterator[Frame]:
         magic = int.from_bytes(raw[at : at + 4], "little")
         if magic in SKIPPABLE:
             at += 8 + int.from_bytes(raw[at + 4 : at + 8], "little")
-            yield Frame(at, True, False)
+            yield Frame(at, True, False, False)
         elif magic == MAGIC:
-            at, has_dictionary = _frame_end(raw, at)
-            yield Frame(at, False, has_dictionary)
+            at, has_dictionary, has_idle_bits = _frame_end(raw, at)
+            yield Frame(at, False, has_dictionary, has_idle_bits)
         else:
             return
 
@@ -64,18 +65,20 @@ def open_zstd(raw: bytes) -> Any:
     return Reader()
 
 
-def _frame_end(raw: bytes, at: int) -> tuple[int, bool]:
-    """Return where a frame ends, from the heads of its blocks, and whether it names a dictionary."""
+def _frame_end(raw: bytes, at: int) -> tuple[int, bool, bool]:
+    """Return where a frame ends, from the heads of its blocks, whether it names a dictionary, and idle bits."""
     try:
         descriptor = raw[at + 4]
         is_single = descriptor >> 5 & 1
+        has_idle_bits = bool(descriptor >> 3 & 3)
         at += 5 + (1 - is_single) + (0, 1, 2, 4)[descriptor & 3]
         at += (is_single, 2, 4, 8)[descriptor >> 6]
         is_last = False
         while not is_last:
             head = raw[at] | raw[at + 1] << 8 | raw[at + 2] << 16
             is_last, kind, length = bool(head & 1), head >> 1 & 3, head >> 3
+            has_idle_bits |= length == 0 and not (is_last and kind == 0)  # only the last block may be empty
             at += 3 + (1 if kind == 1 else length)
     except IndexError:
-        return len(raw) + 1, False
-    return at + 4 * (descriptor >> 2 & 1), descriptor & 3 != 0
+        return len(raw) + 1, False, False
+    return at + 4 * (descriptor >> 2 & 1), descriptor & 3 != 0, has_idle_bits

@@ -52,6 +52,7 @@ def zstd_faults(path: PathName) -> list[str]:
         (any(frame.is_skippable for frame in frames), "it contains frames that a reader skips"),
         (sum(not frame.is_skippable for frame in frames) > 1, MEMBERS),
         (any(frame.has_dictionary for frame in frames), "it refers to a dictionary"),
+        (any(frame.has_idle_bits for frame in frames), "it contains empty blocks"),
         (frames[-1].end != len(raw), STRAY),
     ]
     return [text for fault, text in checks if fault]

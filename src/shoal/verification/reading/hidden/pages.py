@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +37,8 @@ class Chunk:
         values: The values that rows have; only kept if they are needed.
         nulls: The number of null cells.
         n_values: The number of cells, null or not.
+        text_bytes: The size of all texts, as if each were written out.
+        encodings: How many dictionary and data pages have which encoding.
     """
 
     kind: int
@@ -46,8 +49,10 @@ class Chunk:
     values: set[bytes] = field(default_factory=set)
     nulls: int = 0
     n_values: int = 0
+    text_bytes: int = 0
+    encodings: Counter[tuple[int, int]] = field(default_factory=Counter)
     _dictionary: list[bytes] = field(default_factory=list)
-    _used: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    _uses: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def add_page(self, header: Struct, raw: bytes) -> None:
         """Read a page.
@@ -56,11 +61,13 @@ class Chunk:
             UnaccountedError: Its encoding is not decoded here.
             ValueError, IndexError, KeyError, struct.error: It is damaged, or has bytes that are not values.
         """
+        place, number = {DATA: (5, 2), DICTIONARY: (7, 2), DATA_V2: (8, 4)}[header[1]]
+        self.encodings[DATA if header[1] == DATA_V2 else header[1], header[place][number]] += 1
         if header[1] == DICTIONARY:
             if self._dictionary or header[7][2] not in (PLAIN, PLAIN_DICTIONARY):
                 raise ValueError("a second dictionary")
             self._dictionary = self._plain(expand(self.codec, raw, header[2]), header[7][1])
-            self._used = np.zeros(len(self._dictionary), dtype=np.bool_)
+            self._uses = np.zeros(len(self._dictionary), dtype=np.int64)
         elif header[1] == DATA:
             facts = header[5]
             content = expand(self.codec, raw, header[2])
@@ -81,12 +88,13 @@ class Chunk:
 
     def has_unused_values(self) -> bool:
         """Return whether the dictionary holds a value that no row has, or the same value twice."""
-        return not self._used.all() or len(set(self._dictionary)) != len(self._dictionary)
+        return not self._uses.all() or len(set(self._dictionary)) != len(self._dictionary)
 
     def finish(self) -> None:
         """Take the used values of the dictionary as values."""
+        self.text_bytes += sum(len(text) * n for text, n in zip(self._dictionary, self._uses.tolist(), strict=True))
         if self.keeps_values:
-            self.values.update(self._dictionary[i] for i in np.flatnonzero(self._used).tolist())
+            self.values.update(self._dictionary[i] for i in np.flatnonzero(self._uses).tolist())
 
     def _levels(self, content: bytes, facts: Struct) -> tuple[int, int]:
         """Return where the values of a page begin, and how many there are."""
@@ -102,11 +110,12 @@ class Chunk:
         self.nulls += count - n_known
         if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY):
             if content:
-                _runs(content[1:], content[0], n_known, self._used)
+                _runs(content[1:], content[0], n_known, self._uses)
             elif n_known:
                 raise IndexError
         elif encoding == PLAIN:
             values = self._plain(content, n_known)
+            self.text_bytes += len(content) - 4 * n_known
             if self.keeps_values:
                 self.values.update(values)
         elif encoding == RLE and self.kind == BOOLEAN:
@@ -150,14 +159,14 @@ class Chunk:
         return values
 
 
-def _runs(content: bytes, width: int, count: int, used: NDArray[np.bool_] | None) -> int:
-    """Read runs of equal or bit-packed integers; return the sum of the integers if they are not marked as used.
+def _runs(content: bytes, width: int, count: int, uses: NDArray[np.int64] | None) -> int:
+    """Read runs of equal or bit-packed integers; return the sum of the integers if their uses are not counted.
 
     Args:
         content: The runs, to their last byte.
         width: The bits of an integer.
         count: How many integers there must be.
-        used: The integers that occur are marked here.
+        uses: How often each integer occurs is added here.
     """
     if width > 32:
         raise ValueError("integers that are too wide")
@@ -179,13 +188,13 @@ def _runs(content: bytes, width: int, count: int, used: NDArray[np.bool_] | None
             numbers = _unpack(packed, width)
             numbers, rest = numbers[: count - read], numbers[count - read :]
             # The last run is filled up to a multiple of eight: with zeros, or with indices that were used before.
-            if not len(numbers) or len(rest) > 7 or int(rest.max(initial=0)) >= (1 if used is None else len(used)):
+            if not len(numbers) or len(rest) > 7 or int(rest.max(initial=0)) >= (1 if uses is None else len(uses)):
                 raise ValueError("bits that are not values")
             read += len(numbers)
-            if used is None:
+            if uses is None:
                 total += int(numbers.sum())
             else:
-                used[numbers] = True
+                np.add.at(uses, numbers, 1)
         else:
             number = int.from_bytes(content[at : at + size], "little")
             length = min((head >> 1) * 8, count - read) if head & 1 else head >> 1
@@ -193,10 +202,10 @@ def _runs(content: bytes, width: int, count: int, used: NDArray[np.bool_] | None
                 raise ValueError("a run that is too long")
             at += size
             read += length
-            if used is None:
+            if uses is None:
                 total += number * length
             else:
-                used[number] = True
+                uses[number] += length
     if at != len(content):
         raise ValueError("bytes that are not values")
     return total

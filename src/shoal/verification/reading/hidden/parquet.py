@@ -10,7 +10,17 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from shoal.verification.reading.footer import MOST_FOOTER, first_page, read_footer, read_header, seek
+from shoal.verification.reading.footer import (
+    COLUMN,
+    FILE,
+    MOST_FOOTER,
+    OFFSET_INDEX,
+    PAGE,
+    first_page,
+    read_footer,
+    read_header,
+    seek,
+)
 from shoal.verification.reading.hidden.arrow_schema import has_metadata
 from shoal.verification.reading.hidden.flatbuffer import Flatbuffer
 from shoal.verification.reading.hidden.pages import (
@@ -18,12 +28,13 @@ from shoal.verification.reading.hidden.pages import (
     DATA,
     DATA_V2,
     DICTIONARY,
+    FIXED,
     FLOATS,
     Chunk,
     UnaccountedError,
 )
 from shoal.verification.reading.limits import check_expansion
-from shoal.verification.reading.thrift import Struct, read_struct
+from shoal.verification.reading.thrift import Form, Struct, read_struct, write_struct
 
 __all__ = ["parquet_faults"]
 
@@ -40,21 +51,11 @@ ENCODED = (
 )
 FALSE_STATISTICS = "its statistics do not follow from its cells"
 
-# The fields that are known, by number; the others carry what no reader needs.
-FILE, SCHEMA_ELEMENT, ROW_GROUP, COLUMN_CHUNK = (
-    {1, 2, 3, 4, 5, 6, 7},
-    set(range(1, 11)),
-    {1, 2, 3, 4, 5, 6, 7},
-    {2, 3, 4, 5, 6, 7},
-)
-COLUMN = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16}
-PAGE, DATA_PAGE, DICTIONARY_PAGE, DATA_PAGE_V2 = (
-    {1, 2, 3, 4, 5, 7, 8},
-    {1, 2, 3, 4, 5},
-    {1, 2, 3},
-    {1, 2, 3, 4, 5, 6, 7, 8},
-)
-FILTER = {14, 15}
+FILTERS = (14, 15)  # fields of a column
+DECIMAL = 5
+LEVEL_ENCODINGS = (3, 4)  # of levels, in runs or bits
+ENCODINGS, CONVERTED_TYPES, MOST_DIGITS = range(10), range(22), 76
+TEXT_FIELDS = {1, 3, 4, 6, 10}  # of the element of a column of text
 ROOTS = {b"root", b"schema", b"duckdb_schema", b"spark_schema", b"hive_schema", b"arrow_schema", b"m", b"table"}
 MAKER = re.compile(
     rb"(Polars|polars|parquet-cpp(-arrow)?|parquet-mr|parquet-rs|DuckDB|Arrow2 - Native Rust implementation of Arrow|"
@@ -75,11 +76,13 @@ class _Faults:
         if is_fault:
             self.texts[text] = None
 
-    def known(self, content: Struct, numbers: set[int]) -> None:
-        """Note the fields of a struct that are not known."""
-        extra = set(content) - numbers
-        self.add(extra & FILTER, STATISTICS)
-        self.add(extra - FILTER, METADATA)
+    def check_form(self, content: Struct, form: Form, raw: bytes) -> None:
+        """Note fields that are not known, on any level, and bytes that are not the only way to write the others."""
+        try:
+            is_plain = write_struct(content, form) == raw
+        except (KeyError, TypeError, AttributeError, ValueError):
+            is_plain = False
+        self.add(not is_plain, METADATA)
 
 
 def parquet_faults(path: PathName, *, strict: bool) -> list[str]:
@@ -106,21 +109,26 @@ def parquet_faults(path: PathName, *, strict: bool) -> list[str]:
 def _inspect(file: BinaryIO, path: PathName, faults: _Faults) -> None:
     footer, start, is_longer = read_footer(file)
     faults.add(is_longer, STRAY)
+    seek(file, start)
+    raw = file.read()
+    if any(number in chunk[3] for group in footer[4] for chunk in group[1] for number in FILTERS):
+        faults.add(True, STATISTICS)
+    else:
+        faults.check_form(footer, FILE, raw if is_longer else raw[:-8])
     names, optional = _schema(footer, faults)
     _key_values(footer, names, faults)
     spans: list[tuple[int, int]] = []
     expanded = 0
-    for group in footer[4]:
-        faults.known(group, ROW_GROUP)
+    for number, group in enumerate(footer[4]):
         if len(group[1]) != len(names):
             raise ValueError("another number of columns")
         for position, chunk in enumerate(group[1]):
-            faults.known(chunk, COLUMN_CHUNK)
             expanded += chunk[3][6]
             check_expansion(path, expanded)
             element = footer[2][position + 1]
             _chunk(file, path, chunk, element, optional[position], group[3], spans, faults)
             faults.add(chunk[3][3] != [names[position]], METADATA)
+        _group(group, number, faults)
     faults.add(sum(group[3] for group in footer[4]) != footer[3], METADATA)
     at = 4
     for begin, finish in sorted(spans):
@@ -129,28 +137,74 @@ def _inspect(file: BinaryIO, path: PathName, faults: _Faults) -> None:
     faults.add(at != start, STRAY)
 
 
+def _group(group: Struct, number: int, faults: _Faults) -> None:
+    """Check what a row group says about its columns; all of it follows from them."""
+    facts = [chunk[3] for chunk in group[1]]
+    sorting = [(column[1], column.get(2), column.get(3)) for column in group.get(4, [])]
+    places = [place for place, _, _ in sorting]
+    checks = [
+        group[2] not in (sum(each[6] for each in facts), sum(each[7] for each in facts)),
+        group.get(5, 0) not in (0, first_page(facts[0])),
+        group.get(6, 0) not in (0, sum(each[7] for each in facts)),
+        group.get(7, number) != number,
+        len(set(places)) != len(places) or not set(places) <= set(range(len(facts))),
+        faults.strict and sorting,
+    ]
+    faults.add(any(checks), METADATA)
+
+
 def _schema(footer: Struct, faults: _Faults) -> tuple[list[bytes], list[bool]]:
     """Check what describes the columns; return their names and whether they can be null."""
-    faults.known(footer, FILE)
     root, *columns = footer[2]
-    faults.add(root.get(4, b"") not in ROOTS, METADATA)
-    for element in footer[2]:
-        faults.known(element, SCHEMA_ELEMENT)
-    faults.add(not MAKER.fullmatch(footer.get(6, b"Polars")), METADATA)
+    orders = footer.get(7, [{1: {}}] * len(columns))
+    checks = [
+        footer[1] not in (1, 2),
+        root.get(4, b"") not in ROOTS or set(root) - {3, 4, 5} or root.get(3, 0) != 0 or root[5] != len(columns),
+        not MAKER.fullmatch(footer.get(6, b"Polars")),
+        len(orders) != len(columns) or any(len(order) != 1 for order in orders),
+        any(_is_odd_element(element, place) for place, element in enumerate(columns)),
+        faults.strict and any(set(element) - TEXT_FIELDS for element in columns),
+    ]
+    faults.add(any(checks), METADATA)
     if any(element.get(5) or element.get(3) == 2 for element in columns):
         raise ValueError("nested columns")
-    faults.add(
-        faults.strict and any(element[1] != BYTE_ARRAY for element in columns), "it contains a column that is not text"
+    is_text = all(
+        element[1] == BYTE_ARRAY and element.get(6, 0) == 0 and element.get(10, {1: {}}) == {1: {}}
+        for element in columns
     )
+    faults.add(faults.strict and not is_text, "it contains a column that is not text")
     return [element[4] for element in columns], [element.get(3) == 1 for element in columns]
 
 
+def _is_odd_element(element: Struct, place: int) -> bool:
+    """Return whether the numbers that describe a column could be any others: they follow from its type and place."""
+    logical = element.get(10, {})
+    digits = (element.get(7, 0), element.get(8, 0))  # after the point, and all
+    is_decimal = element.get(6) == DECIMAL or 5 in logical
+    integer = logical.get(10, {})
+    checks = [
+        element.get(6, 0) not in CONVERTED_TYPES,
+        element.get(3) not in (0, 1),
+        element.get(2, 0) != 0 and element[1] != FIXED,
+        element.get(9, place) not in (place, place + 1),
+        len(logical) > 1,
+        not is_decimal and digits != (0, 0),
+        is_decimal and not 0 <= digits[0] <= digits[1] <= MOST_DIGITS,
+        5 in logical and (logical[5].get(1, 0), logical[5].get(2)) != digits,
+        bool(integer) and integer.get(1) not in (8, 16, 32, 64),
+        any(len(logical[n].get(2, {})) != 1 for n in (7, 8) if n in logical),
+    ]
+    return any(checks)
+
+
 def _key_values(footer: Struct, names: list[bytes], faults: _Faults) -> None:
+    faults.add(len(footer.get(5, [])) > 1, METADATA)
     for pair in footer.get(5, []):
         if pair.get(1) != b"ARROW:schema" or set(pair) != {1, 2}:
             faults.add(True, METADATA)
             continue
         message = base64.b64decode(pair[2], validate=True)
+        faults.add(base64.b64encode(message) != pair[2], METADATA)
         if message[:4] == b"\xff\xff\xff\xff":
             message = message[4:]
         length = int.from_bytes(message[:4], "little")
@@ -175,29 +229,29 @@ def _chunk(
 ) -> None:
     """Read the pages of one column of one row group, and note the bytes that they occupy."""
     facts = chunk[3]
-    faults.known(facts, COLUMN)
-    faults.add(not 0 <= chunk.get(2, 0) <= os.path.getsize(path), METADATA)
     statistics = [facts[12]] if 12 in facts else []
     pages = Chunk(facts[1], element.get(2, 0), facts[4], is_optional, not faults.strict)
     at = begin = first_page(facts)
     places = []
+    expanded = 0
     while pages.n_values < facts[5]:
         header, size = read_header(file, at)
-        faults.known(header, PAGE)
-        for number, numbers in ((5, DATA_PAGE), (7, DICTIONARY_PAGE), (8, DATA_PAGE_V2)):
-            faults.known(header.get(number, {}), numbers)
         content = header.get({DATA: 5, DICTIONARY: 7, DATA_V2: 8}[header[1]], {})
         statistics += [content[n] for n in (5, 8) if isinstance(content.get(n), dict)]
         check_expansion(path, header[2])
-        seek(file, at + size)
-        raw = file.read(header[3])
-        if len(raw) != header[3] or header[2] < 0:
+        seek(file, at)
+        raw = file.read(size + header[3])
+        if len(raw) != size + header[3] or header[2] < 0 or header[3] < 0:
             raise IndexError
+        faults.check_form(header, PAGE, raw[:size])
+        raw = raw[size:]
         faults.add(4 in header and header[4] & 0xFFFFFFFF != zlib.crc32(raw), METADATA)
+        faults.add(_is_odd_header(header), METADATA)
         if header[1] != DICTIONARY:
             places.append((at, size + header[3], pages.n_values))
         pages.add_page(header, raw)
         at += size + header[3]
+        expanded += size + header[2]
     pages.finish()
     if pages.n_values != facts[5] or facts[5] != n_rows:
         raise ValueError("another number of values")
@@ -205,31 +259,79 @@ def _chunk(
     faults.add(pages.has_unused_values(), UNUSED)
     for each in statistics:
         _statistics(each, pages, faults)
-    _copy_of_facts(file, at, facts, spans)
+    finish = _copy_of_facts(file, at, facts, spans)
+    # Writers state one of these as the position of the facts; polars counts from the first data page.
+    faults.add(chunk.get(2, 0) not in (0, begin, at, finish, facts[9] + facts[7]), METADATA)
+    faults.add((facts[6], facts[7]) != (expanded, at - begin), METADATA)
+    has_dictionary = any(kind == DICTIONARY for kind, _ in pages.encodings)
+    faults.add(places and (facts[9], facts.get(11) or begin) != (places[0][0], begin), METADATA)
+    faults.add(facts.get(11) and not has_dictionary, METADATA)
+    _derived(facts, element, pages, faults)
     if 4 in chunk:
-        _offset_index(file, chunk, places, spans, faults)
+        _offset_index(file, chunk, places, pages, spans, faults)
     if 6 in chunk:
         _column_index(file, chunk, pages, len(places), spans, faults)
 
 
-def _copy_of_facts(file: BinaryIO, at: int, facts: Struct, spans: list[tuple[int, int]]) -> None:
-    """Account for a second copy of what the footer says about a chunk, which may follow its pages."""
+def _is_odd_header(header: Struct) -> bool:
+    """Return whether a page header has a part of another type of page, or numbers that mean nothing."""
+    part = {DATA: 5, DICTIONARY: 7, DATA_V2: 8}[header[1]]
+    content = header[part]
+    if header[1] == DATA:
+        is_odd = any(content[number] not in LEVEL_ENCODINGS for number in (3, 4))
+    elif header[1] == DATA_V2:
+        is_odd = content[3] != content[1] or not 0 <= content[2] <= content[1]
+    else:
+        is_odd = False
+    return is_odd or bool({5, 7, 8} & set(header) - {part})
+
+
+def _derived(facts: Struct, element: Struct, pages: Chunk, faults: _Faults) -> None:
+    """Check what the footer says about a column chunk and follows from its pages."""
+    encodings = facts[2]
+    # Writers list data pages of version 2 as such, or as any data page.
+    counts = [(DATA if each[1] == DATA_V2 else each[1], each[2], each[3]) for each in facts.get(13, [])]
+    sizes = facts.get(16, {})
+    nulls, known = pages.nulls, pages.n_values - pages.nulls
+    checks = [
+        len(set(encodings)) != len(encodings) or not set(encodings) <= set(ENCODINGS),
+        counts and sorted(counts) != sorted((*key, count) for key, count in pages.encodings.items()),
+        facts[1] != element[1],
+        1 in sizes and (pages.kind != BYTE_ARRAY or sizes[1] != pages.text_bytes),
+        sizes.get(2, []) not in ([], [pages.n_values]),
+        sizes.get(3, []) not in ([], [nulls, known] if element.get(3) == 1 else [known]),
+    ]
+    faults.add(any(checks), METADATA)
+
+
+def _copy_of_facts(file: BinaryIO, at: int, facts: Struct, spans: list[tuple[int, int]]) -> int:
+    """Account for a second copy of what the footer says about a chunk, which may follow its pages; return its end."""
     seek(file, at)
     try:
-        copy, size = read_struct(file.read(COPY_BYTES))
-    except (ValueError, IndexError):
-        return
-    if copy == facts:
-        spans.append((at, at + size))
+        raw = file.read(COPY_BYTES)
+        copy, size = read_struct(raw)
+        if copy != facts or write_struct(facts, COLUMN) != raw[:size]:
+            return at
+    except (ValueError, IndexError, KeyError, TypeError):
+        return at
+    spans.append((at, at + size))
+    return at + size
 
 
 def _offset_index(
-    file: BinaryIO, chunk: Struct, places: list[tuple[int, int, int]], spans: list[tuple[int, int]], faults: _Faults
+    file: BinaryIO,
+    chunk: Struct,
+    places: list[tuple[int, int, int]],
+    pages: Chunk,
+    spans: list[tuple[int, int]],
+    faults: _Faults,
 ) -> None:
     """Account for the index that says where each page begins."""
     index = _index(file, chunk[4], chunk[5], spans)
     listed = [(place.get(1), place.get(2), place.get(3, 0)) for place in index[1]]
-    faults.add(set(index) - {1, 2} or any(set(place) - {1, 2, 3} for place in index[1]), METADATA)
+    seek(file, chunk[4])
+    faults.check_form(index, OFFSET_INDEX, file.read(min(chunk[5], MOST_FOOTER)))
+    faults.add(2 in index and sum(index[2]) != pages.text_bytes, METADATA)
     faults.add(listed != places, METADATA)
 
 
