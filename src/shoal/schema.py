@@ -35,18 +35,14 @@ __all__ = [
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 LONGEST_FORMAT = 100
-<<<<<<< HEAD
 MOST_THREADS = 256
 TWICE = "a part of the date occurs twice"
 YEAR, MONTH, DAY = range(3)
-# What each directive of strptime states, from the year down to the fraction of a second; %j states month and day.
-PARTS: dict[str, tuple[int, ...]] = {"j": (MONTH, DAY)}
+# What each directive of strptime states, from the year down to the fraction of a second.
+PARTS: dict[str, tuple[int, ...]] = {"j": (MONTH, DAY), "c": (0, 1, 2, 3, 4, 5), "x": (0, 1, 2), "X": (3, 4, 5)}
 for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
     PARTS.update(dict.fromkeys(_letters, (_part,)))
 RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
-=======
-WEEKS, WEEKDAYS, NO_DATES = frozenset("UW"), frozenset("aAwu"), frozenset("pzZ")  # parts of date formats
->>>>>>> fixb
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
@@ -413,11 +409,6 @@ def check_date_format(form: str, column: str = "") -> None:
         problem = "it has a part that is not known" if is_unknown else _undetermined(form)
     else:
         problem = "it has no part of a date"
-    parts = set(re.findall("%([A-Za-z])", form.replace("%%", "")))
-    if not problem and parts & WEEKS and not parts & WEEKDAYS:  # strptime would ignore the week
-        problem = "a week without a weekday is no date"
-    if not problem and not parts - WEEKDAYS - NO_DATES:
-        problem = "all values would be the same date"
     if len(form) > LONGEST_FORMAT:
         problem = f"it is longer than {LONGEST_FORMAT} characters"
     if problem:
@@ -434,14 +425,11 @@ def _undetermined(form: str) -> str:
     parts = [part for letter in letters for part in PARTS.get(letter, ())] + [DAY] * (has_week and has_weekday)
     problems = {
         "it has a time zone, which a release does not keep": not letters.isdisjoint("zZ"),
-        "%c, %x and %X depend on the language of the machine": not letters.isdisjoint("cxX"),
         TWICE: len(parts) > len(set(parts)) or ("G" in letters and "V" not in letters),
         "%p and %I need each other": ("p" in letters) != ("I" in letters),
         "a week needs its year and a day of the week": has_week and (not has_weekday or YEAR not in parts),
         "%V needs %G": "V" in letters and "G" not in letters,
-        "a day of the week or of the year needs the other parts of the date": (
-            (has_weekday or "j" in letters) and not {YEAR, MONTH, DAY} <= set(parts)
-        ),
+        "a day of the week needs the other parts of the date": has_weekday and not {YEAR, MONTH, DAY} <= set(parts),
         "a part between two others is missing": max(parts, default=0) - min(parts, default=1) >= len(set(parts)),
     }
     return next((problem for problem, occurs in problems.items() if occurs), "")

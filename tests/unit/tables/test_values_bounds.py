@@ -116,9 +116,9 @@ def test_a_date_format_can_be_used(form: str) -> None:
 
 IGNORED = [
     *("%Y-W%W", "%Y-W%U", "W%W", "%Y %W %d", "%W %a", "%G-W%V", "%V-%u", "%G-%m-%d", "%G %W %u"),  # weeks
-    *("%a", "%A", "%w", "%Y %a", "%m-%d %a", "%j", "%j %H", "%Y-%m-%d %j", "%Y-%m %j"),  # days
+    *("%a", "%A", "%w", "%Y %a", "%m-%d %a", "%j %a", "%Y-%m-%d %j", "%Y-%m %j"),  # days
     *("%H:%M %p", "%I:%M", "%I", "%Y-%m-%d %p", "%H %I %p", "%Y %y", "%m %b", "%b %B"),  # times, and parts twice
-    *("%Y-%m-%d %H:%M%z", "%Y-%m-%d %Z", "%H:%M %z", "%c", "%x", "%X"),  # zones, and parts of the machine
+    *("%Y-%m-%d %H:%M%z", "%Y-%m-%d %Z", "%H:%M %z", "%c %Y", "%x %j", "%H %X"),  # zones, and parts twice
     *("%Y-%d", "%Y %H", "%d %M", "%Y-%m-%d %M", "%H:%S"),  # gaps
 ]
 
@@ -136,6 +136,7 @@ DETERMINED = [
     *("%Y", "%y", "%m", "%d", "%Y-%m", "%m/%Y", "%d.%m", "%H:%M", "%M:%S", "%S.%f", "%d %B %Y", "%b %d, %Y", "%Y%m%d"),
     *("%Y-%j", "%y%j %H:%M", "%G-W%V-%u", "%G-W%V %a", "%Y-W%W-%w", "%Y %U %A", "%a, %d %b %Y", "%Y-%j %w"),
     *("%Y-%m-%dT%H:%M:%SZ", "%d/%m/%y %I:%M %p", "%Y-%m-%d %H:%M:%S.%f", "%I %p", "100%% %Y", "%Y %%z"),
+    *("%j", "%j %H", "%c", "%x", "%X", "%x %X"),
 ]
 
 
