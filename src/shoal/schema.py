@@ -35,7 +35,6 @@ __all__ = [
 
 ISO = "%Y-%m-%d"  # the format of dates by default
 LONGEST_FORMAT = 100
-<<<<<<< HEAD
 MOST_THREADS = 256
 TWICE = "a part of the date occurs twice"
 YEAR, MONTH, DAY = range(3)
@@ -44,9 +43,6 @@ PARTS: dict[str, tuple[int, ...]] = {"j": (MONTH, DAY)}
 for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
     PARTS.update(dict.fromkeys(_letters, (_part,)))
 RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
-=======
-WEEKS, WEEKDAYS, NO_DATES = frozenset("UW"), frozenset("aAwu"), frozenset("pzZ")  # parts of date formats
->>>>>>> fixb
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
@@ -413,11 +409,6 @@ def check_date_format(form: str, column: str = "") -> None:
         problem = "it has a part that is not known" if is_unknown else _undetermined(form)
     else:
         problem = "it has no part of a date"
-    parts = set(re.findall("%([A-Za-z])", form.replace("%%", "")))
-    if not problem and parts & WEEKS and not parts & WEEKDAYS:  # strptime would ignore the week
-        problem = "a week without a weekday is no date"
-    if not problem and not parts - WEEKDAYS - NO_DATES:
-        problem = "all values would be the same date"
     if len(form) > LONGEST_FORMAT:
         problem = f"it is longer than {LONGEST_FORMAT} characters"
     if problem:
