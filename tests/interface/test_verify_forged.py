@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import shoal as library
-from shoal.schema import Reading
 from tests.command import Shoal
 
 VERIFY = ("verify", "out.csv", "--original", "data.csv")
@@ -234,11 +233,6 @@ def test_date_formats_that_do_not_say_the_date(shoal: Shoal, form: str) -> None:
     forge(["34", "35", "36", "50"], [("01",)] * 4, column={"kind": "date", "format": form})
     assert shoal(*VERIFY).code == 3
     assert shoal(*VERIFY, "--no-manifest", "-k", "4", "--qi", "x", "--date", f"x={form}").code == 2
-
-
-@pytest.mark.parametrize("form", ["%Y-%W-%w", "%a, %d %b %Y", "%I:%M %p", "%Y", "%G-%V-%u", "%j", "%x", "%c"])
-def test_date_formats_that_say_it(form: str) -> None:
-    Reading(dates={"x": form})
 
 
 def test_order_of_the_manifest(shoal: Shoal, toml: tuple[str, str]) -> None:
