@@ -67,6 +67,9 @@ TABLES = {
     "odd cells": pl.DataFrame(
         {"a": ["\x00x\x1f", "_x0041_", " blank ", "a\nb\r\n", "<&>\"'", "\ufffe😀é"], "b <&>": ["="] * 6}
     ),
+    "odd blanks": pl.DataFrame(
+        {"a": ["\xa0x", "x\u2003", "\x1f", "\x01x0041_", "_x0041_x0042_", "_x", "a_x004_", "_"]}
+    ),
     "distinct": pl.DataFrame({"a": [f"{i:07}-{'x' * (i % 90)}" for i in range(3000)]}),
     "runs": pl.DataFrame({"a": [str(i // 700) for i in range(5000)], "b": [str(i * i % 37) for i in range(5000)]}),
     "nulls": pl.DataFrame({"a": [""] * 1000, "b": ["x"] + [""] * 999}),
@@ -305,6 +308,11 @@ ARCHIVES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "blanks between tags": (in_sheet("<row r=", " \n\t<row r="), "blanks or spellings"),
     "blanks after the end": (in_sheet("</worksheet>", "</worksheet> \t \n"), "blanks or spellings"),
     "spelled letter": (in_sheet("[25, 40]", "[2&#53;, 40]"), "blanks or spellings"),
+    "escaped letter": (in_sheet("[25, 40]", "[2_x0035_, 40]"), "blanks or spellings"),
+    "escaped underscore": (in_sheet("[25, 40]", "[25_x005F_40]"), "blanks or spellings"),
+    "escape in small letters": (in_sheet("[25, 40]", "[25_x001f_40]"), "blanks or spellings"),
+    "needless mark": (in_sheet("<t>[25, 40]", '<t xml:space="preserve">[25, 40]'), "blanks or spellings"),
+    "missing mark": (in_sheet("<t>[25, 40]", "<t> [25, 40]"), "blanks or spellings"),
     "unparsed text": (in_sheet("[25, 40]", "<![CDATA[[25, 40]]]>"), "blanks or spellings"),
     "blanks in another part": (in_part("xl/workbook.xml", "<sheets>", "<sheets >"), "blanks or spellings"),
     "member twice": (with_duplicate, "a part twice"),
