@@ -184,6 +184,37 @@ def test_header_of_gzip_is_that_of_a_release(tmp_path: Path) -> None:
     assert "name, a time" in texts(tmp_path / "a.csv.gz", strict=True)
 
 
+def in_stored_blocks(content: bytes, secret: bytes = b"") -> bytes:
+    """Return a gzip member of stored blocks; each byte of the secret is in the idle bits of an empty one."""
+    body = b"".join(bytes([byte & 0b11111000]) + b"\0\0\xff\xff" for byte in secret)
+    body += b"\1" + struct.pack("<HH", len(content), len(content) ^ 0xFFFF) + content
+    tail = struct.pack("<II", zlib.crc32(content), len(content))
+    return b"\x1f\x8b\x08" + struct.pack("<BIBB", 0, 0, 2, 255) + body + tail
+
+
+@pytest.mark.parametrize("secret", [b"", SECRET.encode()])
+def test_gzip_is_compressed_as_a_release_is(tmp_path: Path, secret: bytes) -> None:
+    path = tmp_path / "a.csv.gz"
+    content = CSV + b"1,2\n" * 99
+    path.write_bytes(in_stored_blocks(content, secret))
+    assert gzip.decompress(path.read_bytes()) == content
+    assert "compressed in another way" in texts(path, strict=True)
+
+
+def test_empty_blocks_are_seen_however_much_there_is_around_them(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i * i % 7919}\n" for i in range(50_000)).encode()
+    engine = zlib.compressobj(9, zlib.DEFLATED, 31)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(engine.compress(CSV + rows) + engine.flush(zlib.Z_SYNC_FLUSH) + engine.flush())
+    path.write_bytes(path.read_bytes()[:8] + b"\2\xff" + path.read_bytes()[10:])
+    assert "compressed in another way" in texts(path, strict=True)
+
+
+def test_another_build_of_zlib_may_compress_a_release(tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(member(CSV * 900))
+    assert texts(tmp_path / "a.csv.gz", strict=True) == ""
+
+
 def test_zstandard_dictionary_is_seen(tmp_path: Path) -> None:
     from shoal.verification.reading.hidden.compressed import zstd_faults
 
@@ -298,6 +329,7 @@ ARCHIVES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "extra field": (with_info(extra=struct.pack("<HH", 0x9999, 8) + b"Lovelace"), "comments or extra fields"),
     "time": (with_info(date_time=(2024, 5, 6, 7, 8, 10)), "when or how it was made"),
     "mode": (with_info(external_attr=0o4711 << 16), "when or how it was made"),
+    "stored": (with_info(compress_type=zipfile.ZIP_STORED), "compressed in another way"),
     "attributes": (with_info(internal_attr=0x4144), "when or how it was made"),
     "version": (with_info(create_version=65), "when or how it was made"),
     "time of one header": (
