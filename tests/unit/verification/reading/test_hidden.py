@@ -387,6 +387,19 @@ SHEET: dict[str, tuple[Callable[[Path], Any], str]] = {
     "processing instruction": (in_sheet(ROW, f"<?ada {SECRET}?>{ROW}"), "more than cells"),
     "attribute": (in_sheet(ROW, f'<row r="2" ada="{SECRET}">'), "more than cells"),
     "namespace": (in_sheet("<sheetData>", f'<sheetData xmlns:a="{SECRET}">'), "more than cells"),
+    "namespace of a known site": (
+        in_sheet("<sheetData>", '<sheetData xmlns:a="http://schemas.microsoft.com/Ada-Lovelace">'),
+        "more than cells",
+    ),
+    "name of an attribute": (in_sheet(ROW, '<row r="2" AdaLovelace="1">'), "more than cells"),
+    "prefix": (
+        in_sheet(ROW, '<Ada:row xmlns:Ada="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>' + ROW),
+        "more than cells",
+    ),
+    "name of a content type": (
+        in_part("[Content_Types].xml", "</Types>", '<Default Extension="xml" ContentType="application/ada"/></Types>'),
+        "links to something else",
+    ),
     "declared range": (in_sheet("<sheetData>", '<dimension ref="A1:B2"/><sheetData>'), "outside the range"),
     "data validation": (
         in_sheet("</sheetData>", f'</sheetData><dataValidations><dataValidation sqref="A1"><formula1>"{SECRET}"'
