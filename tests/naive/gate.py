@@ -226,6 +226,8 @@ class WrittenFile:
         violations += hidden_content(self.path, strict=True)
         if self._is_text and recount.has_quotes and has_bare_quote(self.path):
             violations.append(Violation("file", "there is a double quote in a cell that is not quoted"))
+        if self._is_text and has_needless_quote(self.path):
+            violations.append(Violation("file", "there are quotes around a cell that needs none"))
         return violations + recount.header_violations
 
 
@@ -516,6 +518,18 @@ def has_bare_quote(path: PathName) -> bool:
                 return True
             rest = rest[end:]
     return False
+
+
+def has_needless_quote(path: PathName) -> bool:
+    """Return whether a valid CSV file has more quotes than its cells need."""
+    with open_text(path) as file:
+        text = file.read()
+    n_needed = 0
+    for row in csv.reader(io.StringIO(text, newline="")):
+        for cell in row:
+            is_special = any(letter in cell for letter in ',"\n\r') or row == [""]
+            n_needed += 2 + 2 * cell.count('"') if is_special else 0
+    return text.count('"') > n_needed
 
 
 class Layout:

@@ -265,6 +265,7 @@ class TextReader:
             (tokenizer.return_line, "it contains a carriage return outside a quoted cell"),
             (not tokenizer.ended, "it does not end with a line feed"),
             (tokenizer.bare_quote_line, "there is a double quote in a cell that is not quoted"),
+            (tokenizer.needless_quote_line, "there are quotes around a cell that needs none"),
         ]
         return [Violation("file", text) for fault, text in checks if fault]
 

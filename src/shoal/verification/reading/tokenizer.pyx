@@ -140,12 +140,11 @@ cdef class Tokenizer:
     cdef readonly int64_t line               # of the next byte
     cdef readonly int64_t blank, blank_row   # empty lines; the row behind the first
     cdef readonly int64_t ragged, ragged_row, ragged_line
-    cdef readonly int64_t nul_line           # line or 0, as the others below
-    cdef readonly int64_t return_line        # a carriage return outside quotes
+    cdef readonly int64_t nul_line, return_line  # line or 0, as the others below; a carriage return outside quotes
     cdef readonly int64_t bare_quote_line    # a quote in a cell that is not quoted
+    cdef readonly int64_t needless_quote_line  # a quoted cell that needs no quotes
     cdef readonly int64_t open_quote_line    # a quoted cell that does not end as it should
-    cdef readonly int64_t long_line          # a cell longer than most_bytes
-    cdef readonly int64_t wide_line          # a record of more than most_cells
+    cdef readonly int64_t long_line, wide_line  # a cell longer than most_bytes, a record of more than most_cells
     cdef int64_t quote_line
     cdef Py_ssize_t complete                 # coded rows since the last call of take_rows
     cdef readonly bint ended                 # the last byte is a line feed
@@ -154,12 +153,7 @@ cdef class Tokenizer:
         self.line, self.state, self.ended = 1, RECORD_START, False
 
     def __init__(
-        self,
-        delimiter: int = 44,
-        *,
-        header: bool = True,
-        initial_space: bool = False,
-        most_bytes: int = 1 << 28,
+        self, delimiter: int = 44, *, header: bool = True, initial_space: bool = False, most_bytes: int = 1 << 28,
         most_cells: int = 1 << 30,
     ) -> None:
         self.delimiter, self.header, self.initial_space = delimiter, header, initial_space
@@ -304,6 +298,7 @@ cdef class Tokenizer:
                 if c != self.delimiter and c != LF and c != CR:
                     self.open_quote_line = self.line
                     return 0
+                self._judge_quotes(c == self.delimiter)
                 self._end_cell(NULL, 0)
             # Here a cell has ended, and the byte says what with.
             if text[at] == self.delimiter:
@@ -317,11 +312,18 @@ cdef class Tokenizer:
             at += 1
         return 0
 
+    cdef void _judge_quotes(self, bint is_followed) noexcept nogil:
+        """See whether a cell needs its quotes: it contains what ends a cell, or it is empty and the only one."""
+        cdef size_t at = 0
+        if self.needless_quote_line == 0 and (self.cell.size() or self.place or is_followed):
+            while at < self.cell.size() and self.cell[at] not in (self.delimiter, QUOTE, LF, CR):
+                at += 1
+            self.needless_quote_line = self.quote_line if at == self.cell.size() else 0
+
     cdef int _keep(self, const uint8_t* text, Py_ssize_t length) except -1 nogil:
         """Keep a part of a cell until its end is seen; say no if it has grown too long."""
         self.cell.insert(self.cell.end(), text, text + length)
-        if <Py_ssize_t>self.cell.size() > self.most_bytes:
-            self.long_line = self.line
+        self.long_line = self.line if <Py_ssize_t>self.cell.size() > self.most_bytes else 0
         return self.long_line == 0
 
     cdef void _end_line(self, uint8_t c) noexcept nogil:
@@ -357,8 +359,7 @@ cdef class Tokenizer:
             for i in range(self.width):
                 self.columns.push_back(new Dictionary())
             return 0
-        if self.width == 0:
-            self.width = self.place
+        self.width = self.width or self.place
         self.rows += 1
         if self.place != self.width:
             if self.ragged == 0:

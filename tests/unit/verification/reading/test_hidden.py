@@ -67,6 +67,9 @@ TABLES = {
     "odd cells": pl.DataFrame(
         {"a": ["\x00x\x1f", "_x0041_", " blank ", "a\nb\r\n", "<&>\"'", "\ufffe😀é"], "b <&>": ["="] * 6}
     ),
+    "odd blanks": pl.DataFrame(
+        {"a": ["\xa0x", "x\u2003", "\x1f", "\x01x0041_", "_x0041_x0042_", "_x", "a_x004_", "_"]}
+    ),
     "distinct": pl.DataFrame({"a": [f"{i:07}-{'x' * (i % 90)}" for i in range(3000)]}),
     "runs": pl.DataFrame({"a": [str(i // 700) for i in range(5000)], "b": [str(i * i % 37) for i in range(5000)]}),
     "nulls": pl.DataFrame({"a": [""] * 1000, "b": ["x"] + [""] * 999}),
@@ -179,6 +182,37 @@ def test_bytes_besides_the_text_are_seen(tmp_path: Path, name: str) -> None:
 def test_header_of_gzip_is_that_of_a_release(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(member(CSV, system=77))
     assert "name, a time" in texts(tmp_path / "a.csv.gz", strict=True)
+
+
+def in_stored_blocks(content: bytes, secret: bytes = b"") -> bytes:
+    """Return a gzip member of stored blocks; each byte of the secret is in the idle bits of an empty one."""
+    body = b"".join(bytes([byte & 0b11111000]) + b"\0\0\xff\xff" for byte in secret)
+    body += b"\1" + struct.pack("<HH", len(content), len(content) ^ 0xFFFF) + content
+    tail = struct.pack("<II", zlib.crc32(content), len(content))
+    return b"\x1f\x8b\x08" + struct.pack("<BIBB", 0, 0, 2, 255) + body + tail
+
+
+@pytest.mark.parametrize("secret", [b"", SECRET.encode()])
+def test_gzip_is_compressed_as_a_release_is(tmp_path: Path, secret: bytes) -> None:
+    path = tmp_path / "a.csv.gz"
+    content = CSV + b"1,2\n" * 99
+    path.write_bytes(in_stored_blocks(content, secret))
+    assert gzip.decompress(path.read_bytes()) == content
+    assert "compressed in another way" in texts(path, strict=True)
+
+
+def test_empty_blocks_are_seen_however_much_there_is_around_them(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i * i % 7919}\n" for i in range(50_000)).encode()
+    engine = zlib.compressobj(9, zlib.DEFLATED, 31)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(engine.compress(CSV + rows) + engine.flush(zlib.Z_SYNC_FLUSH) + engine.flush())
+    path.write_bytes(path.read_bytes()[:8] + b"\2\xff" + path.read_bytes()[10:])
+    assert "compressed in another way" in texts(path, strict=True)
+
+
+def test_another_build_of_zlib_may_compress_a_release(tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(member(CSV * 900))
+    assert texts(tmp_path / "a.csv.gz", strict=True) == ""
 
 
 def test_zstandard_dictionary_is_seen(tmp_path: Path) -> None:
@@ -295,6 +329,7 @@ ARCHIVES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "extra field": (with_info(extra=struct.pack("<HH", 0x9999, 8) + b"Lovelace"), "comments or extra fields"),
     "time": (with_info(date_time=(2024, 5, 6, 7, 8, 10)), "when or how it was made"),
     "mode": (with_info(external_attr=0o4711 << 16), "when or how it was made"),
+    "stored": (with_info(compress_type=zipfile.ZIP_STORED), "compressed in another way"),
     "attributes": (with_info(internal_attr=0x4144), "when or how it was made"),
     "version": (with_info(create_version=65), "when or how it was made"),
     "time of one header": (
@@ -305,6 +340,11 @@ ARCHIVES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "blanks between tags": (in_sheet("<row r=", " \n\t<row r="), "blanks or spellings"),
     "blanks after the end": (in_sheet("</worksheet>", "</worksheet> \t \n"), "blanks or spellings"),
     "spelled letter": (in_sheet("[25, 40]", "[2&#53;, 40]"), "blanks or spellings"),
+    "escaped letter": (in_sheet("[25, 40]", "[2_x0035_, 40]"), "blanks or spellings"),
+    "escaped underscore": (in_sheet("[25, 40]", "[25_x005F_40]"), "blanks or spellings"),
+    "escape in small letters": (in_sheet("[25, 40]", "[25_x001f_40]"), "blanks or spellings"),
+    "needless mark": (in_sheet("<t>[25, 40]", '<t xml:space="preserve">[25, 40]'), "blanks or spellings"),
+    "missing mark": (in_sheet("<t>[25, 40]", "<t> [25, 40]"), "blanks or spellings"),
     "unparsed text": (in_sheet("[25, 40]", "<![CDATA[[25, 40]]]>"), "blanks or spellings"),
     "blanks in another part": (in_part("xl/workbook.xml", "<sheets>", "<sheets >"), "blanks or spellings"),
     "member twice": (with_duplicate, "a part twice"),
@@ -347,6 +387,19 @@ SHEET: dict[str, tuple[Callable[[Path], Any], str]] = {
     "processing instruction": (in_sheet(ROW, f"<?ada {SECRET}?>{ROW}"), "more than cells"),
     "attribute": (in_sheet(ROW, f'<row r="2" ada="{SECRET}">'), "more than cells"),
     "namespace": (in_sheet("<sheetData>", f'<sheetData xmlns:a="{SECRET}">'), "more than cells"),
+    "namespace of a known site": (
+        in_sheet("<sheetData>", '<sheetData xmlns:a="http://schemas.microsoft.com/Ada-Lovelace">'),
+        "more than cells",
+    ),
+    "name of an attribute": (in_sheet(ROW, '<row r="2" AdaLovelace="1">'), "more than cells"),
+    "prefix": (
+        in_sheet(ROW, '<Ada:row xmlns:Ada="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>' + ROW),
+        "more than cells",
+    ),
+    "name of a content type": (
+        in_part("[Content_Types].xml", "</Types>", '<Default Extension="xml" ContentType="application/ada"/></Types>'),
+        "links to something else",
+    ),
     "declared range": (in_sheet("<sheetData>", '<dimension ref="A1:B2"/><sheetData>'), "outside the range"),
     "data validation": (
         in_sheet("</sheetData>", f'</sheetData><dataValidations><dataValidation sqref="A1"><formula1>"{SECRET}"'

@@ -6,10 +6,13 @@ import csv
 import io
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+from shoal.tables.formats import writers
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
 
 N_TEXTS = 4000
@@ -102,6 +105,14 @@ def test_many_distinct_cells_are_taken_in_order() -> None:
         (b'a,b\n1,2"x\n', "bare_quote_line", 2),
         (b'a,b\n"1,2\n3,4\n', "open_quote_line", 2),
         (b'a,b\n"1"x,2\n', "open_quote_line", 2),
+        (b'a,b\n1,2\n"1",2\n1,2\n', "needless_quote_line", 3),
+        (b'a,"b"\n1,2\n', "needless_quote_line", 1),
+        (b'a,b\n1,""\n', "needless_quote_line", 2),
+        (b'a,b\n"",1\n', "needless_quote_line", 2),
+        (b'a,b\n1," "\n', "needless_quote_line", 2),
+        (b'a,b\n1,"x;y"\n', "needless_quote_line", 2),
+        (b'a\n""\nb\n""\n', "needless_quote_line", 0),
+        (b'a,"b,"\n"""","\r"\n"x\ny",1\n', "needless_quote_line", 0),
     ],
 )
 def test_faults_are_found_with_their_line(text: bytes, fault: str, line: int) -> None:
@@ -109,6 +120,46 @@ def test_faults_are_found_with_their_line(text: bytes, fault: str, line: int) ->
     tokenizer.feed(text)
     tokenizer.finish()
     assert getattr(tokenizer, fault) == line
+
+
+ODD_CELLS = [
+    "",
+    " ",
+    " a",
+    "a ",
+    "a,b",
+    'a"b',
+    '"',
+    "a\nb",
+    "a\rb",
+    "a;b",
+    "#a",
+    "'a'",
+    "\t",
+    "NA",
+    "null",
+    "\0",
+    "\\.",
+    "é",
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_quotes_of_a_release_are_needed(tmp_path: Path, size: int) -> None:
+    """What the tokenizer calls needless is exactly what the writer leaves out."""
+    pairs = [(one, other) for one in ODD_CELLS for other in ODD_CELLS]
+    wide = pl.DataFrame(
+        {"a b": [one for one, _ in pairs], 'q"': [other for _, other in pairs], ",": ["x"] * len(pairs)}
+    )
+    for number, table in enumerate((wide, wide.select("a b"), wide.select('q"'))):
+        writers.write_csv(table, tmp_path / f"{number}.csv")
+        raw = (tmp_path / f"{number}.csv").read_bytes()
+        tokenizer = Tokenizer()
+        for start in range(0, len(raw), size):
+            tokenizer.feed(raw[start : start + size])
+        tokenizer.finish()
+        assert tokenizer.needless_quote_line == 0
+        assert tokenizer.rows == len(pairs)
 
 
 def test_a_cell_that_is_too_long_is_refused() -> None:

@@ -17,10 +17,13 @@ HEAD = (
 ).encode()
 TAIL = b"</sheetData></worksheet>"
 NUMBER = rb"[1-9][0-9]{0,6}"
-CELL = (
-    rb'<c r="[A-Z]{1,3}%s" t="inlineStr"><is><t(?: xml:space="preserve")?>(?:[^<>&\r]|&amp;|&lt;|&gt;)++</t></is></c>'
-    % NUMBER
-)
+# An escape stands for what XML cannot contain, or for an underscore that would begin an escape.
+HEX = rb"[0-9A-Fa-f]{4}_"
+ESCAPE = rb"_x(?:(?:000[0-8BCDEF]|001[0-9A-F]|FFF[EF])_|005F_(?=x%s))" % HEX
+TEXT = rb"(?:[^<>&\r_]++|_(?!x%s)|%s|&amp;|&lt;|&gt;)++" % (HEX, ESCAPE)
+CELL = rb'<c r="[A-Z]{1,3}%s" t="inlineStr"><is><t(?: xml:space="preserve")?>%s</t></is></c>' % (NUMBER, TEXT)
+TEXTS = re.compile(rb'<t( xml:space="preserve")?>([^<]+)</t>')
+ESCAPES = re.compile("_x([0-9A-F]{4})_")
 ROWS = re.compile(rb'(?:<row r="%s"(?:/>|>(?:%s)++</row>))*+' % (NUMBER, CELL))
 BLOCK_BYTES = 1 << 20
 MOST_BYTES = 1 << 28  # of a row
@@ -42,11 +45,24 @@ def is_plain_sheet(file: IO[bytes]) -> bool:
     while block := file.read(size):
         rest += block
         end = ROWS.match(rest).end()  # type: ignore[union-attr]
+        if not _are_marked(rest[:end]):
+            return False
         size = BLOCK_BYTES if end else min(2 * size, MOST_BYTES)  # a long row is not looked at again and again
         rest = rest[end:]
         if len(rest) > MOST_BYTES:
             return False
     return rest == TAIL
+
+
+def _are_marked(rows: bytes) -> bool:
+    """Return whether those cells are marked whose blanks a reader may remove otherwise, and no others."""
+    for mark, raw in set(TEXTS.findall(rows)):
+        text = raw.decode("utf-8", "replace")
+        if "_x" in text:
+            text = ESCAPES.sub(lambda match: chr(int(match[1], 16)), text)
+        if bool(mark) != (text[0].isspace() or text[-1].isspace() or "\n" in text):
+            return False
+    return True
 
 
 class _Source:

@@ -7,9 +7,18 @@ import zipfile
 
 from shoal.verification.reading.archive import bare, parse_xml
 
-__all__ = ["sheet_faults", "string_faults"]
+__all__ = ["SPACE", "sheet_faults", "string_faults"]
 
-SPACE = r"https?://(?:schemas\.openxmlformats\.org|schemas\.microsoft\.com)/[A-Za-z0-9/._-]{0,90}"
+# The namespaces and types of links that tools write.
+SPACE = (
+    r"https?://(?:schemas\.openxmlformats\.org/(?:spreadsheetml/2006/main|markup-compatibility/2006|"
+    r"drawingml/2006/(?:main|spreadsheetDrawing)|package/2006/(?:content-types|relationships|metadata/core-properties|"
+    r"relationships/metadata/core-properties)|officeDocument/2006/(?:docPropsVTypes|extended-properties|relationships"
+    r"(?:/(?:extended-properties|officeDocument|sharedStrings|styles|theme|worksheet|table))?))|"
+    r"schemas\.microsoft\.com/office/(?:spreadsheetml|excel|drawing)/20[0-9]{2}(?:/[0-9]{1,2})?/"
+    r"(?:ac|main|revision[0-9]{0,2})|"
+    r"purl\.org/dc/(?:dcmitype/|elements/1\.1/|terms/)|www\.w3\.org/2001/XMLSchema-instance)"
+)
 PLACE = r"\$?[A-Z]{1,3}\$?[0-9]{1,7}"
 VALUE = re.compile(
     rf"-?[0-9]{{1,9}}(?:\.[0-9]{{1,17}})?|true|false|{PLACE}(?::{PLACE})?|[0-9]{{1,5}}:[0-9]{{1,5}}|preserve|normal|"
@@ -53,6 +62,14 @@ CONTENTS = {
     "rPh": "phonetic text",
     "phoneticPr": "phonetic text",
 }
+# The attributes of the elements that a sheet has many of, and the prefixes of elements.
+ATTRIBUTES = {
+    "row": {"r", "spans", "s", "ht", "customHeight", "customFormat", "thickTop", "thickBot", "dyDescent", "ph"}
+    | {"hidden", "collapsed", "outlineLevel"},
+    "c": {"r", "s", "t", "cm", "vm", "ph"},
+    "t": {"space"},
+}
+PREFIXES = {"", "x", "main", "ns0", "x14ac", "mc"}
 HIDING = {"hidden", "collapsed", "zeroHeight", "outlineLevel"}
 SIZES = {"width", "ht", "defaultRowHeight", "defaultColWidth"}
 
@@ -115,6 +132,8 @@ class _Reader:
             self._value = []
         elif name == "dimension":
             self._range = _range(attributes.get("ref", ""))
+        self._is_odd |= tag.rpartition(":")[0] not in PREFIXES
+        self._is_odd |= name in ATTRIBUTES and not ATTRIBUTES[name].issuperset(map(bare, attributes))
         for key, value in attributes.items():
             self._look_at(name, bare(key), value)
 

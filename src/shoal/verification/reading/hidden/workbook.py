@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from shoal.verification.reading.archive import bare, opened_archive, parse_xml
 from shoal.verification.reading.hidden.canonical import is_canonical, is_plain_sheet
-from shoal.verification.reading.hidden.sheet import sheet_faults, string_faults
+from shoal.verification.reading.hidden.sheet import SPACE, sheet_faults, string_faults
 from shoal.verification.reading.hidden.zip_layout import zip_faults
 from shoal.verification.reading.limits import PathName
 
@@ -41,15 +41,16 @@ THEMES = frozenset(
     }
 )
 
-SPACE = (
-    r"https?://(?:schemas\.openxmlformats\.org|schemas\.microsoft\.com|purl\.org|www\.w3\.org)/[A-Za-z0-9/._-]{0,90}"
-)
 NUMBER = r"-?[0-9]{1,9}(?:\.[0-9]{1,17})?"
 KNOWN_PARTS = "|".join(map(re.escape, sorted(RELEASE_PARTS | OTHER_PARTS)))
 SHORT_PARTS = r"worksheets/sheet1\.xml|styles\.xml|theme/theme1\.xml|sharedStrings\.xml"
 LINKS = re.compile(rf"rId[0-9]{{1,4}}|/?(?:{KNOWN_PARTS})|(?:/xl/)?(?:{SHORT_PARTS})|{SPACE}|")
 CONTENT_TYPES = re.compile(
-    rf"/(?:{KNOWN_PARTS})|[a-z]{{3,4}}|(?:application|image)/[a-z0-9.+-]{{1,90}}|{SPACE}|", re.IGNORECASE
+    rf"/(?:{KNOWN_PARTS})|rels|xml|png|jpe?g|bin|vml|image/(?:png|jpe?g)|application/(?:xml|"
+    r"vnd\.openxmlformats-package\.(?:core-properties|relationships)\+xml|vnd\.openxmlformats-officedocument\."
+    r"(?:extended-properties|theme|vmlDrawing|spreadsheetml\.(?:sheet\.main|worksheet|sharedStrings|styles|table))(?:\+xml)?)|"
+    rf"{SPACE}|",
+    re.IGNORECASE,
 )
 BOOK_VALUES = re.compile(
     rf"{NUMBER}|true|false|xl|Calc|visible|hidden|veryHidden|rId[0-9]{{1,4}}|ThisWorkbook|{SPACE}|"

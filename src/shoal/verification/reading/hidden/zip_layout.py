@@ -8,6 +8,8 @@ import zipfile
 import zlib
 from typing import BinaryIO
 
+from shoal.verification.reading.hidden.compressed import Recompression
+
 __all__ = ["zip_faults"]
 
 LOCAL = struct.Struct("<4s5H3I2H")
@@ -23,6 +25,7 @@ STRAY = "the archive contains bytes that belong to no part"
 EXTRA = "the archive contains comments or extra fields"
 TWICE = "the archive contains a part twice"
 DATED = "it reveals when or how it was made"
+BLOCKS = "its parts are compressed in another way than those of a release"
 
 
 def zip_faults(file: BinaryIO, archive: zipfile.ZipFile, *, strict: bool) -> list[str]:
@@ -48,6 +51,7 @@ def zip_faults(file: BinaryIO, archive: zipfile.ZipFile, *, strict: bool) -> lis
         (has_extra, EXTRA),
         (len(set(map(str.lower, names))) != len(names), TWICE),
         (strict and is_dated, DATED),
+        (strict and not is_stray and not all(_is_plain(file, archive, entry) for entry in entries), BLOCKS),
     ]
     return [text for fault, text in checks if fault]
 
@@ -85,6 +89,19 @@ def _walk(file: BinaryIO, archive: zipfile.ZipFile) -> tuple[bool, bool]:
                 return True, has_extra
             at += 16 if begin[:4] == b"PK\7\10" else 12
     return not _is_directory(file, archive, at), has_extra
+
+
+def _is_plain(file: BinaryIO, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
+    """Return whether a member is compressed as those of a release are."""
+    if entry.compress_type != zipfile.ZIP_DEFLATED:
+        return False
+    again = Recompression(zlib.Z_DEFAULT_COMPRESSION)
+    with archive.open(entry) as member:
+        while block := member.read(BLOCK_BYTES):
+            again.add(block)
+    file.seek(entry.header_offset)
+    *_, n_name, n_extra = LOCAL.unpack(file.read(LOCAL.size))
+    return again.is_like(file, entry.header_offset + LOCAL.size + n_name + n_extra, entry.compress_size)
 
 
 def _bytes(entry: zipfile.ZipInfo) -> bytes:
