@@ -185,11 +185,9 @@ def write_parquet(text: pl.DataFrame, path: Path) -> None:
     """
     import polars as pl
 
-    columns = [
-        pl.Series(name, [cell or None for cell in text[name].to_list()], dtype=pl.String) for name in text.columns
-    ]
+    cells = text.select(pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in text.columns)
     with create(path) as file:
         try:
-            pl.DataFrame(columns).write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
+            cells.write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
         except pl.exceptions.PolarsError:  # polars wraps an OSError
             raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None

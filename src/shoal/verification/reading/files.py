@@ -46,6 +46,7 @@ KINDS = {
     b"\xff\xff\xff\xff": "arrow stream",
 }
 ARROW = ("arrow", "arrow stream")
+MOST_CODED_TEXTS = 100_000  # in a column of Parquet that DuckDB codes
 BLOCK_ROWS = 20_000
 BLOCK_BYTES = 1 << 20
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
@@ -145,6 +146,16 @@ def parquet_columns(path: PathName) -> tuple[list[str], list[Iterator[list[str]]
     return names, [_parquet_cells(path, position) for position in range(len(names))]
 
 
+def parquet_codes(path: PathName) -> list[tuple[list[str], Any] | None]:
+    """Return for each column its distinct texts, and an array with the index of each row's text among them.
+
+    DuckDB makes the codes, which is far quicker than a Python object for each cell. The entry is None for a column that
+    is not text, or has very many texts.
+    """
+    with _open_parquet(path, is_checked=True) as parquet:
+        return [parquet.codes(position) for position in range(len(parquet.names))]
+
+
 def _parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
     with _open_parquet(path, is_checked=True) as parquet:
         expression, text = parquet.column(position)
@@ -178,6 +189,24 @@ class _Parquet:
     def column(self, position: int) -> tuple[str, Callable[[Any], str]]:
         """Return the expression that reads a column, and the function that turns its cells into text."""
         return _parquet_column(self._place, self.names[position], f"c{position}", self._types[position])
+
+    def codes(self, position: int) -> tuple[list[str], Any] | None:
+        """Return the distinct texts of a column, and the index of each row's text; see `parquet_codes`."""
+        if self._types[position] != "VARCHAR":
+            return None
+        column, place = f"c{position}", _pattern(self._place).replace("'", "''")
+        source = self._source.replace("?", f"'{place}'", 1)
+        execute = self.connection.execute
+        distinct = f"select distinct {column} as text {source} where {column} is not null"
+        execute(f"create or replace temp table texts as {distinct}")
+        texts = [text for (text,) in execute(f"select text from texts limit {MOST_CODED_TEXTS + 1}").fetchall()]
+        if not 0 < len(texts) <= MOST_CODED_TEXTS:
+            return None
+        execute(f"create temp type codes{position} as enum (select text from texts)")
+        code = f"coalesce(enum_code({column}::codes{position})::integer, {len(texts)}) as code"
+        codes = execute(f"select {code} {source}").fetchnumpy()["code"]
+        texts = [text for (text,) in execute(f"select unnest(enum_range(null::codes{position}))").fetchall()]
+        return [*texts, ""], codes  # the last text is that of a missing cell
 
     def select(self, expressions: str) -> None:
         """Start to read expressions over the columns, in the order of the rows."""
