@@ -157,7 +157,6 @@ REFUSED: dict[str, dict[str, Any]] = {
     "weight of another role": {"because": "not a quasi-identifier", "weights": {"disease": 2}},
     "weights unsupported": {"because": "does not support weights", "weights": {"age": 2}, "method": "mondrian"},
     "derived weights unsupported": {"because": "does not support weights", "weights": "auto", "method": "mondrian"},
-    "people unsupported": {"because": "cannot count people", "person": "email", "method": "shoaling"},
     "people unsupported by a variant": {
         "because": "cannot count people",
         "person": "email",

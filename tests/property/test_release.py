@@ -108,7 +108,7 @@ def test_codes_rise_with_the_values_behind_them(sheet: Sheet) -> None:
 def test_number_beyond_a_float_is_refused_by_its_row(text: str) -> None:
     """B13: an error with the row, never an infinite one inside a range."""
     sheet = Sheet({"x": ["1", text, "2"]}, {"x": "numeric"})
-    with pytest.raises(InputError, match=r"column 'x' is declared numeric, but 1 distinct values are not .*at row 2\)"):
+    with pytest.raises(InputError, match=r"column 'x' is declared numeric, but 1 distinct value is not .*at row 2\)"):
         shoal.anonymize(sheet.frame, k=2, **sheet.arguments)
 
 
