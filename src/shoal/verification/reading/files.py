@@ -46,6 +46,8 @@ KINDS = {
     b"\xff\xff\xff\xff": "arrow stream",
 }
 ARROW = ("arrow", "arrow stream")
+# One thread reads rows in order and needs the least CPU time.
+CONFIG = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
 MOST_CODED_TEXTS = 100_000  # in a column of Parquet that DuckDB codes
 BLOCK_ROWS = 20_000
 BLOCK_BYTES = 1 << 20
@@ -224,7 +226,7 @@ def _open_parquet(path: PathName, *, is_checked: bool = False) -> Iterator[_Parq
         except OSError as error:
             raise unreadable(path, error) from None
     try:
-        with duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"}) as connection:
+        with duckdb.connect(config=CONFIG) as connection:
             yield _Parquet(connection, os.fspath(path))
     except (OverflowError, ValueError):
         raise UnreadableError(path, "it has a date before the year 1 or after the year 9999") from None

@@ -193,6 +193,8 @@ def _runs(content: bytes, width: int, count: int, uses: NDArray[np.int64] | None
             read += len(numbers)
             if uses is None:
                 total += int(numbers.sum())
+            elif len(numbers) > len(uses) > int(numbers.max()):  # counting is quicker, but needs an array of all uses
+                uses += np.bincount(numbers, minlength=len(uses))
             else:
                 np.add.at(uses, numbers, 1)
         else:
