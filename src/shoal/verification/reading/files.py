@@ -47,7 +47,7 @@ KINDS = {
 }
 ARROW = ("arrow", "arrow stream")
 # One thread reads rows in order and needs the least CPU time.
-CONFIG = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
+CONFIG: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
 MOST_CODED_TEXTS = 100_000  # in a column of Parquet that DuckDB codes
 BLOCK_ROWS = 20_000
 BLOCK_BYTES = 1 << 20
