@@ -206,7 +206,7 @@ class Release:
         """The cells as they are written to a file, with the source row of each row."""
         request = self.request
         return lay_out(
-            Released(Table(self.text), self.source_rows, self.ends),
+            Released(self.table, self.source_rows, self.ends),
             self.schema,
             bounds=request.cells == "bounds",
             safe=request.spreadsheet_safe,
@@ -246,7 +246,7 @@ class Release:
                 f"{setting('engine', 'memory')}."
             )
         verify_cells(self)
-        return encode_release(Table(self.text), self.original, self.schema, self.labels, columns, domain)
+        return encode_release(self.table, self.original, self.schema, self.labels, columns, domain)
 
     def write(
         self,

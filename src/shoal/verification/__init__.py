@@ -4,30 +4,23 @@
 `check_copy` do so for tables larger than memory and for tables in a database. `check` and `verify` accept any released
 table, with or without its original and its manifest; `examine` takes all that they ask for as one `Demand`. The
 verifier imports only errors and schema from the rest of shoal and counts on codes of its own. Row numbers count the
-data rows from 1. No text contains a cell of a table. A part is loaded when it is first used.
+data rows from 1. No text contains a cell of a table.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
+from shoal.verification.database import check_copy, check_recoded, table_rows
+from shoal.verification.demand import Demand
+from shoal.verification.examination.examination import examine
 from shoal.verification.gate import gate
+from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
+from shoal.verification.manifest.manifest import Manifest
+from shoal.verification.models.checks import Goal
+from shoal.verification.models.description import Description
+from shoal.verification.reading.coded import CodedTable, read_original
+from shoal.verification.reading.hidden import hidden_content
+from shoal.verification.reading.signature import signature_violations
+from shoal.verification.reading.tables import can_read
 from shoal.verification.verdict import Verdict, Violation
-
-if TYPE_CHECKING:
-    from shoal.verification.database import check_copy, check_recoded, table_rows
-    from shoal.verification.demand import Demand
-    from shoal.verification.examination.examination import examine
-    from shoal.verification.gate_streamed import Claimed, gate_recoded, source_rows
-    from shoal.verification.manifest.manifest import Manifest
-    from shoal.verification.models.checks import Goal
-    from shoal.verification.models.description import Description
-    from shoal.verification.reading.coded import CodedTable, read_original
-    from shoal.verification.reading.hidden import hidden_content
-    from shoal.verification.reading.signature import signature_violations
-    from shoal.verification.reading.tables import can_read
-    from shoal.verification.verifier import check, describe, find_manifest, verify
+from shoal.verification.verifier import check, describe, find_manifest, verify
 
 __all__ = [
     "Claimed",
@@ -54,36 +47,3 @@ __all__ = [
     "table_rows",
     "verify",
 ]
-
-_MODULES = {
-    "Claimed": "gate_streamed",
-    "CodedTable": "reading.coded",
-    "Demand": "demand",
-    "Description": "models.description",
-    "Goal": "models.checks",
-    "Manifest": "manifest.manifest",
-    "can_read": "reading.tables",
-    "check": "verifier",
-    "check_copy": "database",
-    "check_recoded": "database",
-    "describe": "verifier",
-    "examine": "examination.examination",
-    "find_manifest": "verifier",
-    "gate_recoded": "gate_streamed",
-    "hidden_content": "reading.hidden",
-    "read_original": "reading.coded",
-    "signature_violations": "reading.signature",
-    "source_rows": "gate_streamed",
-    "table_rows": "database",
-    "verify": "verifier",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

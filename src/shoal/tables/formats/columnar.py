@@ -164,30 +164,25 @@ def scan_released(plain: Path) -> pl.LazyFrame:
 
 def sink_parquet(plain: Path, path: Path) -> None:
     """Convert a released CSV file to the Parquet that `write_parquet` writes, without reading it into memory."""
-    import polars as pl
-
-    with create(path) as file:
-        try:
-            scan_released(plain).with_columns(pl.all().replace("", None)).sink_parquet(
-                file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
-            )
-        except pl.exceptions.PolarsError:  # polars wraps an OSError
-            raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None
+    _sink(scan_released(plain), path)
 
 
 def write_parquet(text: pl.DataFrame, path: Path) -> None:
     """Write the cells as columns of text, without statistics and metadata; an empty cell becomes null.
 
-    Each column is rebuilt from its cells, so that the file cannot contain anything else.
-
     Raises:
         FileError: If the file cannot be written.
     """
+    _sink(text.lazy(), path)
+
+
+def _sink(text: pl.LazyFrame, path: Path) -> None:
     import polars as pl
 
-    cells = text.select(pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in text.columns)
     with create(path) as file:
         try:
-            cells.write_parquet(file, compression="zstd", statistics=False, row_group_size=1_000_000)
+            text.with_columns(pl.all().replace("", None)).sink_parquet(
+                file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
+            )
         except pl.exceptions.PolarsError:  # polars wraps an OSError
             raise FileError(f"{path.name}: cannot be written: the disk may be full.") from None

@@ -351,8 +351,7 @@ def _read_rows(
     files.refuse_arrow(path, kind)
     if kind == "parquet":
         names, columns = files.parquet_columns(path)
-        known = files.parquet_codes(path)
-        coded = [_parquet_column(codes, blocks, step) for codes, blocks in zip(known, columns, strict=True)]
+        coded = [_parquet_column(column, step) for column in columns]
         return CodedTable(names, coded, len(coded[0].codes) if coded else 0)
     blocks = _stepped(workbook.excel_rows(path, BLOCK_ROWS, sheet=sheet, keep_blank=keep_blank), step)
     cells: list[list[str]] = [row for row in chain.from_iterable(blocks) if row]
@@ -363,12 +362,13 @@ def _read_rows(
     return CodedTable(list(names), [_code([list(column)]) for column in columns_of_text], len(cells))
 
 
-def _parquet_column(known: tuple[list[str], Any] | None, blocks: Iterable[list[str]], step: Step) -> CodedColumn:
+def _parquet_column(column: files.Codes | Iterator[list[str]], step: Step) -> CodedColumn:
     """Code a column of a Parquet file, unless DuckDB did."""
-    if known is None:
-        return _code(_stepped(blocks, step))
-    step(len(known[1]))
-    return CodedColumn(known[0], np.ascontiguousarray(known[1], dtype=np.int32))
+    if not isinstance(column, tuple):
+        return _code(_stepped(column, step))
+    texts, codes = column
+    step(len(codes))
+    return CodedColumn(texts, np.ascontiguousarray(codes, dtype=np.int32))
 
 
 def _stepped(blocks: Iterable[list[Block]], step: Step) -> Iterator[list[Block]]:

@@ -46,6 +46,7 @@ KINDS = {
     b"\xff\xff\xff\xff": "arrow stream",
 }
 ARROW = ("arrow", "arrow stream")
+Codes = tuple[list[str], Any]  # distinct texts, and an array with the index of each row's text among them
 # One thread reads rows in order and needs the least CPU time.
 CONFIG: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
 MOST_CODED_TEXTS = 100_000  # in a column of Parquet that DuckDB codes
@@ -141,21 +142,15 @@ def cell_text(cell: Any) -> str:
 # ---- Parquet
 
 
-def parquet_columns(path: PathName) -> tuple[list[str], list[Iterator[list[str]]]]:
-    """Return the names of the columns of a Parquet file, and for each column an iterator over its cells in blocks."""
-    with _open_parquet(path) as parquet:
-        names = parquet.names
-    return names, [_parquet_cells(path, position) for position in range(len(names))]
+def parquet_columns(path: PathName) -> tuple[list[str], list[Codes | Iterator[list[str]]]]:
+    """Return the names of the columns of a Parquet file, and each column as codes or as its cells in blocks.
 
-
-def parquet_codes(path: PathName) -> list[tuple[list[str], Any] | None]:
-    """Return for each column its distinct texts, and an array with the index of each row's text among them.
-
-    DuckDB makes the codes, which is far quicker than a Python object for each cell. The entry is None for a column that
-    is not text, or has very many texts.
+    DuckDB makes the codes, which is far quicker than a Python object for each cell. A column that is not text, or has
+    very many texts, comes in blocks.
     """
-    with _open_parquet(path, is_checked=True) as parquet:
-        return [parquet.codes(position) for position in range(len(parquet.names))]
+    with _open_parquet(path) as parquet:
+        positions = range(len(parquet.names))
+        return parquet.names, [parquet.codes(position) or _parquet_cells(path, position) for position in positions]
 
 
 def _parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
@@ -192,8 +187,8 @@ class _Parquet:
         """Return the expression that reads a column, and the function that turns its cells into text."""
         return _parquet_column(self._place, self.names[position], f"c{position}", self._types[position])
 
-    def codes(self, position: int) -> tuple[list[str], Any] | None:
-        """Return the distinct texts of a column, and the index of each row's text; see `parquet_codes`."""
+    def codes(self, position: int) -> Codes | None:
+        """Return the codes of a column; None if it is not text, or has very many texts."""
         if self._types[position] != "VARCHAR":
             return None
         column, place = f"c{position}", _pattern(self._place).replace("'", "''")
