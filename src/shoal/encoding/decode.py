@@ -127,7 +127,7 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
     shown = []
     for i, pair in enumerate(ends.texts):
         if pair is not None:
-            shown.append(f"[{pair[0]}, {pair[1]}]")
+            shown.append(f"[{pair[0]}, {pair[1]}{')' if ends.half_open[i] else ']'}")
         elif forms[i] == VALUE:
             shown.append(str(texts[lows[i]]))
         elif forms[i] == SET:

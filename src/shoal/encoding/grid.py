@@ -37,8 +37,14 @@ def check_grid(name: str, grid: str) -> None:
         raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {', '.join(DATE_GRIDS)}.")
 
 
-def default_grid(kind: Kind | None, span: float) -> str:
+def default_grid(kind: Kind | None, span: float, column: Column | None = None, texts: Sequence[str] = ()) -> str:
     """Return a round grid for a range: 1, 2 or 5 times a power of ten for numbers, a calendar period for dates.
+
+    Args:
+        kind: Numbers or dates.
+        span: The width of the range.
+        column: How the numbers of the range are read.
+        texts: These numbers; the grid is not finer than their last digit.
 
     >>> default_grid(Kind.NUMERIC, 73.0), default_grid(Kind.NUMERIC, 0.9), default_grid(Kind.DATE, 86400.0 * 365 * 60)
     ('2', '0.02', 'year')
@@ -51,6 +57,8 @@ def default_grid(kind: Kind | None, span: float) -> str:
     finest = Decimal(repr(span)) / STEPS_ACROSS
     power = Decimal(10) ** finest.adjusted()
     step = max(factor * power for factor in (1, 2, 5) if factor * power <= finest)
+    if column is not None:
+        step = max(step, Decimal(1).scaleb(-_most_decimals(_exact_numbers(column, texts))))
     return f"{step.normalize():f}"
 
 
@@ -99,9 +107,8 @@ class NumberScale:
         """
         if column.grid in DATE_GRIDS:
             raise UsageError(f"grid {column.grid!r} of the numbers in column {column.name!r}: use a positive number.")
-        marks = Marks(column.decimal, column.thousands)
-        exact = [Decimal(marks.plain(text) or "0") for text in texts]
-        digits = max(0, _decimals(Decimal(grid)), *map(_decimals, exact))
+        exact = _exact_numbers(column, texts)
+        digits = max(_decimals(Decimal(grid)), _most_decimals(exact))
         if digits <= 15 and np.abs(values).max(initial=0.0) * 10**digits < 2**50:  # a product is off by less than 1/2
             return cls(column, np.rint(values * 10**digits).astype(np.int64), digits)
         return cls(column, np.array([int(number.scaleb(digits, EXACT)) for number in exact], dtype=object), digits)
@@ -179,6 +186,15 @@ class DateScale:
         if self.column.date_format == Column.date_format:  # strftime does not pad years before 1000
             return moment.date().isoformat()
         return moment.strftime(self.column.date_format)
+
+
+def _exact_numbers(column: Column, texts: Sequence[str]) -> list[Decimal]:
+    marks = Marks(column.decimal, column.thousands)
+    return [Decimal(marks.plain(text) or "0") for text in texts]
+
+
+def _most_decimals(numbers: Sequence[Decimal]) -> int:
+    return max(0, *map(_decimals, numbers)) if numbers else 0
 
 
 def _decimals(number: Decimal) -> int:

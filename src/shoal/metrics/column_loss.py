@@ -211,7 +211,8 @@ class Baseline:
             values_inside = frozenset("" if each in self.missing else each for each in members)
             return self._loss_of_set(text, self.cells.loss_of(values_inside), values_inside)
         if form == RANGE and isinstance(self.cells, OrderedReader):
-            return self._loss_of_range(text, float(ends.low[index]), float(ends.high[index]))
+            high = float(ends.high[index]) - (self.cells.step if ends.half_open[index] else 0.0)
+            return self._loss_of_range(text, float(ends.low[index]), high)
         return self.loss_of_text(text)
 
     def _loss_of_set(self, text: str, ncp: float, members: frozenset[str]) -> ColumnLoss:

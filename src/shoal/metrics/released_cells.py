@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,11 +13,12 @@ from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 from shoal.tables import values
 
-__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "reader"]
+__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "open_step", "reader"]
 
 SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
 NUMBER = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?"
 LONGEST_RANGE = 4000  # characters
+DAY = 86400.0
 INTERVAL = re.compile(rf"[\[({{]?\s*({NUMBER})\s*(?:-|~|,|:|;|\.\.)\s*({NUMBER})\s*([\])\[}}]?)")
 
 Domain = tuple[float, float] | Sequence[str]
@@ -37,6 +38,12 @@ def numbers_of(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[in
     return values.parse_dates(texts, column.date_format)
 
 
+def open_step(kind: Kind | None, numbers: Iterable[float]) -> float:
+    """Return what an open bound takes off a range: 1 if all numbers are integers, a day if all dates are; else 0."""
+    step = DAY if kind is Kind.DATE else 1.0
+    return step if all(float(number) % step == 0 for number in numbers) else 0.0
+
+
 @dataclass(frozen=True)
 class OrderedReader:
     """Reads numbers and dates; the loss is the width of the range over the width of the domain.
@@ -48,7 +55,7 @@ class OrderedReader:
         column: The column.
         low: The lower end of the domain.
         high: The upper end of the domain.
-        step: What an open bound takes off: 1, or a day in seconds.
+        step: What an open bound takes off, from `open_step`.
         labels: The range of the values below each label of the hierarchy.
     """
 
@@ -86,8 +93,11 @@ class OrderedReader:
             if ends is None:
                 return None
             low, high, closing = *ends, cell[-1]
-        high -= self.step if closing in ("[", ")") else 0
-        return (low, high) if low <= high else None
+        if low > high:
+            return None
+        if closing in ("[", ")") and self.step and low % self.step == high % self.step == 0:
+            high = max(low, high - self.step)
+        return low, high
 
     def _ends(self, cell: str) -> tuple[float, float] | None:
         """Read both ends of a range in brackets; a date may contain the separator itself, as in Jan 5, 2020."""
@@ -193,7 +203,7 @@ def reader(
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
             if inside:
                 labels[label] = (float(min(inside)), float(max(inside)))
-        return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0, labels=labels)
+        return OrderedReader(column, *bounds, step=open_step(column.kind, numbers), labels=labels)
     domain_values = original if domain is None else map(str, domain)
     distinct = frozenset("" if text in missing else text for text in domain_values)
     return CategoryReader(distinct, frozenset(missing), under)

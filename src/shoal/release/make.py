@@ -122,7 +122,8 @@ def anonymize_table(
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models))
+    grids = {column.name: column.grid for column in schema.qi if column.grid}
+    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models, grids))
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     run.stage("encoding")

@@ -300,13 +300,13 @@ class Settings:
     )
     grids: Mapping[str, str] = entry(
         Form.PAIRS,
-        "Grid of a column for safe and round ends, such as age=5 or born=year. May be repeated.",
+        "Round ends for one column: its ranges begin and end on this grid, such as age=5 or born=year. May be repeated.",
         panel=Panel.OUTPUT,
         commands=ANONYMIZE,
         place=Place.COLUMN,
         key="grid",
         metavar="COLUMN=GRID",
-        in_python='Grids by column for safe and round ends, such as "5" or "year".',
+        in_python='Columns whose ranges begin and end on a grid, such as "5" or "year".',
     )
     cells: str | None = entry(
         Form.TEXT,
