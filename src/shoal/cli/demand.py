@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
-from shoal.schema import Kind, Role
+from shoal.schema import Column, Kind, Role
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
@@ -112,6 +112,7 @@ def demand_of(
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
+        codings=settings.codings,
     )
 
 
@@ -137,10 +138,17 @@ def take_from_manifest(settings: Settings, manifest: Manifest) -> Settings:
         missing=reading.missing,
         decimal=reading.decimal,
         thousands=reading.thousands or None,
+        recode={column.name: _recoding(column) for column in manifest.columns if column.codings},
     )
     if not settings.generalised:
         stated = replace(stated, qi=manifest.names(Role.QI), sensitive=manifest.names(Role.SENSITIVE))
     return settings.over(stated)
+
+
+def _recoding(column: Column) -> str:
+    """Return the recoding that a manifest states as a setting; the bound of a share as a bound."""
+    parts = [(coding.form, coding.given if coding.form == "rare" else coding.text) for coding in column.codings]
+    return ",".join(f"{form}:{text}" for form, text in parts)
 
 
 def require_true(released: Path, manifest: Manifest) -> None:

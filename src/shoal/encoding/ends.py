@@ -241,6 +241,7 @@ def _ends(
 
 def _count_mixed(attribute: Attribute, apart: Apart, low: End, high: End, *, half_open: bool = False) -> int:
     """Count the pairs of sets that a range mixes."""
-    known_values, side = attribute.known_values, "left" if half_open else "right"
-    inside = slice(np.searchsorted(known_values, low[1]), np.searchsorted(known_values, high[1], side=side))
+    known_values = attribute.known_values
+    end = np.searchsorted(known_values, high[1], side="left" if half_open else "right")
+    inside = slice(np.searchsorted(known_values, low[1]), end)
     return sum(bool(one[inside].any() and other[inside].any()) for one, other in apart)

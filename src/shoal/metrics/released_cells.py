@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 from shoal.tables import values
 
-__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "open_step", "reader"]
+__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "open_step", "rare_labels", "reader"]
 
 SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
 NUMBER = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?"
@@ -57,6 +58,7 @@ class OrderedReader:
         high: The upper end of the domain.
         step: What an open bound takes off, from `open_step`.
         labels: The range of the values below each label of the hierarchy.
+        coded: The bounds of bottom and top coding; a cell that reaches such a bound covers all that lies beyond it.
     """
 
     column: Column
@@ -64,6 +66,7 @@ class OrderedReader:
     high: float
     step: float
     labels: Mapping[str, tuple[float, float]]
+    coded: tuple[float, float] = (-math.inf, math.inf)
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1], or None if the text cannot be read."""
@@ -80,7 +83,14 @@ class OrderedReader:
     def bounds(self, cell: str) -> tuple[float, float] | None:
         """Return the least and the greatest number that a cell covers; a single value is both."""
         number = self._number(cell)
-        return (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
+        bounds = (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
+        return None if bounds is None else self.with_coded(*bounds)
+
+    def with_coded(self, low: float, high: float) -> tuple[float, float]:
+        """Return what a range covers if it reaches a bound beyond which values were recoded."""
+        return min(low, self.low) if low <= self.coded[0] else low, max(high, self.high) if high >= self.coded[
+            1
+        ] else high
 
     def _bounds(self, cell: str) -> tuple[float, float] | None:
         marks = values.Marks(self.column.decimal, self.column.thousands)
@@ -125,7 +135,8 @@ class CategoryReader:
     Attributes:
         domain: The values of the column.
         missing: The texts that mark a missing value.
-        labels: The values below each label of the hierarchy.
+        labels: The values below each label of the hierarchy, and those behind the label of rare values, which may be a
+            member of a set.
     """
 
     domain: frozenset[str]
@@ -148,8 +159,12 @@ class CategoryReader:
     def members(self, cell: str) -> frozenset[str]:
         """Return the values that a set or label covers."""
         listed = self.labels[cell] if cell in self.labels else self._listed(cell)
-        members = frozenset("" if member in self.missing else member for member in listed)
+        members = self.spelled_out("" if member in self.missing else member for member in listed)
         return members & self.domain if cell in self.labels else members
+
+    def spelled_out(self, members: Iterable[str]) -> frozenset[str]:
+        """Return the values of a set, those behind a label in its place."""
+        return frozenset(value for member in members for value in self.labels.get(member, (member,)))
 
     @staticmethod
     def _listed(cell: str) -> frozenset[str]:
@@ -203,7 +218,27 @@ def reader(
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
             if inside:
                 labels[label] = (float(min(inside)), float(max(inside)))
-        return OrderedReader(column, *bounds, step=open_step(column.kind, numbers), labels=labels)
+        coded = {
+            coding.form: float(numbers_of(column, [coding.text])[0][0]) for coding in column.codings if coding.text
+        }
+        return OrderedReader(
+            column,
+            *bounds,
+            step=open_step(column.kind, numbers),
+            labels=labels,
+            coded=(coded.get("bottom", -math.inf), coded.get("top", math.inf)),
+        )
     domain_values = original if domain is None else map(str, domain)
     distinct = frozenset("" if text in missing else text for text in domain_values)
-    return CategoryReader(distinct, frozenset(missing), under)
+    return CategoryReader(distinct, frozenset(missing), {**under, **rare_labels(column, original, missing)})
+
+
+def rare_labels(column: Column, original: Mapping[str, int], missing: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the values that the label of a recoding stands for; original: the rows of each cell."""
+    return {
+        coding.text: frozenset(
+            text for text, rows in original.items() if text not in missing and rows < int(coding.given)
+        )
+        for coding in column.codings
+        if coding.form == "rare" and coding.text
+    }

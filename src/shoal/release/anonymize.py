@@ -130,6 +130,7 @@ def measure(
     rules: Sequence[ConstraintRule] = (),
     decimal: str | None = None,
     thousands: str | None = None,
+    recode: Mapping[str, str] | None = None,
 ) -> Measures:
     """Measure the information loss of a release, made by shoal or any other tool.
 
@@ -150,6 +151,8 @@ def measure(
         rules: Data constraint rules of the quasi-identifiers, for the research value.
         decimal: The decimal mark of numbers.
         thousands: The thousands mark of numbers.
+        recode: The recoding of outliers by column that the release was made with. A cell at such a bound then counts
+            as the range beyond the bound, and the label of rare values as the set of them.
 
     Returns:
         The measures.
@@ -168,8 +171,8 @@ def measure(
     reading = Reading.of_cells(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
-    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
-    encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None
+    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
+    encoded = encode(pair.coded, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:
         weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}
     if isinstance(weights, str):
@@ -185,4 +188,5 @@ def measure(
         climb=climb,
         target=target,
         rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
+        attributes={a.name: a for a in encoded.attributes} if encoded else None,
     )

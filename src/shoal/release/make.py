@@ -12,6 +12,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.outliers import code_outliers
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
@@ -126,17 +127,26 @@ def anonymize_table(
     request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models, grids))
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
+    original = table
+    table, schema, coding_notes = code_outliers(table, schema, k)
+    is_coded = table is not original
     run.stage("encoding")
     for number, column in enumerate(schema.released, 1):
         table.factor(column.name)  # the longest part of encoding; kept for what follows
         run.step(number / len(schema.released))
     run = replace(run, suppression_limit=request.suppression_limit)
-    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique), *about_table(table, schema, models)]
+    notes = [
+        *table.notes,
+        *coding_notes,
+        *check_rare(table, schema, k, request.accept_unique),
+        *about_table(table, schema, models),
+    ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
-    unchanged = None if needs_search(method) else as_it_is(table, schema, models, k, hierarchies)
+    must_search = needs_search(method) or is_coded
+    unchanged = None if must_search else as_it_is(table, schema, models, k, hierarchies)
     try:
-        if prepared is None:
+        if prepared is None or is_coded:
             schema = guess_kinds(table, schema)
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
         encoded = prepared
@@ -168,7 +178,7 @@ def anonymize_table(
         shown = _show_as_it_is(*unchanged, method)
     run.stage("measuring")
     run.check()
-    release = make_release(table, request, models, shown, population, notes, run.weights)
+    release = make_release(original, request, models, shown, population, notes, run.weights)
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
         raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
@@ -225,6 +235,7 @@ def make_release(
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
     schema, encoded, partition, rules = shown
+    is_coded = any(column.codings for column in schema.columns)
     apart = rules.banned if rules else None
     ends = release_ends(encoded, partition, schema, request.ends or EXACT, k=request.k, apart=apart)
     released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends)
@@ -233,7 +244,7 @@ def make_release(
     floats = {name: float(weight) for name, weight in weights.items()}
     try:
         measures = metrics.measure_partition(
-            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules
+            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules, original=table
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
@@ -257,8 +268,8 @@ def make_release(
         label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
         singled=singled,
-        # The bound holds for releases of all rows, with equal weights.
-        encoded=None if request.suppression_limit or weights else encoded,
+        # The bound holds for releases of all rows as they are, with equal weights.
+        encoded=None if request.suppression_limit or weights or is_coded else encoded,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
         population=population,
         levels=partition.levels,

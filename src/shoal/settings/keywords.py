@@ -61,6 +61,7 @@ class SettingsKeywords(TypedDict, total=False):
     options: Mapping[str, object] | None
     weights: Mapping[str, float] | str | None
     rules: Sequence[ConstraintRule | Mapping[str, Any]]
+    recode: Mapping[str, str] | None
     seed: int | None
     ends: str | None
     snap: bool | None

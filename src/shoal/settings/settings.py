@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
-from shoal.schema import Reading, Role, Schema, check_text
+from shoal.schema import Coding, Reading, Role, Schema, check_text, parse_codings
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.values import exact_fraction
@@ -278,6 +278,14 @@ class Settings:
         keyword="rules",
         in_python="Data constraint rules, shoal.Rule: values that groups should not mix.",
     )
+    recode: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Recode outliers first: age=top:90, income=bottom:1%,top:99%, or occupation=rare:20. May be repeated.",
+        panel=Panel.RUN,
+        commands=SEARCH | PAIRS | {"verify"},
+        metavar="COLUMN=RECODING",
+        in_python='Recoding of outliers by column: "top:90", "bottom:1%,top:99%", or "rare:20" for values of few rows.',
+    )
     seed: int | None = entry(
         Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
     )
@@ -300,7 +308,7 @@ class Settings:
     )
     grids: Mapping[str, str] = entry(
         Form.PAIRS,
-        "Round ends for one column: its ranges begin and end on this grid, such as age=5 or born=year. May be repeated.",
+        "Round ends for one column: its ranges begin and end on this grid: age=5, born=year. May be repeated.",
         panel=Panel.OUTPUT,
         commands=ANONYMIZE,
         place=Place.COLUMN,
@@ -387,7 +395,7 @@ class Settings:
         """Every column that a setting names, once."""
         one_each = (self.person, self.k_column)
         lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
-        by_column = (self.dates, self.hierarchies, self.grids, self.kinds)
+        by_column = (self.dates, self.hierarchies, self.grids, self.recode, self.kinds)
         weighted = self.weights if isinstance(self.weights, Mapping) else ()
         specs = (*self.models, *self.constraints)
         of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
@@ -410,7 +418,14 @@ class Settings:
         """Return the schema of a table with these columns."""
         for name, grid in self.grids.items():
             check_grid(name, grid)
-        return Schema.build(names, self.roles, reading=self.reading, others=self.others, grids=self.grids)
+        return Schema.build(
+            names, self.roles, reading=self.reading, others=self.others, grids=self.grids, codings=self.codings
+        )
+
+    @property
+    def codings(self) -> dict[str, tuple[Coding, ...]]:
+        """The recodings of outliers, by column."""
+        return {name: parse_codings(name, text) for name, text in self.recode.items()}
 
     def data_rules(self) -> tuple[ConstraintRule, ...]:
         """Return the data constraint rules."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema import Schema
+from shoal.schema import Role, Schema
 from shoal.tables.table import Native, Table
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema
         A pandas, polars or pyarrow frame; polars if the original was a file.
     """
     native = original.native or Native(original.frame, "polars")
-    recoded = [c.name for c in schema.qi if not _is_untouched(text[c.name], original, rows, c.name)]
+    changing = [c.name for c in schema.released if c.role is Role.QI or c.codings]
+    recoded = [name for name in changing if not _is_untouched(text[name], original, rows, name)]
     released = {name: [cell or None for cell in text[name].to_list()] for name in recoded}
     names = [column.name for column in schema.released]
     if native.library == "polars":

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.schema import Role, Schema, check_k
 from shoal.verification.matching.groups import Groups, Pairs, order_violations
 from shoal.verification.models.checks import Goal, ModelChecks
+from shoal.verification.outliers import recode_source
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout
@@ -79,6 +80,8 @@ def gate(
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     source, violations = _source(schema, original)
+    source, wrong = recode_source(source, schema, k)
+    violations += wrong
     n_source = source.n_rows
     witness = np.asarray(source_rows, dtype=np.int64)
     layout = Layout(bounds, spreadsheet_safe)

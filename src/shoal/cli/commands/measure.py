@@ -71,6 +71,7 @@ def measure(
         climb=_climb(beta, level_weights),
         target=target,
         rules=settings.data_rules(),
+        recode=settings.recode,
         **reading.cells,
     )
     terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])

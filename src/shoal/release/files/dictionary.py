@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import visible
 from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded
-from shoal.schema import Kind, Role
+from shoal.schema import Column, Kind, Role
 from shoal.tables.formats.columnar import scan_released
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "name": column.name,
             "role": str(column.role),
-            "meaning": ": ".join(MEANINGS[column.role]),
+            "meaning": _meaning(column),
         }
         if column.name in shown:
             cells = shown[column.name]
@@ -52,9 +52,17 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
             entry["loss_basis"] = BASIS
             if cells.kind is Kind.DATE:
                 entry["format"] = column.date_format
+        if column.codings:
+            entry["recoded"] = [coding.words for coding in column.codings if coding.text]
         entry["missing"] = hide_small(n_missing[column.name], figures.k)
         columns.append(entry)
     return {"file": name, "rows": figures.rows, "k": figures.k, "columns": columns}
+
+
+def _meaning(column: Column) -> str:
+    role, words = MEANINGS[column.role]
+    is_recoded = column.role is not Role.QI and column.codings
+    return f"{role}: {'unchanged but for recoded outliers' if is_recoded else words}"
 
 
 def _count_missing(release: Release, plain: Path) -> dict[str, int]:
@@ -79,7 +87,7 @@ def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
         return ["value", "label of the hierarchy", "* (suppressed)"]
     if kind is Kind.CATEGORICAL:
         return ["value", "set {a, b}", "* (suppressed)"]
-    return ["value", "range [low, high], both ends included", "* (suppressed)"]
+    return ["value", "range [low, high], both ends included", "range [low, high) without its end", "* (suppressed)"]
 
 
 def as_markdown(name: str, content: dict[str, Any]) -> str:
@@ -93,7 +101,8 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     for column in content["columns"]:
-        cells = ", ".join(column.get("cells", ["unchanged from the original"]))
+        plain = [] if column.get("recoded") else ["unchanged from the original"]
+        cells = ", ".join([*column.get("cells", plain), *map(_escape, column.get("recoded", ()))])
         kind = column.get("kind", "")
         lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
     lines += ["", *(f"- {role}: {meaning}" for role, (_, meaning) in MEANINGS.items())]

@@ -62,18 +62,20 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
     return content | ({} if input_hash is None else {"input_hmac_sha256": input_hash})
 
 
-def _columns(release: Release) -> list[dict[str, str]]:
+def _columns(release: Release) -> list[dict[str, Any]]:
     """Return the released columns; kinds of quasi-identifiers, and of sensitive columns that a model counts."""
     kinds = {column.name: column.kind for column in release.public_figures.columns}
     counted = {str(spec["column"]) for spec in release.request.specs if "column" in spec}
     columns = []
     for column in release.schema.released:
-        entry = {"name": column.name, "role": str(column.role)}
+        entry: dict[str, Any] = {"name": column.name, "role": str(column.role)}
         kind = kinds.get(column.name) or (column.kind if column.name in counted else None)
         if kind is not None:
             entry["kind"] = str(kind)
         if kind is Kind.DATE:
             entry["format"] = column.date_format
+        if column.codings:
+            entry["recode"] = [coding._asdict() for coding in column.codings]
         columns.append(entry)
     return columns
 

@@ -34,6 +34,7 @@ from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks
 from shoal.verification.models.plain_values import model_words
+from shoal.verification.outliers import beyond_bounds, recode_source
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content
@@ -130,10 +131,26 @@ class _Examination:
         self._schema, contradictions = expected_schema(demand, manifest, self._release.names, names)
         self._missing = self._schema.missing
         self._violations += contradictions
+        self._source = source = self._recode(source)
         self._population: CodedTable | None = None
         if demand.population is not None:
             self._population = coded_table(demand.population, None, quasi_identifiers(demand, manifest), demand.reading)
         self._readings = Readings(demand, manifest, self._schema, self._release, self._pairs, source, self._population)
+
+    def _recode(self, source: CodedTable | None) -> CodedTable | None:
+        """Recode the outliers of the original as the release states, and look for cells beyond the bounds."""
+        self._violations += beyond_bounds(self._release, self._schema)
+        if source is None or not any(column.codings for column in self._schema.columns):
+            return source
+        manifest, own_k = self._manifest, self._demand.names(Role.PERSONAL_K)
+        k = self._demand.k or 1 if manifest is None else manifest.k
+        for name in own_k:
+            cells = source.column(name).texts if name in source.names else []
+            k = max(k, min((int(text) if text.strip().isdecimal() else 0 for text in cells), default=0))
+        asks_own_k = any(spec["name"] == "personal-k" for spec in (manifest.models if manifest else None) or ())
+        recoded, wrong = recode_source(source, self._schema, k, trusting=asks_own_k and not own_k)
+        self._violations += wrong
+        return recoded
 
     @property
     def _is_strict(self) -> bool:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
-from shoal.schema import ISO, Column, Kind, Reading, Role
+from shoal.schema import ISO, Coding, Column, Kind, Reading, Role, parse_codings
 from shoal.verification.cells import SUPPRESSED
 from shoal.verification.manifest.manifest import ANY, AT_MOST, FEW, Manifest
 from shoal.verification.models.plain_values import can_be_judged
@@ -215,7 +215,8 @@ class _Reader:
                 self._fail("columns", "a list of columns with a name and a role")
             if role not in ROLES or (kind is not None and kind not in list(Kind)):
                 self._fail("columns", f"a list of columns with a role of {', '.join(ROLES)} and a known kind")
-            columns.append(Column(name, ROLES[role], kind and Kind(kind), form, *marks))
+            codings = self._codings(name, facts.get("recode", []))
+            columns.append(Column(name, ROLES[role], kind and Kind(kind), form, *marks, "", codings))
         if len({column.name for column in columns}) < len(columns):
             self._fail("columns", "a list of different columns")
         try:
@@ -223,6 +224,22 @@ class _Reader:
         except UsageError:
             self._fail("columns", "a list of columns with formats and marks that can be used")
         return tuple(columns)
+
+    def _codings(self, column: str, entries: Any) -> tuple[Coding, ...]:
+        """Return the recodings that a column states, each with its bound or label."""
+        codings = []
+        for entry in entries if isinstance(entries, list) and len(entries) <= MOST_ENTRIES else [None]:
+            facts = entry if isinstance(entry, dict) else {}
+            form, given, text = (facts.get(key) for key in ("form", "given", "text"))
+            if not (isinstance(form, str) and isinstance(given, str) and isinstance(text, str)):
+                self._fail("columns", "a list of columns whose recodings have a form, what was given, and a text")
+            codings.append(Coding(form, given, text))
+        try:
+            if codings:
+                parse_codings(column, ",".join(f"{coding.form}:{coding.given}" for coding in codings))
+        except UsageError:
+            self._fail("columns", "a list of columns with recodings that this version knows")
+        return tuple(codings)
 
     def _beside(self) -> dict[str, str]:
         files = self._value("beside", dict) or {}
