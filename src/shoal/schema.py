@@ -17,6 +17,7 @@ from shoal.errors import UsageError, join_problems, setting
 
 __all__ = [
     "ISO",
+    "NO_LIMITS",
     "CellKeywords",
     "Coding",
     "Column",

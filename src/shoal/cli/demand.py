@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
-from shoal.schema import Column, Kind, Role
+from shoal.schema import Column, Kind, Limits, Role
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
@@ -113,6 +113,10 @@ def demand_of(
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
         codings=settings.codings,
+        limits={name: _levels(name, limits, hierarchies.get(name)) for name, limits in settings.limits.items()},
+        ladders={
+            name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name in settings.generalised
+        },
     )
 
 
@@ -143,6 +147,17 @@ def take_from_manifest(settings: Settings, manifest: Manifest) -> Settings:
     if not settings.generalised:
         stated = replace(stated, qi=manifest.names(Role.QI), sensitive=manifest.names(Role.SENSITIVE))
     return settings.over(stated)
+
+
+def _levels(name: str, limits: Limits, rule: HierarchyRule | None) -> Limits:
+    """Return limits that give the levels of a hierarchy by their numbers."""
+    from shoal.encoding.limits import level_of
+    from shoal.hierarchy.base import Hierarchy
+
+    if not isinstance(rule, Hierarchy):
+        return limits
+    fields = [field for field in Limits._fields[1:] if getattr(limits, field)]
+    return limits._replace(**{field: str(level_of(name, field, getattr(limits, field), rule)) for field in fields})
 
 
 def _recoding(column: Column) -> str:

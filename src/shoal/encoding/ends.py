@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
 from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
 
-__all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "release_ends"]
+__all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "ends_of_codes", "release_ends"]
 
 SAFE, ROUND, EXACT = CHOICES = ("safe", "round", "exact")
 
@@ -127,18 +128,47 @@ def release_ends(
     for a, (attribute, cells) in enumerate(zip(encoded.attributes, partition.cells, strict=True)):
         low, high = Moved(), Moved()
         ranges = np.flatnonzero(cells.form == RANGE)
-        column = columns[attribute.name]
-        if (choice != EXACT or column.grid) and len(ranges):
-            widening = Widening.of(attribute, column)
+        if len(ranges):
             lows, highs = np.unique(cells.low[ranges]), np.unique(cells.high[ranges])
-            if choice == ROUND or column.grid:
-                low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
-            else:
-                holders = Holders.of(encoded, a, k)
-                low = widening.to_shared(lows, holders, upper=False)
-                high = widening.to_shared(highs, holders, upper=True)
+            low, high = _moved(encoded, a, columns[attribute.name], choice, k, lows, highs)
         all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
     return tuple(all_ends)
+
+
+def ends_of_codes(encoded: Encoded, a: int, column: Column, choice: str, *, k: int) -> tuple[list[End], list[End]]:
+    """Return the lower and the upper end that each known value of an attribute has as an end of a range."""
+    attribute = encoded.attributes[a]
+    codes = np.arange(len(attribute.known_values), dtype=np.int32)
+    low, high = _moved(encoded, a, column, choice, k, codes, codes)
+    own = [(attribute.texts[code], float(attribute.values[code])) for code in codes.tolist()]
+    return [low.get(i, end) for i, end in enumerate(own)], [high.get(i, end) for i, end in enumerate(own)]
+
+
+def _moved(
+    encoded: Encoded, a: int, column: Column, choice: str, k: int, lows: NDArray[np.int32], highs: NDArray[np.int32]
+) -> tuple[Moved, Moved]:
+    """Return what replaces values as lower and as upper ends.
+
+    A column with bands has round ends on them. If its ranges must not leave a band, no end moves out of it.
+    """
+    limits = column.limits
+    column = replace(column, grid=limits.uniform or limits.finest or column.grid)
+    low, high = Moved(), Moved()
+    if choice == EXACT and not column.grid:
+        return low, high
+    widening = Widening.of(encoded.attributes[a], column)
+    if choice == ROUND or column.grid:
+        low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
+    else:
+        holders = Holders.of(encoded, a, k)
+        low = widening.to_shared(lows, holders, upper=False)
+        high = widening.to_shared(highs, holders, upper=True)
+    if limits.coarsest:
+        walls = Widening.of(encoded.attributes[a], replace(column, grid=limits.coarsest))
+        first, last = walls.to_grid(lows, upper=False), walls.to_grid(highs, upper=True)
+        low = {code: max(end, first.get(code, end), key=itemgetter(1)) for code, end in low.items()}
+        high = {code: min(end, last.get(code, end), key=itemgetter(1)) for code, end in high.items()}
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -177,6 +207,11 @@ class Widening:
         beyond = 0 if self.column.kind is Kind.DATE else scale.unit
         ends = scale.above(scale.units + beyond, step) if upper else scale.below(scale.units, step)
         return self._written(codes, ends, upper=upper)
+
+    def band_starts(self, band: str) -> NDArray[np.float64]:
+        """Return for each value where its band begins, for comparison."""
+        starts: NDArray[np.float64] = self.scale.below(self.scale.units, self.scale.steps(band)[0]).astype(np.float64)
+        return starts / 10**self.scale.digits if isinstance(self.scale, NumberScale) else starts
 
     def to_shared(self, codes: NDArray[np.int32], holders: Holders, *, upper: bool) -> Moved:
         """Move the values that too few hold to points that the values of as many as needed move to.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.limits import Limited
 from shoal.encoding.partition import Entries, Partition
 from shoal.errors import InfeasibleError, UsageError, join_problems, setting
 from shoal.methods.registry import METHODS, info_of
@@ -41,6 +42,7 @@ class Run(Watch):
         weights: The weights of quasi-identifiers by name; 1 for the others.
         derive_weights: Whether the weights are still to be derived from the table.
         threads: The number of threads to use.
+        limits: What the cells of each group must keep to.
     """
 
     seed: int = 0
@@ -49,6 +51,7 @@ class Run(Watch):
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     derive_weights: bool = False
     threads: int = 1
+    limits: tuple[Limited, ...] = ()
 
     def most_suppressed(self, n_rows: int) -> int:
         """Return how many rows of a table may be suppressed."""
@@ -82,7 +85,7 @@ def check_run(method: str, names: Sequence[str], run: Run) -> None:
     """
     info = info_of(method)
     bans = [rule for rule in run.rules if rule.ban]
-    for what, values in (("rules", run.rules), ("bans", bans), ("weights", run.weights)):
+    for what, values in (("rules", run.rules), ("bans", bans), ("weights", run.weights), ("limits", run.limits)):
         if values and info and what not in info.takes:
             able_methods = ", ".join(info.name for info in METHODS if what in info.takes)
             raise UsageError(f"method {method!r} does not support {what}. Methods that do: {able_methods}.")

@@ -28,7 +28,7 @@ class Info:
         paper: Where it was published.
         place: Where its class is, as module:class.
         honours: What may decide in the models that it honours.
-        takes: What else of a run it supports: "rules", "bans", "weights".
+        takes: What else of a run it supports: "rules", "bans", "weights", "limits".
     """
 
     name: str
@@ -52,7 +52,7 @@ METHODS = (
         "shoal's own",
         "shoal.methods.shoaling.search:Shoaling",
         honours=frozenset(Basis),
-        takes=frozenset({"rules", "bans", "weights"}),
+        takes=frozenset({"rules", "bans", "weights", "limits"}),
     ),
     Info(
         "mondrian",
@@ -60,6 +60,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
         "shoal.methods.mondrian:Mondrian",
         honours=frozenset(Basis),
+        takes=frozenset({"limits"}),
     ),
     Info(
         "datafly",
@@ -67,6 +68,7 @@ METHODS = (
         "Sweeney: Datafly, a system for providing anonymity in medical data, 1998",
         "shoal.methods.full_domain.datafly:Datafly",
         honours=FULL_DOMAIN,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "incognito",
@@ -74,7 +76,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
         "shoal.methods.full_domain.incognito:Incognito",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "optimal",
@@ -82,7 +84,7 @@ METHODS = (
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.full_domain.optimal:Optimal",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "rv-global",
@@ -90,7 +92,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.research_value.methods:RVGlobal",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "rv-local",
@@ -98,7 +100,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.research_value.methods:RVLocal",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "rv-hybrid",
@@ -106,7 +108,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.research_value.methods:RVHybrid",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "sbca",
@@ -114,6 +116,7 @@ METHODS = (
         "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
         "shoal.methods.clustering.sbca:SBCA",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "kaca",
@@ -121,6 +124,7 @@ METHODS = (
         "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
         "shoal.methods.clustering.kaca:KACA",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "bottom-up",
@@ -128,7 +132,7 @@ METHODS = (
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
         "shoal.methods.clustering.bottom_up:BottomUp",
         honours=MERGEABLE,
-        takes=frozenset({"weights"}),
+        takes=frozenset({"weights", "limits"}),
     ),
     Info(
         "top-down",
@@ -136,7 +140,7 @@ METHODS = (
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
         "shoal.methods.clustering.top_down:TopDown",
         honours=MERGEABLE,
-        takes=frozenset({"weights"}),
+        takes=frozenset({"weights", "limits"}),
     ),
     Info(
         "euclidean",
@@ -144,6 +148,7 @@ METHODS = (
         "the baseline of utility-driven clustering; see there",
         "shoal.methods.clustering.euclidean:Euclidean",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "utility-driven",
@@ -151,7 +156,7 @@ METHODS = (
         "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis",
         "shoal.methods.clustering.utility_driven:UtilityDriven",
         honours=MERGEABLE,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "mnqia",
@@ -159,6 +164,7 @@ METHODS = (
         "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
         "shoal.methods.clustering.mnqia:MNQIA",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
 )
 

@@ -35,6 +35,7 @@ from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
 from shoal.release.ends import about_ends, choose_ends
+from shoal.release.limits import Bounds, group_within
 from shoal.release.notes import about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
@@ -143,7 +144,7 @@ def anonymize_table(
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
-    must_search = needs_search(method) or is_coded
+    must_search = needs_search(method) or is_coded or any(any(column.limits) for column in schema.qi)
     unchanged = None if must_search else as_it_is(table, schema, models, k, hierarchies)
     try:
         if prepared is None or is_coded:
@@ -161,6 +162,9 @@ def anonymize_table(
     if run.derive_weights:
         run = replace(run, weights=derive_weights(encoded))
         notes += about_redundancy(encoded)
+    bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))
+    run = replace(run, limits=bounds.compiled())
+    schema = bounds.with_levels()
     check_run(method.name, [column.name for column in schema.qi], run)
     check_support(method, encoded, models)
     rules = compile_rules(run.rules, encoded.attributes)
@@ -168,7 +172,7 @@ def anonymize_table(
         unchanged = None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
     request = _complete(request, k, method, models, run)
     if unchanged is None:
-        partition = method.partition(encoded, models, run)
+        partition = group_within(method, encoded, models, run, bounds)
         check_rows_left(method.name, partition.labels)
         groups = partition.entries
         shown = Shown(schema, encoded, partition, rules)
@@ -271,6 +275,7 @@ def make_release(
         # The bound holds for releases of all rows as they are, with equal weights.
         encoded=None if request.suppression_limit or weights or is_coded else encoded,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
+        ladders={name: tree.rows for name, tree in trees.items()},
         population=population,
         levels=partition.levels,
         search=partition.facts,

@@ -124,6 +124,7 @@ class Release:
         ends: By column of numbers or dates, the smallest and the largest value of each released cell.
         singled: What the cells show of single rows, and the cost of ends that were moved; never published.
         paths: By sensitive column with a hierarchy, the labels of each value.
+        ladders: By quasi-identifier with a hierarchy, the labels of each value.
         population: The table that population models compare with.
         encoded: The original as codes, from which the lower bound is computed; None if there is no bound.
         levels: The level of each quasi-identifier in a full-domain release.
@@ -147,6 +148,7 @@ class Release:
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
     singled: Singled = field(default_factory=Singled, repr=False)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
+    ladders: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
     population: Table | None = field(default=None, repr=False)
     encoded: Encoded | None = field(default=None, repr=False)
     levels: Mapping[str, int] | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.models.registry import MODELS
 from shoal.report.public import public_specs
-from shoal.schema import Kind, Role
+from shoal.schema import Kind, Limits, Role
 from shoal.settings.settings import AUTO, Settings
 from shoal.settings.write import to_toml
 
@@ -91,6 +91,8 @@ def _settings(release: Release, private: bool) -> Settings:
         categorical=of_kind(Kind.CATEGORICAL),
         dates={column.name: column.date_format for column in schema.qi if kinds[column.name] is Kind.DATE},
         grids={column.name: column.grid for column in columns if column.grid},
+        recode=settings.recode,
+        **{field: getattr(settings, field) for field in Limits._fields},
         accept_unique=request.accept_unique,
         hierarchies={name: _path(rule, private) for name, rule in settings.hierarchies.items()},
         signoff=settings.signoff,

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
+from shoal.encoding.limits import check_limit
 from shoal.errors import UsageError, setting
-from shoal.schema import Coding, Reading, Role, Schema, check_text, parse_codings
+from shoal.schema import Coding, Limits, Reading, Role, Schema, check_text, parse_codings
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.values import exact_fraction
@@ -286,6 +287,42 @@ class Settings:
         metavar="COLUMN=RECODING",
         in_python='Recoding of outliers by column: "top:90", "bottom:1%,top:99%", or "rare:20" for values of few rows.',
     )
+    max_width: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Widest range of a column: age=10; of dates in days, weeks, months or years: born=5y; of sets: values.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=WIDTH",
+        in_python='Widest range by column: "10"; of dates "90" (days), "6w", "18m" or "5y"; of sets, how many values.',
+    )
+    finest: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Finest cells of a column: visit=month, age=5, or a level of its hierarchy. May be repeated.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=BAND",
+        in_python='Finest cells by column: a band such as "month" or "5", or a level of its hierarchy.',
+    )
+    coarsest: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Coarsest cells of a column: zip=2 or a label of that level of its hierarchy; age=20. May be repeated.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=LEVEL",
+        in_python="Coarsest cells by column: a level of its hierarchy, by number or by one of its labels, or a band.",
+    )
+    uniform: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Cells of a column that are all one of these bands or labels: age=5, visit=month. May be repeated.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=BAND",
+        in_python='Columns whose cells are all one of some bands, such as "5" or "month", or labels of a level.',
+    )
     seed: int | None = entry(
         Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
     )
@@ -395,7 +432,7 @@ class Settings:
         """Every column that a setting names, once."""
         one_each = (self.person, self.k_column)
         lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
-        by_column = (self.dates, self.hierarchies, self.grids, self.recode, self.kinds)
+        by_column = (self.dates, self.hierarchies, self.grids, self.recode, *self._limits, self.kinds)
         weighted = self.weights if isinstance(self.weights, Mapping) else ()
         specs = (*self.models, *self.constraints)
         of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
@@ -419,8 +456,32 @@ class Settings:
         for name, grid in self.grids.items():
             check_grid(name, grid)
         return Schema.build(
-            names, self.roles, reading=self.reading, others=self.others, grids=self.grids, codings=self.codings
+            names,
+            self.roles,
+            reading=self.reading,
+            others=self.others,
+            grids=self.grids,
+            codings=self.codings,
+            limits=self.limits,
         )
+
+    @property
+    def _limits(self) -> tuple[Mapping[str, str], ...]:
+        return tuple(getattr(self, field) for field in Limits._fields)
+
+    @property
+    def limits(self) -> dict[str, Limits]:
+        """The limits of released cells, by column."""
+        names = dict.fromkeys(name for each in self._limits for name in each)
+        return {
+            name: Limits(
+                *(
+                    check_limit(name, field, each[name]) if name in each else ""
+                    for field, each in zip(Limits._fields, self._limits, strict=True)
+                )
+            )
+            for name in names
+        }
 
     @property
     def codings(self) -> dict[str, tuple[Coding, ...]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.hierarchy.interval import IntervalHierarchy
 from shoal.hierarchy.prefix import PrefixHierarchy
-from shoal.schema import Kind
+from shoal.schema import Kind, Limits
 from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import FIELDS, Settings
 
@@ -134,6 +134,7 @@ def _columns(settings: Settings) -> Iterator[tuple[str, dict[str, Any]]]:
                     "kind": kind_of.get(name),
                     "format": (settings.dates.get(name) or None) if kind_of.get(name) == Kind.DATE else None,
                     "grid": grid or None,
+                    **{key: str(limit) for key in Limits._fields if (limit := getattr(settings, key).get(name))},
                     "accept_unique": True if name in settings.accept_unique else None,
                     **_hierarchy(settings.hierarchies.get(name)),
                 },

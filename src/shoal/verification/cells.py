@@ -146,6 +146,10 @@ class Cells:
             cover = self._covers[cell] = self._read(cell)
         return cover
 
+    def members(self, cell: str) -> set[str]:
+        """Return the members of a set; none if the cell is not one, or its kind has no sets."""
+        return _members(cell.strip()) if self._kind in (None, "categorical") else set()
+
     def _read(self, cell: str) -> Cover:
         text = normalise(cell)
         if text == SUPPRESSED:
@@ -155,7 +159,7 @@ class Cells:
             return Cover(False, not self._missing.isdisjoint(values), values, places=frozenset(map(self.place, values)))
         if text in self._missing:
             return Cover(missing=True)
-        members = _members(cell.strip()) if self._kind in (None, "categorical") else set()
+        members = self.members(cell)
         spans = {} if self._kind == "categorical" else self._spans(text)
         return Cover(False, not self._missing.isdisjoint(members), frozenset({text, *(members - self._missing)}), spans)
 

@@ -60,6 +60,7 @@ class Demand:
         has_marks: Whether the reading says which marks numbers have; a complete demand always does.
         codings: How outliers were recoded, by column.
         limits: What the cells of quasi-identifiers must keep to, by column.
+        ladders: By quasi-identifier, the labels of each value in its hierarchy, for limits that name levels.
     """
 
     k: int | None = None
@@ -79,6 +80,7 @@ class Demand:
     has_marks: bool = False
     codings: Mapping[str, tuple[Coding, ...]] = field(default_factory=dict)
     limits: Mapping[str, Limits] = field(default_factory=dict)
+    ladders: Mapping[str, Paths] = field(default_factory=dict)
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """Return the columns of these roles."""

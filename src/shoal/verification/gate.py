@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema, check_k
+from shoal.verification.cells import Cells
+from shoal.verification.limits import LimitedCells, limit_violations
 from shoal.verification.matching.groups import Groups, Pairs, order_violations
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.outliers import recode_source
@@ -116,6 +118,12 @@ def gate(
         for name in schema.names(Role.PERSONAL_K) if source.names else ():
             checks.ask((group, cell) for group, cell, _ in counter.with_cells(*pairs.source_column(name)))
         violations += checks.violations(groups, sizes, counter.first_row, cells, population)
+        for column in schema.qi:
+            if any(column.limits):
+                ladder = (goal.get("ladders") or {}).get(column.name, {})
+                reading = Cells(column.kind, column.date_format, schema.missing, (column.decimal, column.thousands))
+                limited = LimitedCells(column, column.limits, reading, ladder, column.name in layout.pairs)
+                violations += limit_violations(release.column(column.name), limited)
     violations += layout.violations()
     violations += claim_violations(claims, counts)
     violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))

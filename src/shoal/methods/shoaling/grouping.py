@@ -16,6 +16,7 @@ from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
+from shoal.methods.shoaling.windows import Windows, part_wide
 from shoal.models import PrivacyModel
 
 __all__ = ["Grouping", "count_people", "near_hosts", "repair"]
@@ -169,7 +170,7 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
 
 
 def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
-    """Split groups that break a ban, and merge each group that fails a model with the nearest that it may join.
+    """Split groups that break a ban or a limit, and merge each that fails a model with the nearest that it may join.
 
     Repeat until no group fails. A group that may not join any other borrows rows instead.
 
@@ -177,7 +178,7 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
         InfeasibleError: Some group still fails when nothing can be merged or borrowed.
     """
     for _ in range(len(grouping.tuples) + 1):
-        grouping = part_banned(problem, grouping)
+        grouping = part_wide(problem, part_banned(problem, grouping))
         failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
         if not len(failing):
             return grouping
@@ -188,17 +189,18 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
             break
         grouping = merged
     goal = " and ".join(model.describe() for model in models)
-    bans = " without breaking a ban" if problem.bans.shape[1] else ""
+    broken = [words for words, given in (("a ban", problem.bans.shape[1]), ("a limit", problem.limits)) if given]
+    bans = f" without breaking {' or '.join(broken)}" if broken else ""
     raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")
 
 
 def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:
     """Merge each failing group with the group of the nearest tuple that it may join; None if none may join any."""
     merged = np.arange(len(grouping.members), dtype=np.int32)
-    sides = sides_held(problem, grouping)
+    sides, windows = sides_held(problem, grouping), Windows.of(problem, grouping)
     for group in failing.tolist():
         own = merged[group]
-        closed = clashing(sides, int(own))[merged]
+        closed = (clashing(sides, int(own)) | windows.closed_to(int(own)))[merged]
         closed[group] = True
         if closed.all():
             continue
@@ -206,6 +208,7 @@ def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> G
         distances = np.where(closed[grouping.groups], np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples])
         other = merged[grouping.groups[np.argmin(distances)]]
         sides[:, other] |= sides[:, own]
+        windows.merge(int(own), int(other))
         merged[merged == own] = other
     groups, dense = np.unique(merged, return_inverse=True)
     if len(groups) == len(merged):

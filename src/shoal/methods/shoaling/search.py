@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, Literal, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods.base import Run, check_models, failing_groups
+from shoal.methods.limits import group_in_windows, plan_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.grouping import Grouping, repair
@@ -22,6 +24,7 @@ from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import NO_WISH, UNSTEERED, Found, Wish, search_under
+from shoal.methods.shoaling.windows import Windows
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import Basis, PersonalK, PrivacyModel
 
@@ -81,6 +84,11 @@ class Shoaling:
         """Form groups that pass all models; suppress the most expensive rows within the suppression limit."""
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
+        if run.limits:
+            least = max((model.minimum_size for model in models), default=1)
+            planned = spread(plan_windows(encoded.part(stays), run.limits, least), stays) >= 0
+            if int(encoded.row_weights[~planned].sum()) <= most:  # else the search may find more than the plan
+                stays = planned
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
         k = check_models(self, part, models)
@@ -88,12 +96,20 @@ class Shoaling:
         def group(part: Encoded) -> Labels:
             return self._group(part, k, models, run, as_rows=True)
 
+        def regroup(part: Encoded) -> Labels | None:
+            try:
+                return group(part)
+            except InfeasibleError:  # without these rows, some limit cannot be kept
+                if not run.limits:
+                    raise
+                return None
+
         left = most - int((~stays).sum())
         if left <= 0 and stays.all() and not self.non_overlapping:
             groups = self._group(part, k, models, run)
             run.progress(1.0)
             return tight_partition(encoded, groups)
-        labels = leave_out(part, models, group(part), k, left, group)
+        labels = leave_out(part, models, group(part), k, left, regroup)
         run.progress(1.0)
         if self.non_overlapping:
             return nested_partition(encoded, searched, spread(labels, stays))
@@ -148,12 +164,19 @@ class Shoaling:
                 grouping = search.improve(grouping, cycle)
             search, grouping = search.give_up(grouping, wish.too_many)
         if not problem.free:
-            grouping = repair(encoded, problem, models, grouping)
+            try:
+                grouping = repair(encoded, problem, models, grouping)
+            except InfeasibleError:
+                if not run.limits:
+                    raise
+                grouping = repair(encoded, problem, models, in_windows(encoded, problem, models, run))
         return problem, grouping
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
         """Return the cheapest groups among several ways to form them."""
         problem, run = search.problem, search.run
+        if run.limits:
+            return self._start_in_windows(encoded, models, search)
         starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
         if any(attribute.tree is not None for attribute in encoded.attributes):
             halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
@@ -162,6 +185,22 @@ class Shoaling:
             starts = [repair(encoded, problem, models, start) for start in starts]
         starts = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(starts)]
         return min(starts, key=lambda start: start.cost(problem))
+
+    def _start_in_windows(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
+        """Return the cheapest groups that keep to the limits; those inside planned windows always do."""
+        problem, starts, failed = search.problem, [], None
+        for planned in (False, True):
+            try:
+                if planned:
+                    start = in_windows(encoded, problem, models, search.run)
+                else:
+                    start = search.grow(Grouping.of_tuples(problem))
+                starts.append(search.dissolve(repair(encoded, problem, models, start), 0))
+            except InfeasibleError as error:
+                failed = error
+        if not starts and failed is not None:
+            raise failed
+        return min(starts, key=lambda start: (bool(Windows.of(problem, start).broken.any()), start.cost(problem)))
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:
@@ -181,6 +220,17 @@ def suited(effort: Effort, problem: Problem) -> Effort:
 def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:
     """Return the groups of Mondrian's strict cuts."""
     labels = Mondrian().cut(encoded, problem.k, models, replace(run, progress=lambda share: None))
+    return Grouping.from_rows(problem, labels)
+
+
+def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:
+    """Return the groups of Mondrian's strict cuts inside windows that keep to the limits."""
+    labels = plan_windows(encoded, run.limits, problem.k)
+    plain = replace(run, progress=lambda share: None, limits=(), suppression_limit=Fraction(0))
+    size = tuple(model for model in models if model.basis is Basis.SIZE)
+    labels = group_in_windows(Mondrian(), encoded, labels, size, plain).labels
+    if (labels < 0).any():
+        raise InfeasibleError("the search found no groups that keep to the limits. Widen one of them.")
     return Grouping.from_rows(problem, labels)
 
 

@@ -76,6 +76,8 @@ def _columns(release: Release) -> list[dict[str, Any]]:
             entry["format"] = column.date_format
         if column.codings:
             entry["recode"] = [coding._asdict() for coding in column.codings]
+        if any(column.limits):
+            entry["limits"] = {name: text for name, text in column.limits._asdict().items() if text}
         columns.append(entry)
     return columns
 

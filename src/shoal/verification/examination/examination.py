@@ -29,6 +29,7 @@ from shoal.verification.demand import (
     unchecked_notes,
 )
 from shoal.verification.examination.readings import Readings
+from shoal.verification.limits import limit_violations
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
@@ -176,6 +177,11 @@ class _Examination:
             )
             self._violations += self._readings.kind_violations()
         self._violations += self._readings.bound_violations()
+        for limited in self._readings.limited():
+            if isinstance(limited, Note):
+                self._unchecked.append(limited)
+            elif limited.column.name in self._release.names:
+                self._violations += limit_violations(self._release.column(limited.column.name), limited)
         if source is not None and self._limit is not None:
             self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
         self._count_absent()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.errors import UsageError, setting
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.errors import Note, UsageError, setting
+from shoal.schema import NO_LIMITS, Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.demand import Demand, claimed_missing
+from shoal.verification.limits import LimitedCells
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
 from shoal.verification.reading.coded import CodedColumn, CodedTable
@@ -60,6 +61,29 @@ class Readings:
             if other is not None and other.kind not in (None, column.kind):
                 readings.append((column.name, self._reading_of(replace(column, kind=other.kind), labels)))
         return readings
+
+    def limited(self) -> Iterator[LimitedCells | Note]:
+        """Yield the quasi-identifiers with limits, those of the demand and those of the manifest, or why not."""
+        for column in self.schema.qi:
+            stated = self.manifest.column(column.name) if self.manifest else None
+            both = [self.demand.limits.get(column.name, NO_LIMITS), NO_LIMITS if stated is None else stated.limits]
+            for limits in dict.fromkeys(each for each in both if any(each)):
+                ladder = self._ladder(column.name)
+                if ladder is None:
+                    text = f"the limits of column {column.name!r} were not checked: they name levels of its hierarchy"
+                    yield Note("", text, f"use {setting('original')} and {setting('hierarchies')}")
+                    continue
+                own = self._with_kind(column)
+                yield LimitedCells(own, limits, self._reading_of(own, {}), ladder, column.name in self.pairs)
+
+    def _ladder(self, name: str) -> Mapping[str, Sequence[str]] | None:
+        """Return the labels of each value of a hierarchy; none if there is no hierarchy, None if it is not here."""
+        if name not in self.demand.labels and not (self.manifest and name in self.manifest.labelled):
+            return {}
+        ladder = self.demand.ladders.get(name)
+        if ladder is None or self.source is None or name not in self.source.names:
+            return None
+        return ladder(self.values(self.source.column(name))) if callable(ladder) else ladder
 
     def _reading_of(self, column: Column, labels: Mapping[str, Iterable[str]]) -> Cells:
         return Cells(column.kind, column.date_format, self.schema.missing, (column.decimal, column.thousands), labels)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
-from shoal.schema import ISO, Coding, Column, Kind, Reading, Role, parse_codings
+from shoal.schema import ISO, Coding, Column, Kind, Limits, Reading, Role, parse_codings
 from shoal.verification.cells import SUPPRESSED
 from shoal.verification.manifest.manifest import ANY, AT_MOST, FEW, Manifest
 from shoal.verification.models.plain_values import can_be_judged
@@ -216,7 +216,8 @@ class _Reader:
             if role not in ROLES or (kind is not None and kind not in list(Kind)):
                 self._fail("columns", f"a list of columns with a role of {', '.join(ROLES)} and a known kind")
             codings = self._codings(name, facts.get("recode", []))
-            columns.append(Column(name, ROLES[role], kind and Kind(kind), form, *marks, "", codings))
+            limits = self._limits(facts.get("limits", {}))
+            columns.append(Column(name, ROLES[role], kind and Kind(kind), form, *marks, "", codings, limits))
         if len({column.name for column in columns}) < len(columns):
             self._fail("columns", "a list of different columns")
         try:
@@ -240,6 +241,14 @@ class _Reader:
         except UsageError:
             self._fail("columns", "a list of columns with recodings that this version knows")
         return tuple(codings)
+
+    def _limits(self, entry: Any) -> Limits:
+        """Return the limits that a column states."""
+        if not isinstance(entry, dict) or not all(isinstance(text, str) and text for text in entry.values()):
+            self._fail("columns", "a list of columns whose limits are texts by name")
+        if not set(entry) <= set(Limits._fields):
+            self._fail("columns", "a list of columns with limits that this version knows")
+        return Limits(**entry)
 
     def _beside(self) -> dict[str, str]:
         files = self._value("beside", dict) or {}
