@@ -90,6 +90,7 @@ def demand_of(
     if is_complete and limit is None:
         limit = 0
     hierarchies = settings.rules()
+    generalised = settings.generalised or (() if manifest is None else manifest.names(Role.QI))
     return Demand(
         k=settings.k,
         roles=settings.roles,
@@ -98,14 +99,8 @@ def demand_of(
         others=settings.others,
         models=_models(settings, manifest),
         suppression_limit=None if limit is None else read_limit(limit),  # type: ignore[arg-type]
-        labels={
-            name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in settings.generalised
-        },
-        paths={
-            name: _paths_of(name, rule, settings)
-            for name, rule in hierarchies.items()
-            if name not in settings.generalised
-        },
+        labels={name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in generalised},
+        paths={name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name not in generalised},
         population=None if settings.population is None else readable(settings.population),
         rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
         bounds=settings.cells == "bounds",
@@ -114,9 +109,7 @@ def demand_of(
         has_marks=settings.decimal is not None or settings.thousands is not None,
         codings=settings.codings,
         limits={name: _levels(name, limits, hierarchies.get(name)) for name, limits in settings.limits.items()},
-        ladders={
-            name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name in settings.generalised
-        },
+        ladders={name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name in generalised},
     )
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.ends import EXACT
 from shoal.encoding.grid import DATE_GRIDS
 from shoal.encoding.limits import FIELDS, WIDTH, Limited, apply_limits, breaches, compile_limits, level_of
 from shoal.encoding.partition import Partition
@@ -115,8 +116,16 @@ class Bounds:
                 break
         else:
             message += " No other value of it can be kept. Leave it out."
-        cures = [f"raise {setting('suppression_limit')}", f"recode outliers with {setting('recode')}", "lower k"]
+        cures = [f"use {setting('ends', EXACT)}"] if self._is_kept_by_exact_ends(places) else []
+        cures += [f"raise {setting('suppression_limit')}", f"recode outliers with {setting('recode')}", "lower k"]
         return f"{message} You can also {', '.join(cures[:-1])} or {cures[-1]}."
+
+    def _is_kept_by_exact_ends(self, places: set[int]) -> bool:
+        """Say whether limits are too narrow only because ends of ranges move outwards."""
+        if self.ends == EXACT:
+            return False
+        limits = [limit for limit in replace(self, ends=EXACT).compiled() if limit.place in places]
+        return self._left_out(limits) <= self.most
 
     def _nearest(self, column: Column, field: str, text: str, places: set[int]) -> str | None:
         """Return the nearest value of a limit that can be kept, all others being as they are."""

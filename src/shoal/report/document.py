@@ -20,7 +20,17 @@ from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded
+from shoal.report.words import (
+    band,
+    chance,
+    coding_words,
+    ends_json,
+    ends_sentence,
+    fold_rare,
+    limit_words,
+    percent,
+    rounded,
+)
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
@@ -103,6 +113,8 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "groups_count": part.sizes_in,
         "cells": _cells(evidence, part),
         "ends": {"choice": request.ends, "words": ends_sentence(request.ends, part.k)},
+        "recoded": coding_words(release.schema),
+        "limits": limit_words(release.schema),
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(part),
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),
