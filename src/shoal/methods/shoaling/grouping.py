@@ -23,6 +23,7 @@ __all__ = ["Grouping", "count_people", "near_hosts", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
+MOST_LOANS = 50  # under limits; more rarely end
 
 Ints = NDArray[np.int32]
 
@@ -169,22 +170,40 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
     return len(np.unique(problem.people[grouping.tuples[entries]]))
 
 
-def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
+def repair(
+    encoded: Encoded,
+    problem: Problem,
+    models: tuple[PrivacyModel, ...],
+    grouping: Grouping,
+    planned: Grouping | None = None,
+) -> Grouping:
     """Split groups that break a ban or a limit, and merge each that fails a model with the nearest that it may join.
 
-    Repeat until no group fails. A group that may not join any other borrows rows instead.
+    Repeat until no group fails. A group that may not join any other borrows rows instead. If that does not end, or
+    limits leave nobody to borrow from, planned groups replace those of the classes that fail.
+
+    Args:
+        encoded: The table.
+        problem: The problem.
+        models: What every group must pass.
+        grouping: The groups.
+        planned: Groups that keep to all limits.
 
     Raises:
         InfeasibleError: Some group still fails when nothing can be merged or borrowed.
     """
+    loans = 0
     for _ in range(len(grouping.tuples) + 1):
         grouping = part_wide(problem, part_banned(problem, grouping))
         failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)
-        if merged is None and problem.requirement.plain and not problem.by_person:
+        if merged is None and problem.requirement.plain and not problem.by_person and not _is_idle(problem, loans):
             merged = borrow(problem, grouping, int(failing[0]))
+            loans += 1
+        if merged is None and planned is not None:
+            merged, planned = _replanned(problem, grouping, failing, planned), None
         if merged is None:
             break
         grouping = merged
@@ -192,6 +211,21 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
     broken = [words for words, given in (("a ban", problem.bans.shape[1]), ("a limit", problem.limits)) if given]
     bans = f" without breaking {' or '.join(broken)}" if broken else ""
     raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")
+
+
+def _is_idle(problem: Problem, loans: int) -> bool:
+    """Say whether borrowing rows goes on in circles, as it may between the windows of limits."""
+    return bool(problem.limits) and loans >= MOST_LOANS
+
+
+def _replanned(problem: Problem, grouping: Grouping, failing: NDArray[np.int64], planned: Grouping) -> Grouping:
+    """Return planned groups in the classes of failing groups, and the groups as they are in all others."""
+    classes = np.unique(problem.walls[grouping.tuples[grouping.starts[failing]]])
+    parts: list[Part] = []
+    for each, is_planned in ((grouping, False), (planned, True)):
+        chosen = np.isin(problem.walls[each.tuples], classes) == is_planned
+        parts.append((each.tuples[chosen], each.rows[chosen], each.groups[chosen]))
+    return Grouping.joined(parts)
 
 
 def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:

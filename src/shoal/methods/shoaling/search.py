@@ -24,7 +24,6 @@ from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import NO_WISH, UNSTEERED, Found, Wish, search_under
-from shoal.methods.shoaling.windows import Windows
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import Basis, PersonalK, PrivacyModel
 
@@ -164,12 +163,7 @@ class Shoaling:
                 grouping = search.improve(grouping, cycle)
             search, grouping = search.give_up(grouping, wish.too_many)
         if not problem.free:
-            try:
-                grouping = repair(encoded, problem, models, grouping)
-            except InfeasibleError:
-                if not run.limits:
-                    raise
-                grouping = repair(encoded, problem, models, in_windows(encoded, problem, models, run))
+            grouping = repair(encoded, problem, models, grouping, in_windows(encoded, problem, models, run))
         return problem, grouping
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
@@ -187,20 +181,12 @@ class Shoaling:
         return min(starts, key=lambda start: start.cost(problem))
 
     def _start_in_windows(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
-        """Return the cheapest groups that keep to the limits; those inside planned windows always do."""
-        problem, starts, failed = search.problem, [], None
-        for planned in (False, True):
-            try:
-                if planned:
-                    start = in_windows(encoded, problem, models, search.run)
-                else:
-                    start = search.grow(Grouping.of_tuples(problem))
-                starts.append(search.dissolve(repair(encoded, problem, models, start), 0))
-            except InfeasibleError as error:
-                failed = error
-        if not starts and failed is not None:
-            raise failed
-        return min(starts, key=lambda start: (bool(Windows.of(problem, start).broken.any()), start.cost(problem)))
+        """Return the cheaper groups that keep to the limits: grown ones, or those inside planned windows."""
+        problem = search.problem
+        planned = in_windows(encoded, problem, models, search.run)
+        starts = [search.grow(Grouping.of_tuples(problem)), *([] if planned is None else [planned])]
+        starts = [search.dissolve(repair(encoded, problem, models, start, planned), 0) for start in starts]
+        return min(starts, key=lambda start: start.cost(problem))
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:
@@ -223,15 +209,15 @@ def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], ru
     return Grouping.from_rows(problem, labels)
 
 
-def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping:
-    """Return the groups of Mondrian's strict cuts inside windows that keep to the limits."""
+def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping | None:
+    """Return the groups of Mondrian's strict cuts inside windows that keep to the limits; None if no plan is found."""
+    if not run.limits:
+        return None
     labels = plan_windows(encoded, run.limits, problem.k)
     plain = replace(run, progress=lambda share: None, limits=(), suppression_limit=Fraction(0))
     size = tuple(model for model in models if model.basis is Basis.SIZE)
     labels = group_in_windows(Mondrian(), encoded, labels, size, plain).labels
-    if (labels < 0).any():
-        raise InfeasibleError("the search found no groups that keep to the limits. Widen one of them.")
-    return Grouping.from_rows(problem, labels)
+    return None if (labels < 0).any() else Grouping.from_rows(problem, labels)
 
 
 def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:

@@ -81,6 +81,17 @@ class Windows:
                 return False
         return True
 
+    def open_to(self, group: int, tuples: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Say of each tuple whether it may join a group."""
+        is_open = np.ones(len(tuples), dtype=bool)
+        for c, limit in enumerate(self.problem.limits):
+            ranks = self.problem.windows[tuples, c]
+            low, high = np.minimum(ranks, self.low[group, c]), np.maximum(ranks, self.high[group, c])
+            is_open &= high <= limit.reach[low]
+            if limit.most and int(self.held[c][group].sum()) >= limit.most:
+                is_open &= self.held[c][group, ranks]
+        return is_open
+
     def add(self, group: int, tuple_: int) -> None:
         """Add a tuple to a group."""
         ranks = self.problem.windows[tuple_]
