@@ -15,7 +15,7 @@ from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.metrics.singled import Singled
 from shoal.profile.survey import Profile
-from shoal.report.words import ends_json, ends_words, extent_words, loss_words
+from shoal.report.words import ends_json, ends_words, extent_words, loss_words, percent
 from shoal.rules import RuleVerdict
 
 if TYPE_CHECKING:
@@ -187,11 +187,11 @@ def measures_facts(measures: Measures) -> list[Fact]:
     losses = sorted(measures.per_attribute.items(), key=lambda item: -item[1])
     return [
         fact("rows", f"{measures.rows:,} released, {measures.suppressed_rows:,} suppressed"),
-        fact("groups", f"{measures.groups:,}; the smallest has {measures.smallest_group:,} rows"),
+        fact("groups", f"{measures.groups:,}; the smallest has {counted(measures.smallest_group, 'row')}"),
         fact("loss (NCP)", f"{loss_words(measures)}; utility {_utility_words(measures)} of 1"),
         fact("loss by column", ", ".join(f"{name} {loss:.4f}" for name, loss in losses)),
         fact("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
-        fact("exact rows", f"{measures.exact_rows:.1%} of the rows, in all quasi-identifiers"),
+        fact("exact rows", f"{percent(measures.exact_rows)} of the rows, in all quasi-identifiers"),
         fact("mean cell", extent_words(measures.columns)),
         fact("average group", f"{measures.c_avg:.2f} x k rows; discernibility {measures.dm:,}"),
     ]
@@ -318,7 +318,7 @@ def profile_rows(profile: Profile) -> list[tuple[str, ...]]:
 def combination_facts(profile: Profile) -> list[Fact]:
     """Describe the combinations of columns that single people out."""
     return [
-        fact(" + ".join(map(_printable, combination.columns)), f"{combination.share:.1%} of the rows")
+        fact(f"{combination.share:.1%}", " + ".join(map(_printable, combination.columns)))
         for combination in profile.singling.combinations
     ]
 
@@ -331,7 +331,7 @@ def _printable(name: str) -> str:
 def hierarchy_words(name: str, hierarchy: Hierarchy) -> Note:
     """Describe a hierarchy in one sentence."""
     counts = [f"level {level}: {len(hierarchy.labels(level)):,}" for level in range(hierarchy.height + 1)]
-    size = f"{len(hierarchy.rows):,} values, {hierarchy.height} levels above them"
+    size = f"{counted(len(hierarchy.rows), 'value')}, {counted(hierarchy.height, 'level')} above them"
     return Note(name, f"{size} ({', '.join(counts)})")
 
 
