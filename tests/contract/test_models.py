@@ -332,6 +332,29 @@ def test_k_that_is_left_out_is_asked_for() -> None:
         shoal.anonymize(pl.DataFrame({"age": [1, 2]}), qi=["age"])
 
 
+ALONE = pl.DataFrame({"age": [1, 2, 3, 4], "own": [2, 2, 2, 2]})
+
+
+def test_k_of_one_is_refused_as_the_only_promise() -> None:
+    """B04: it promises nothing; compare and advise refuse it among other k too."""
+    with pytest.raises(UsageError, match=r"k=1 promises nothing.*k >= 2"):
+        shoal.anonymize(ALONE, qi=["age"], drop=["own"], k=1)
+    for command in (shoal.compare, shoal.advise):
+        with pytest.raises(UsageError, match="k=1 promises nothing"):
+            command(ALONE, qi=["age"], drop=["own"], k=[2, 1], methods=["mondrian"], jobs=1)
+
+
+def test_k_of_one_is_taken_beside_another_promise() -> None:
+    """B04: a model or a personal k."""
+    made = shoal.anonymize(ALONE, qi=["age"], drop=["own"], k=1, models=[MaximalRisk(THIRD)])
+    assert made.measures.smallest_group >= 3
+    assert shoal.anonymize(ALONE, qi=["age"], k_column="own", k=1).measures.smallest_group >= 2
+    found = shoal.compare(
+        ALONE, qi=["age"], drop=["own"], k=[1, 2], models=[MaximalRisk(HALF)], methods=["mondrian"], jobs=1
+    )
+    assert found.frame["failed"].null_count() == 2
+
+
 def test_whole_number_of_any_library_is_taken() -> None:
     assert KAnonymity(np.int64(5)).k == 5
     assert type(KAnonymity(np.int64(5)).k) is int
