@@ -26,12 +26,14 @@ from shoal.models import (
     BetaLikeness,
     DeltaDisclosure,
     EntropyLDiversity,
+    GrassbergerLDiversity,
     Groups,
     KAnonymity,
     LDiversity,
     MaximalRisk,
     PersonalK,
     PrivacyModel,
+    ProsecutorProfit,
     PSensitiveK,
     RecursiveLDiversity,
     TCloseness,
@@ -88,10 +90,18 @@ CASES = [
     *(Case(KAnonymity(k), lambda group, every, k=k: len(group) < k) for k in (1, 2, 5, 1000)),
     Case(PersonalK(), lambda group, every: len(group) < max(row.own_k for row in group)),
     Case(MaximalRisk(THIRD), lambda group, every: Fraction(1, len(group)) > THIRD),
+    *(
+        Case(ProsecutorProfit(cost, gain, payout), lambda group, every, t=(cost, gain, payout): naive.pays(group, *t))
+        for cost, gain, payout in ((3, 7, 0), (THIRD, 2, HALF), (2, 1, 0))
+    ),
     *(Case(LDiversity("disease", l), of_disease(naive.fails_distinct, l)) for l in (1, 2, 3, 4)),
     *(
         Case(EntropyLDiversity("disease", l), of_disease(naive.fails_entropy, l))
         for l in (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(4))
+    ),
+    *(
+        Case(GrassbergerLDiversity("disease", l), of_disease(naive.fails_grassberger, l))
+        for l in (Fraction(1), Fraction(3, 2), Fraction(3))
     ),
     *(
         Case(RecursiveLDiversity("disease", c, l), of_disease(naive.fails_recursive, c, l))

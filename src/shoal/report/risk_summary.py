@@ -7,9 +7,9 @@ from typing import Any
 
 from shoal.errors import counted, setting
 from shoal.models.thresholds import round_up
+from shoal.models.uniques import Uniques
 from shoal.report.summary import Fact, fact
 from shoal.risks.estimate import Exposure, Risk
-from shoal.risks.uniques import Uniques
 
 __all__ = ["risk_facts", "risk_json"]
 
