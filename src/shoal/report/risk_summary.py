@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.errors import counted, setting
+from shoal.models.uniques import Uniques
 from shoal.report.summary import Fact, fact
 from shoal.report.words import chance, sized, unit
 from shoal.risks.estimate import Exposure, Risk
