@@ -45,13 +45,14 @@ class Measures:
             cell over that of its column, or of the number of values in its set over that of its column; 1 if the cell
             is suppressed.
         utility: 1 - ncp.
-        dm: Discernibility: the sum of squared group sizes, plus n for each suppressed row.
+        dm: Discernibility: the sum of squared group sizes, plus n for each suppressed row and each row of a group
+            of fewer than k.
         c_avg: Mean group size over k, at least 1.
         modification_rate: Share of quasi-identifier cells that were changed.
         rows: Number of released rows.
         groups: Number of groups among the released rows.
         smallest_group: Size of the smallest group among the released rows.
-        suppressed_rows: Number of rows that were left out or are suppressed in every quasi-identifier.
+        suppressed_rows: Number of rows that were left out, or show "*" in every quasi-identifier and are fewer than k.
         per_attribute: Mean loss (NCP) of each quasi-identifier.
         iloss: Mean of (values of the cell - 1) / values of the column, in [0, 1).
         lm: Loss metric in [0, 1]: mean of (leaves of the cell - 1) / (leaves of the column - 1), or of the share of the
@@ -162,7 +163,7 @@ def measure_tables(
     groups = GroupSizes(
         released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
     )
-    cm = None if target is None else classification_metric(released, names, target, n_rows)
+    cm = None if target is None else classification_metric(released, names, target, n_rows, groups.least(k))
     return assemble(losses, groups, weights_of(schema, weights), rules, k, cm)
 
 
@@ -174,13 +175,22 @@ class GroupSizes:
         sizes: The rows of each group, fully suppressed rows included.
         n_rows: The number of rows of the original.
         n_kept: The number of released rows.
-        n_starred: The number of released rows that are suppressed in every quasi-identifier.
+        n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
+            them, they are a group like any other.
     """
 
     sizes: NDArray[np.int64]
     n_rows: int
     n_kept: int
     n_starred: int
+
+    def least(self, k: int | None) -> int:
+        """Return k, or the size of the smallest group if k is not given."""
+        return int(self.sizes.min()) if k is None else k
+
+    def n_hidden(self, k: int) -> int:
+        """Return the number of released rows that count as suppressed: fully suppressed rows, if fewer than k."""
+        return self.n_starred if self.n_starred < k else 0
 
 
 def assemble(
@@ -193,7 +203,7 @@ def assemble(
 ) -> Measures:
     """Return the measures from the loss of each column and the sizes of the groups."""
     k = None if k is None else check_k(k)
-    n_rows, n_kept, n_starred = groups.n_rows, groups.n_kept, groups.n_starred
+    n_rows, n_kept = groups.n_rows, groups.n_kept
     total_weight = sum(weights.values())
     per_attribute = {name: loss.ncp / n_rows for name, loss in losses.items()}
     n_cells = n_rows * len(losses)
@@ -202,20 +212,20 @@ def assemble(
         for a, (name, loss) in enumerate(losses.items())
     }
     total = add_losses((loss, 1) for loss in losses.values())
-    smallest = int(groups.sizes.min())
-    least = smallest if k is None else k
+    least = groups.least(k)
+    n_hidden = groups.n_hidden(least)
     ncp = sum(per_attribute[name] * weights[name] for name in per_attribute) / total_weight
-    n_groups = len(groups.sizes) - (n_starred > 0)
+    n_groups = len(groups.sizes) - (n_hidden > 0)
     return Measures(
         ncp=ncp,
         utility=1.0 - ncp,
         dm=_discernibility(groups, least),
-        c_avg=(n_kept - n_starred) / n_groups / least if n_groups and least else 0.0,
+        c_avg=(n_kept - n_hidden) / n_groups / least if n_groups and least else 0.0,
         modification_rate=total.changed / n_cells,
         rows=n_kept,
         groups=len(groups.sizes),
-        smallest_group=smallest,
-        suppressed_rows=n_rows - n_kept + n_starred,
+        smallest_group=int(groups.sizes.min()),
+        suppressed_rows=n_rows - n_kept + n_hidden,
         per_attribute=per_attribute,
         iloss=total.iloss / n_cells,
         lm=total.lm / n_cells,
@@ -268,22 +278,21 @@ def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: Compile
     return weight * n_rows / (n_rows + loss.spans) * float(kept)
 
 
-def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int) -> float:
+def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int, k: int) -> float:
     """Return the share of rows that are suppressed or do not belong to the majority class of their group."""
     import polars as pl
 
-    kept = released.frame.filter(~pl.all_horizontal(pl.col(names) == SUPPRESSION)) if n_rows else released.frame
+    starred = pl.all_horizontal(pl.col(names) == SUPPRESSION)
+    frame = released.frame
+    kept = frame.filter(~starred) if frame.select(starred.sum()).item() < k else frame
     counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
     majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
 
 
 def _discernibility(groups: GroupSizes, k: int) -> int:
-    n_rows, n_starred = groups.n_rows, groups.n_starred
-    squares = sum(size * size if size >= k else n_rows * size for size in groups.sizes.tolist())
-    if n_starred:  # fully suppressed rows count as suppressed, whatever the size of their group
-        squares += n_rows * n_starred - (n_starred**2 if n_starred >= k else n_rows * n_starred)
-    return int(squares) + n_rows * (n_rows - groups.n_kept)
+    squares = sum(size * size if size >= k else groups.n_rows * size for size in groups.sizes.tolist())
+    return int(squares) + groups.n_rows * (groups.n_rows - groups.n_kept)
 
 
 def check_names(what: str, named: Mapping[str, object], names: list[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from shoal import hierarchy
 from shoal.encoding.encode import encode
 from shoal.encoding.partition import Partition
-from shoal.errors import UsageError
+from shoal.errors import InfeasibleError, UsageError
 from shoal.methods import Run, named
 from shoal.methods.full_domain.frequency import MemoryEngine
 from shoal.methods.full_domain.research_values import Researched
@@ -140,12 +140,12 @@ def test_local_finds_a_string_that_passes(seed: int) -> None:
 
 
 def test_local_that_finds_nothing_points_to_hybrid() -> None:
-    """Two levels each: position 1 is tested, then position 0, which is the root and passes; with one level none is."""
+    """Two levels each: position 1 is tested and fails, then position 0, where every cell is suppressed."""
     frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["p", "q", "p", "q"]})
     schema = Schema.build(frame.columns, {Role.QI: frame.columns}, kinds=dict.fromkeys(frame.columns, Kind.CATEGORICAL))
     encoded = encode(from_frame(frame), schema)
-    made = named("rv-local").partition(encoded, (KAnonymity(2),), Run())
-    assert made.levels == {"a": 1, "b": 1}
+    with pytest.raises(InfeasibleError, match=r"rv-local found nothing: every string .* fails.*Use rv-hybrid"):
+        named("rv-local").partition(encoded, (KAnonymity(2),), Run())
     better = named("rv-hybrid").partition(encoded, (KAnonymity(2),), Run())
     assert better.levels == {"a": 0, "b": 1}
 
