@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.attributes import Attribute, attribute_dictionary
+from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
 from shoal.metrics.released_cells import Domain
+from shoal.metrics.research_value import Research, value_on_one_level
 from shoal.rules import CompiledRules, Pair
-from shoal.schema import Schema, check_k
+from shoal.schema import Column, Schema, check_k
 from shoal.tables import values
 from shoal.tables.table import Table
 
 __all__ = [
     "GroupSizes",
     "Measures",
+    "Worth",
     "assemble",
     "check_names",
     "check_rows",
@@ -66,9 +71,11 @@ class Measures:
         distortion_ratio: Distortion over that of a fully suppressed table, in [0, 1].
         cm: Classification metric in [0, 1]: the share of rows that are suppressed or do not belong to the majority
             class of their group; None if no target is named.
-        research_value: For each quasi-identifier, its weight (weights sum to 1) times the number of rows over the sum
-            of the spans that they cover, times the share of the importance of its rules that is kept; in [0, weight],
-            and 0 if every cell is suppressed.
+        research_value: For each quasi-identifier, its weight (weights sum to 1), times its granularity, times the share
+            of the importance of its rules that is kept; in [0, weight], and 0 if every cell is suppressed. Granularity
+            is the number of rows over the number of values that they show. If all cells lie on one level of a
+            hierarchy, it is that of the level: for a category the number of labels over the number of values, for a
+            number or date the rows over the values that their labels declare.
         research_value_total: Sum of the research values, in [0, 1].
     """
 
@@ -120,6 +127,7 @@ def measure_tables(
     climb: Climb | None = None,
     target: str | None = None,
     rules: CompiledRules | None = None,
+    research: Research | None = None,
 ) -> Measures:
     """Measure the release of any tool against its original; rows that are missing from it count as suppressed.
 
@@ -134,6 +142,7 @@ def measure_tables(
         climb: The weights of hierarchy levels in the distortion.
         target: The column of classes for cm.
         rules: Over the quasi-identifiers of the original.
+        research: Declared research values, and the balance of granularity and rules.
 
     Raises:
         InputError: A released cell cannot be read, or the release has more rows than the original.
@@ -164,7 +173,62 @@ def measure_tables(
         released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
     )
     cm = None if target is None else classification_metric(released, names, target, n_rows, groups.least(k))
-    return assemble(losses, groups, weights_of(schema, weights), rules, k, cm)
+    worth = Worth(weights_of(schema, weights), rules, research or Research())
+    for a, column in enumerate(schema.qi):
+        hierarchy = (hierarchies or {}).get(column.name)
+        if hierarchy is not None or column.name in worth.research.values:
+            worth.add(_dictionary(original, column, schema, hierarchy), _counts_in(released, column.name), a)
+    return assemble(losses, groups, worth, k, cm)
+
+
+def _dictionary(
+    table: Table, column: Column, schema: Schema, hierarchy: Hierarchy | None
+) -> Dictionary[Attribute] | None:
+    """Return the codes of a column; None if they cannot be made, as in a table with "*" as a value."""
+    distinct = Distinct.of(table, column.name)
+    try:
+        return attribute_dictionary(column, distinct, markers=schema.missing, rule=hierarchy, unknown="top")
+    except InputError:
+        return None
+
+
+@dataclass
+class Worth:
+    """What research values depend on besides the loss of each column.
+
+    Attributes:
+        weights: The weights of the quasi-identifiers.
+        rules: The rules over their codes.
+        research: Declared values, and the balance of granularity and rules.
+        on_level: The research value of each column that is released on one level of its hierarchy.
+    """
+
+    weights: Mapping[str, float]
+    rules: CompiledRules | None
+    research: Research
+    on_level: dict[str, float] = field(default_factory=dict)
+
+    def add(self, dictionary: Dictionary[Attribute] | None, cells: Collection[str], position: int) -> None:
+        """Look at the distinct cells of a column."""
+        if dictionary is None:
+            return
+        weight = self.weights[dictionary.name] / sum(self.weights.values())
+        value = value_on_one_level(dictionary, cells, weight, self.rules, position, self.research)
+        if value is not None:
+            self.on_level[dictionary.name] = value
+
+    def value(self, name: str, loss: ColumnLoss, n_rows: int, position: int) -> float:
+        """Return the research value of a column.
+
+        Off the levels of a hierarchy, granularity is the number of rows over the number of values that they show.
+        """
+        if name in self.on_level:
+            return self.on_level[name]
+        if loss.starred == n_rows:
+            return 0.0
+        kept = self.rules.kept(loss.broken, position) if self.rules else Fraction(1)
+        granularity = Fraction(n_rows / (n_rows + loss.spans))
+        return self.weights[name] / sum(self.weights.values()) * float(self.research.balanced(granularity, kept))
 
 
 @dataclass(frozen=True)
@@ -196,21 +260,17 @@ class GroupSizes:
 def assemble(
     losses: Mapping[str, ColumnLoss],
     groups: GroupSizes,
-    weights: Mapping[str, float],
-    rules: CompiledRules | None,
+    worth: Worth,
     k: int | None,
     cm: float | None,
 ) -> Measures:
     """Return the measures from the loss of each column and the sizes of the groups."""
     k = None if k is None else check_k(k)
     n_rows, n_kept = groups.n_rows, groups.n_kept
-    total_weight = sum(weights.values())
+    weights, total_weight = worth.weights, sum(worth.weights.values())
     per_attribute = {name: loss.ncp / n_rows for name, loss in losses.items()}
     n_cells = n_rows * len(losses)
-    research = {
-        name: _research_value(loss, n_rows, weights[name] / total_weight, rules, a)
-        for a, (name, loss) in enumerate(losses.items())
-    }
+    research = {name: worth.value(name, loss, n_rows, a) for a, (name, loss) in enumerate(losses.items())}
     total = add_losses((loss, 1) for loss in losses.values())
     least = groups.least(k)
     n_hidden = groups.n_hidden(least)
@@ -268,14 +328,6 @@ def _first_row(table: Table, name: str, text: str) -> int:
     ranks, texts = table.factor(name)
     same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
     return int(np.argmax(same[ranks])) + 1
-
-
-def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: CompiledRules | None, a: int) -> float:
-    """Return weight x rows / spans of the rows x share of the importance of rules that is kept."""
-    if loss.starred == n_rows:
-        return 0.0
-    kept = rules.kept(loss.broken, a) if rules else 1
-    return weight * n_rows / (n_rows + loss.spans) * float(kept)
 
 
 def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int, k: int) -> float:

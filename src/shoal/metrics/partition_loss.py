@@ -13,7 +13,8 @@ from shoal.encoding.ends import RangeEnds, release_ends
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
-from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
+from shoal.metrics.measure import GroupSizes, Measures, Worth, assemble, check_names, rules_of, weights_of
+from shoal.metrics.research_value import Research
 from shoal.rules import CompiledRules
 from shoal.schema import Schema
 from shoal.tables import values
@@ -32,6 +33,7 @@ def measure_partition(
     weights: Mapping[str, float] | None = None,
     climb: Climb | None = None,
     rules: CompiledRules | None = None,
+    research: Research | None = None,
 ) -> Measures:
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
 
@@ -47,6 +49,7 @@ def measure_partition(
         weights: Of the quasi-identifiers in ncp.
         climb: The weights of hierarchy levels in the distortion.
         rules: Over the quasi-identifiers of the original.
+        research: Declared research values, and the balance of granularity and rules.
 
     Raises:
         InputError: A label of a hierarchy cannot be read.
@@ -60,6 +63,7 @@ def measure_partition(
     ranks: list[NDArray[np.int64]] = []  # of each group's cell by text, for each attribute
     cards: list[int] = []
     starred = np.ones(len(sizes), dtype=bool)
+    worth = Worth(weights_of(schema, weights), rules, research or Research())
     ends = ends or release_ends(encoded, partition, schema)
     for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
         distinct = encoded.dictionaries[a].distinct
@@ -72,6 +76,8 @@ def measure_partition(
             pairs=rules_of(rules, a),
         )
         texts, losses[column.name] = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
+        shown = np.unique(cells.index[sizes > 0]).tolist()
+        worth.add(encoded.dictionaries[a], {values.normalise(texts[i]) for i in shown}, a)
         rank_of: dict[str, int] = {}
         rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
         ranks.append(rank[cells.index])
@@ -82,7 +88,7 @@ def measure_partition(
     by_cells = np.bincount(merged, weights=sizes).astype(np.int64)
     has_stars = any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
     groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, 0 if has_stars else int(sizes[starred].sum()))
-    return assemble(losses, groups, weights_of(schema, weights), rules, k, None)
+    return assemble(losses, groups, worth, k, None)
 
 
 def _loss_in_partition(
