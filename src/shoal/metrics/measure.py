@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Attribute, attribute_dictionary
-from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.released_cells import Domain
-from shoal.metrics.research_value import Research, value_on_one_level
+from shoal.metrics.research_value import Research, Worth, read_dictionary
 from shoal.rules import CompiledRules, Pair
-from shoal.schema import Column, Schema, check_k
+from shoal.schema import Schema, check_k
 from shoal.tables import values
 from shoal.tables.table import Table
 
 __all__ = [
     "GroupSizes",
     "Measures",
-    "Worth",
     "assemble",
     "check_names",
     "check_rows",
@@ -77,6 +74,10 @@ class Measures:
             hierarchy, it is that of the level: for a category the number of labels over the number of values, for a
             number or date the rows over the values that their labels declare.
         research_value_total: Sum of the research values, in [0, 1].
+        exact_rows: Share of the rows whose quasi-identifiers are all released as they were.
+        columns: How wide the cells of each quasi-identifier are on average, in values and in its unit.
+        ncp_unweighted: The same as ncp with equal weights.
+        weighted: Whether the weights of ncp, and so of utility, differ.
     """
 
     ncp: float
@@ -100,6 +101,10 @@ class Measures:
     cm: float | None = None
     research_value: dict[str, float] = field(default_factory=dict)
     research_value_total: float = 1.0
+    exact_rows: float = 1.0
+    columns: dict[str, ColumnExtent] = field(default_factory=dict)
+    ncp_unweighted: float = 0.0
+    weighted: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures by name."""
@@ -155,7 +160,8 @@ def measure_tables(
     if target is not None and target not in released.names:
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
     n_rows, n_kept = original.n_rows, released.n_rows
-    losses = {}
+    losses, extents = {}, {}
+    exact = np.ones(released.frame.height, dtype=bool)
     for a, column in enumerate(schema.qi):
         baseline = Baseline.of(
             column,
@@ -166,69 +172,25 @@ def measure_tables(
             climb=climb,
             pairs=rules_of(rules, a),
         )
-        losses[column.name] = _loss_in_table(baseline, released, n_rows - n_kept)
+        losses[column.name], same = _loss_in_table(baseline, released, n_rows - n_kept)
+        extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
+        exact &= same[released.factor(column.name).ranks]
     # If "*" is a value of the original, it does not mark suppression.
     has_stars = any(SUPPRESSION in original.factor(name).texts for name in names)
     groups = GroupSizes(
-        released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
+        released.group_sizes(names),
+        n_rows,
+        n_kept,
+        0 if has_stars else _count(starred_rows(released, names), released),
+        _count(exact, released),
     )
     cm = None if target is None else classification_metric(released, names, target, n_rows, groups.least(k))
     worth = Worth(weights_of(schema, weights), rules, research or Research())
     for a, column in enumerate(schema.qi):
         hierarchy = (hierarchies or {}).get(column.name)
         if hierarchy is not None or column.name in worth.research.values:
-            worth.add(_dictionary(original, column, schema, hierarchy), _counts_in(released, column.name), a)
-    return assemble(losses, groups, worth, k, cm)
-
-
-def _dictionary(
-    table: Table, column: Column, schema: Schema, hierarchy: Hierarchy | None
-) -> Dictionary[Attribute] | None:
-    """Return the codes of a column; None if they cannot be made, as in a table with "*" as a value."""
-    distinct = Distinct.of(table, column.name)
-    try:
-        return attribute_dictionary(column, distinct, markers=schema.missing, rule=hierarchy, unknown="top")
-    except InputError:
-        return None
-
-
-@dataclass
-class Worth:
-    """What research values depend on besides the loss of each column.
-
-    Attributes:
-        weights: The weights of the quasi-identifiers.
-        rules: The rules over their codes.
-        research: Declared values, and the balance of granularity and rules.
-        on_level: The research value of each column that is released on one level of its hierarchy.
-    """
-
-    weights: Mapping[str, float]
-    rules: CompiledRules | None
-    research: Research
-    on_level: dict[str, float] = field(default_factory=dict)
-
-    def add(self, dictionary: Dictionary[Attribute] | None, cells: Collection[str], position: int) -> None:
-        """Look at the distinct cells of a column."""
-        if dictionary is None:
-            return
-        weight = self.weights[dictionary.name] / sum(self.weights.values())
-        value = value_on_one_level(dictionary, cells, weight, self.rules, position, self.research)
-        if value is not None:
-            self.on_level[dictionary.name] = value
-
-    def value(self, name: str, loss: ColumnLoss, n_rows: int, position: int) -> float:
-        """Return the research value of a column.
-
-        Off the levels of a hierarchy, granularity is the number of rows over the number of values that they show.
-        """
-        if name in self.on_level:
-            return self.on_level[name]
-        if loss.starred == n_rows:
-            return 0.0
-        kept = self.rules.kept(loss.broken, position) if self.rules else Fraction(1)
-        granularity = Fraction(n_rows / (n_rows + loss.spans))
-        return self.weights[name] / sum(self.weights.values()) * float(self.research.balanced(granularity, kept))
+            worth.add(read_dictionary(original, column, schema, hierarchy), _counts_in(released, column.name), a)
+    return assemble(losses, extents, groups, worth, k, cm)
 
 
 @dataclass(frozen=True)
@@ -241,12 +203,14 @@ class GroupSizes:
         n_kept: The number of released rows.
         n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
             them, they are a group like any other.
+        n_exact: The number of released rows whose quasi-identifiers are all as they were.
     """
 
     sizes: NDArray[np.int64]
     n_rows: int
     n_kept: int
     n_starred: int
+    n_exact: int
 
     def least(self, k: int | None) -> int:
         """Return k, or the size of the smallest group if k is not given."""
@@ -259,12 +223,13 @@ class GroupSizes:
 
 def assemble(
     losses: Mapping[str, ColumnLoss],
+    extents: Mapping[str, ColumnExtent],
     groups: GroupSizes,
     worth: Worth,
     k: int | None,
     cm: float | None,
 ) -> Measures:
-    """Return the measures from the loss of each column and the sizes of the groups."""
+    """Return the measures from the loss and the extent of each column and the sizes of the groups."""
     k = None if k is None else check_k(k)
     n_rows, n_kept = groups.n_rows, groups.n_kept
     weights, total_weight = worth.weights, sum(worth.weights.values())
@@ -298,6 +263,10 @@ def assemble(
         cm=cm,
         research_value=research,
         research_value_total=sum(research.values()),
+        exact_rows=groups.n_exact / n_rows if n_rows else 1.0,
+        columns=dict(extents),
+        ncp_unweighted=sum(per_attribute.values()) / len(per_attribute),
+        weighted=len(set(weights.values())) > 1,
     )
 
 
@@ -310,8 +279,8 @@ def _counts_in(table: Table, name: str) -> dict[str, int]:
     return cell_counts(table.factor(name).texts.to_list(), table.counts(name).tolist())
 
 
-def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> ColumnLoss:
-    """Return the loss of a column from its released texts."""
+def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> tuple[ColumnLoss, NDArray[np.bool_]]:
+    """Return the loss of a column from its released texts, and for each distinct text whether it is an exact cell."""
     name = baseline.column.name
 
     def loss_of(text: str) -> ColumnLoss:
@@ -320,7 +289,9 @@ def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> Co
             raise unreadable_cell(name, _first_row(released, name, text))
         return loss
 
-    return column_loss(baseline, _counts_in(released, name), n_suppressed, loss_of)
+    counts = _counts_in(released, name)
+    texts = map(values.normalise, released.factor(name).texts.to_list())
+    return column_loss(baseline, counts, n_suppressed, loss_of), exact_cells(baseline, counts, texts)
 
 
 def _first_row(table: Table, name: str, text: str) -> int:
@@ -376,7 +347,6 @@ def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     return starred
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
-    """Count the rows that are suppressed in every quasi-identifier."""
-    starred = starred_rows(table, names)
-    return int(starred.sum() if table.weights is None else table.weights[starred].sum())
+def _count(rows: NDArray[np.bool_], table: Table) -> int:
+    """Count the marked rows of a table."""
+    return int(rows.sum() if table.weights is None else table.weights[rows].sum())

@@ -14,15 +14,18 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Attribute
-from shoal.encoding.dictionary import Dictionary
+from shoal.encoding.attributes import Attribute, attribute_dictionary
+from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.partition import SUPPRESSION
-from shoal.errors import UsageError, counted
+from shoal.errors import InputError, UsageError, counted
+from shoal.hierarchy.base import Hierarchy
+from shoal.metrics.column_loss import ColumnLoss
 from shoal.metrics.label_figures import LabelFigures, read_labels
 from shoal.rules import CompiledRules
-from shoal.schema import Kind
+from shoal.schema import Column, Kind, Schema
+from shoal.tables.table import Table
 
-__all__ = ["Level", "Research", "levels_of", "value_on_one_level"]
+__all__ = ["Level", "Research", "Worth", "levels_of", "read_dictionary"]
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ def levels_of(attribute: Attribute) -> list[Level]:
     return levels
 
 
-def value_on_one_level(
+def _value_on_one_level(
     dictionary: Dictionary[Attribute],
     cells: Collection[str],
     weight: float,
@@ -194,6 +197,56 @@ def value_on_one_level(
     groups = level.groups[dictionary.values]
     rows = np.bincount(groups, weights=dictionary.distinct.counts, minlength=len(level.nodes)).astype(np.int64)
     return float(level.value(Fraction(weight), rows, rules, position, research, read_labels(attribute)))
+
+
+def read_dictionary(
+    table: Table, column: Column, schema: Schema, hierarchy: Hierarchy | None
+) -> Dictionary[Attribute] | None:
+    """Return the codes of a column; None if they cannot be made, as in a table with "*" as a value."""
+    distinct = Distinct.of(table, column.name)
+    try:
+        return attribute_dictionary(column, distinct, markers=schema.missing, rule=hierarchy, unknown="top")
+    except InputError:
+        return None
+
+
+@dataclass
+class Worth:
+    """What research values depend on besides the loss of each column.
+
+    Attributes:
+        weights: The weights of the quasi-identifiers.
+        rules: The rules over their codes.
+        research: Declared values, and the balance of granularity and rules.
+        on_level: The research value of each column that is released on one level of its hierarchy.
+    """
+
+    weights: Mapping[str, float]
+    rules: CompiledRules | None
+    research: Research
+    on_level: dict[str, float] = field(default_factory=dict)
+
+    def add(self, dictionary: Dictionary[Attribute] | None, cells: Collection[str], position: int) -> None:
+        """Look at the distinct cells of a column."""
+        if dictionary is None:
+            return
+        weight = self.weights[dictionary.name] / sum(self.weights.values())
+        value = _value_on_one_level(dictionary, cells, weight, self.rules, position, self.research)
+        if value is not None:
+            self.on_level[dictionary.name] = value
+
+    def value(self, name: str, loss: ColumnLoss, n_rows: int, position: int) -> float:
+        """Return the research value of a column.
+
+        Off the levels of a hierarchy, granularity is the number of rows over the number of values that they show.
+        """
+        if name in self.on_level:
+            return self.on_level[name]
+        if loss.starred == n_rows:
+            return 0.0
+        kept = self.rules.kept(loss.broken, position) if self.rules else Fraction(1)
+        granularity = Fraction(n_rows / (n_rows + loss.spans))
+        return self.weights[name] / sum(self.weights.values()) * float(self.research.balanced(granularity, kept))
 
 
 def _exact(number: Fraction | float) -> Fraction:
