@@ -136,8 +136,9 @@ class PublicFigures:
 
     def measures(self) -> dict[str, Any]:
         """Return the measures of the manifest."""
-        n_groups = self.groups - (self.starred > 0)
-        c_avg = (self.rows - self.starred) / n_groups / self.k if n_groups else 0.0
+        n_hidden = self.starred if self.starred < self.k else 0
+        n_groups = self.groups - (n_hidden > 0)
+        c_avg = (self.rows - n_hidden) / n_groups / self.k if n_groups else 0.0
         return {
             "rows": self.rows,
             "groups": self.groups,
