@@ -159,9 +159,7 @@ def measure_tables(
         losses[column.name] = _loss_in_table(baseline, released, n_rows - n_kept)
     # If "*" is a value of the original, it does not mark suppression.
     has_stars = any(SUPPRESSION in original.factor(name).texts for name in names)
-    groups = GroupSizes(
-        released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
-    )
+    groups = GroupSizes(released.group_sizes(names), n_rows, n_kept, 0 if has_stars else count_starred(released, names))
     cm = None if target is None else classification_metric(released, names, target, n_rows)
     return assemble(losses, groups, weights_of(schema, weights), rules, k, cm)
 
@@ -315,7 +313,7 @@ def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     return starred
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
+def count_starred(table: Table, names: list[str]) -> int:
     """Count the rows that are suppressed in every quasi-identifier."""
     starred = starred_rows(table, names)
     return int(starred.sum() if table.weights is None else table.weights[starred].sum())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.metrics.measure import starred_rows
+from shoal.metrics.measure import count_starred
 from shoal.metrics.released_loss import read_shown
 from shoal.report.words import HIDDEN, rounded
 from shoal.rules import Rule
@@ -135,8 +135,6 @@ def public_figures(release: Release) -> PublicFigures:
     """Return what may be published about a release."""
     settings, request, measures = release.settings, release.request, release.measures
     names = [column.name for column in release.schema.qi]
-    starred = starred_rows(release.table, names)
-    weights = release.table.weights
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
     return PublicFigures(
@@ -144,7 +142,7 @@ def public_figures(release: Release) -> PublicFigures:
         rows=measures.rows,
         groups=measures.groups,
         smallest_group=measures.smallest_group,
-        starred=int(starred.sum() if weights is None else weights[starred].sum()),
+        starred=count_starred(release.table, names),
         suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
