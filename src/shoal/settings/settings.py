@@ -128,7 +128,7 @@ class Settings:
     )
     person: str | None = entry(
         Form.TEXT,
-        "Column that identifies the person of each row; k then counts people, not rows.",
+        "Column that identifies the person of each row; k then counts people (guide: several rows per person).",
         panel=Panel.ROLES,
         commands=SEARCH | {"verify", "risk"},
         place=Place.ROLE,
