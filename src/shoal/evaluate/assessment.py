@@ -142,6 +142,7 @@ def utility(
     )
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
     check_rows(pair.original, pair.released)
+    target = None if target is None else str(target)
     _check_target(pair, target, held_out)
     labels = pair.labels
     tables, schema = (pair.original, pair.released), pair.schema

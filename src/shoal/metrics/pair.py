@@ -10,9 +10,10 @@ from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.outliers import code_outliers
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
+from shoal.hierarchy.propose import propose_open
 from shoal.metrics.column_loss import cell_counts
 from shoal.metrics.released_cells import rare_labels
-from shoal.schema import Reading, Role, Schema, check_lists, parse_codings
+from shoal.schema import Reading, Role, Schema, column_names, parse_codings
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -73,7 +74,7 @@ def open_pair(
     Raises:
         UsageError: If a table lacks a quasi-identifier.
     """
-    check_lists(qi=qi)
+    qi = column_names("qi", qi)
     tables = [as_table(table, qi) for table in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
@@ -82,7 +83,8 @@ def open_pair(
     codings = {name: parse_codings(name, text) for name, text in (recode or {}).items() if name in qi}
     schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive", codings=codings)
     coded, schema, _ = code_outliers(tables[0], guess_kinds(tables[0], schema), k or 1)
-    rules = for_columns((hierarchies or {}).items(), qi)
+    rules = for_columns(((str(name), rule) for name, rule in (hierarchies or {}).items()), qi)
+    rules, _ = propose_open(rules, coded, schema)
     encoded = encode(coded, schema, rules, unknown="top") if rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return Pair(tables[0], tables[1], schema, bound, coded)

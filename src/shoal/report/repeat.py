@@ -95,6 +95,7 @@ def _settings(release: Release, private: bool) -> Settings:
         **{field: getattr(settings, field) for field in Limits._fields},
         accept_unique=request.accept_unique,
         hierarchies={name: _path(rule, private) for name, rule in settings.hierarchies.items()},
+        other_hierarchies=settings.other_hierarchies,
         signoff=settings.signoff,
     )
 
