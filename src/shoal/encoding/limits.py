@@ -22,7 +22,7 @@ from shoal.hierarchy.base import Hierarchy, Rule
 from shoal.hierarchy.range_label import parse_span
 from shoal.schema import Column, Kind, Limits, Schema
 
-__all__ = ["FIELDS", "Limited", "apply_limits", "breaches", "check_limit", "compile_limits", "level_of", "wall_classes"]
+__all__ = ["FIELDS", "Limited", "apply_limits", "check_limit", "compile_limits", "level_of"]
 
 FIELDS = Limits._fields
 WIDTH = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([dwmy]?)")
@@ -367,38 +367,3 @@ def _lifted(attribute: Attribute, cells: Cells, level: int) -> Cells:
     is_code = nodes < len(attribute.texts)
     form = np.where((form == NODE) & is_code, VALUE, form).astype(np.int8)
     return replace(cells, form=form, low=nodes.astype(np.int32), high=nodes.astype(np.int32))
-
-
-def wall_classes(tuples: NDArray[Any], limits: Sequence[Limited]) -> Ints:
-    """Return the class of each tuple over all limits; no group has tuples of two classes."""
-    classes = np.zeros(len(tuples), dtype=np.int64)
-    for limit in limits:
-        classes = classes * (int(limit.walls.max(initial=0)) + 1) + limit.walls[tuples[:, limit.place]]
-        classes = np.unique(classes, return_inverse=True)[1].astype(np.int64)
-    return classes
-
-
-def breaches(
-    encoded: Encoded, limits: Sequence[Limited], tuples: NDArray[Any], groups: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Say of each group whether it breaks a limit.
-
-    Args:
-        encoded: The table.
-        limits: Its limits.
-        tuples: Tuples of the table.
-        groups: The group of each of them; every group from 0 on has a tuple.
-    """
-    n_groups = int(groups.max(initial=-1)) + 1
-    broken = np.zeros(n_groups, dtype=bool)
-    for limit in limits:
-        codes = encoded.tuples[tuples, limit.place]
-        ranks = limit.ranks[codes]
-        low, high = np.full(n_groups, len(limit.ranks)), np.zeros(n_groups, dtype=np.int64)
-        np.minimum.at(low, groups, ranks)
-        np.maximum.at(high, groups, ranks)
-        broken |= high > limit.reach[np.minimum(low, len(limit.ranks) - 1)]
-        if limit.most:
-            pairs = np.unique(groups.astype(np.int64) * len(limit.ranks) + codes)
-            broken |= np.bincount(pairs // len(limit.ranks), minlength=n_groups) > limit.most
-    return broken

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
-from shoal.encoding.partition import Entries, Partition
+from shoal.encoding.partition import Entries, Partition, tight_partition
+from shoal.encoding.windows import parts_of
 from shoal.errors import InfeasibleError, UsageError, join_problems, setting
 from shoal.methods.registry import METHODS, info_of
 from shoal.models import Basis, Groups, PrivacyModel
@@ -27,6 +28,7 @@ __all__ = [
     "check_run",
     "check_support",
     "failing_groups",
+    "group_in_windows",
     "needs_search",
 ]
 
@@ -191,3 +193,34 @@ def failing_groups(
     for model in models:
         failing |= model.failing(groups)
     return failing
+
+
+def group_in_windows(
+    method: Method,
+    encoded: Encoded,
+    labels: NDArray[np.int32],
+    models: tuple[PrivacyModel, ...],
+    run: Run,
+) -> Partition:
+    """Group the rows of each window by a method, and release each group by its own values.
+
+    Args:
+        method: The method.
+        encoded: The table.
+        labels: The window of each canonical row, -1 for a row that is left out.
+        models: The privacy models.
+        run: The run, without limits and suppression.
+    """
+    found = np.full(len(labels), -1, dtype=np.int32)
+    n_groups = 0
+    kept = np.flatnonzero(labels >= 0)
+    for part in parts_of(labels[kept]):
+        inside = np.zeros(len(labels), dtype=bool)
+        inside[kept[part]] = True
+        own = method.partition(encoded.part(inside), models, run).labels
+        found[inside] = np.where(own >= 0, own + n_groups, -1)
+        n_groups += int(own.max(initial=-1)) + 1
+    used = np.unique(found[found >= 0])
+    dense = np.full(n_groups + 1, -1, dtype=np.int32)
+    dense[used] = np.arange(len(used), dtype=np.int32)
+    return tight_partition(encoded, np.where(found >= 0, dense[found], -1).astype(np.int32))

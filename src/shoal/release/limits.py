@@ -12,13 +12,13 @@ import numpy as np
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT
 from shoal.encoding.grid import DATE_GRIDS
-from shoal.encoding.limits import FIELDS, WIDTH, Limited, apply_limits, breaches, compile_limits, level_of
+from shoal.encoding.limits import FIELDS, WIDTH, Limited, apply_limits, compile_limits, level_of
 from shoal.encoding.partition import Partition
+from shoal.encoding.windows import breaches, plan_windows
 from shoal.errors import InfeasibleError, InternalError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
-from shoal.methods.base import Method, Run, failing_groups
+from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.full_domain.base import FullDomain
-from shoal.methods.limits import group_in_windows, plan_windows
 from shoal.methods.registry import DEFAULT
 from shoal.models import Basis, PrivacyModel
 from shoal.schema import Column, Kind, Role, Schema

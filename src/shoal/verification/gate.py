@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from shoal.schema import Role, Schema, check_k
 from shoal.verification.cells import Cells
-from shoal.verification.limits import LimitedCells, limit_violations
 from shoal.verification.matching.groups import Groups, Pairs, order_violations
+from shoal.verification.matching.outliers import recode_source
 from shoal.verification.models.checks import Goal, ModelChecks
-from shoal.verification.outliers import recode_source
+from shoal.verification.models.limits import LimitedCells, limit_violations
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
-from shoal.encoding.ends import CHOICES, EXACT, ROUND, SAFE, release_ends
+from shoal.encoding.ends import CHOICES, ROUND, SAFE, release_ends
 from shoal.encoding.grid import DATE_GRIDS, check_grid
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import UsageError

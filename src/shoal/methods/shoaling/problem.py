@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.limits import Limited, wall_classes
+from shoal.encoding.limits import Limited
+from shoal.encoding.windows import wall_classes
 from shoal.methods.base import Run
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table

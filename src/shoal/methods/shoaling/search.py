@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
+from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
-from shoal.methods.base import Run, check_models, failing_groups
-from shoal.methods.limits import group_in_windows, plan_windows
+from shoal.methods.base import Run, check_models, failing_groups, group_in_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.grouping import Grouping, repair

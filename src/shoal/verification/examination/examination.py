@@ -29,13 +29,13 @@ from shoal.verification.demand import (
     unchecked_notes,
 )
 from shoal.verification.examination.readings import Readings
-from shoal.verification.limits import limit_violations
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
+from shoal.verification.matching.outliers import beyond_bounds, recode_source
 from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks
+from shoal.verification.models.limits import limit_violations
 from shoal.verification.models.plain_values import model_words
-from shoal.verification.outliers import beyond_bounds, recode_source
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content

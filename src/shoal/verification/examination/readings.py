@@ -11,9 +11,9 @@ from shoal.errors import Note, UsageError, setting
 from shoal.schema import NO_LIMITS, Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.demand import Demand, claimed_missing
-from shoal.verification.limits import LimitedCells
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
+from shoal.verification.models.limits import LimitedCells
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 

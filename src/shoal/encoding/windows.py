@@ -1,4 +1,4 @@
-"""Groups that keep to limits: a plan of windows that every method can group inside, and what is feasible."""
+"""A plan of windows, sets of rows that keep to all limits, inside which every method may group."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.limits import Limited, wall_classes
-from shoal.encoding.partition import Partition, tight_partition
-from shoal.methods.base import Method, Run
-from shoal.models import PrivacyModel
+from shoal.encoding.limits import Limited
 
-__all__ = ["group_in_windows", "plan_windows"]
+__all__ = ["breaches", "parts_of", "plan_windows", "wall_classes"]
 
 MOST_ORDERS = 6  # orders of limits that are tried
 
@@ -47,7 +44,7 @@ def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int) -> Labels:
             break
         plan = _Plan(encoded, k)
         labels = np.full(len(walls), -1, dtype=np.int32)
-        windows = (window for part in _parts(walls) for window in plan.divide(part, order))
+        windows = (window for part in parts_of(walls) for window in plan.divide(part, order))
         for label, rows in enumerate(windows):
             labels[rows] = label
         if number == 0 or _left_out(encoded, labels) < _left_out(encoded, best):
@@ -61,7 +58,7 @@ def _left_out(encoded: Encoded, labels: Labels) -> int:
     return int(encoded.row_weights[labels < 0].sum())
 
 
-def _parts(labels: NDArray[Any]) -> Iterator[Rows]:
+def parts_of(labels: NDArray[Any]) -> Iterator[Rows]:
     """Yield the rows of each label in order."""
     order = np.argsort(labels, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
@@ -93,7 +90,7 @@ class _Plan:
 
     def _of_ranks(self, rows: Rows, ranks: Rows, reach: Rows) -> list[Rows]:
         """Return runs of ranks within reach that leave out fewest rows and, among these, the fewest runs."""
-        parts = list(_parts(ranks))
+        parts = list(parts_of(ranks))
         distinct = [int(ranks[part[0]]) for part in parts]
         sizes = [int(self.encoded.row_weights[rows[part]].sum()) for part in parts]
         latest = self._latest_starts([rows[part] for part in parts])
@@ -150,7 +147,7 @@ class _Plan:
 
         What is still too small borrows rows of a value that can spare them, or joins a group that has room for it.
         """
-        parts = sorted((rows[part] for part in _parts(ranks)), key=lambda part: (-self._size(part), part[0]))
+        parts = sorted((rows[part] for part in parts_of(ranks)), key=lambda part: (-self._size(part), part[0]))
         large = [part for part in parts if self._size(part) >= self.k]
         small = [part for part in parts if self._size(part) < self.k]
         found: list[list[Rows]] = []
@@ -183,32 +180,36 @@ class _Plan:
         return None
 
 
-def group_in_windows(
-    method: Method,
-    encoded: Encoded,
-    labels: Labels,
-    models: tuple[PrivacyModel, ...],
-    run: Run,
-) -> Partition:
-    """Group the rows of each window by a method, and release each group by its own values.
+def wall_classes(tuples: NDArray[Any], limits: Sequence[Limited]) -> Rows:
+    """Return the class of each tuple over all limits; no group has tuples of two classes."""
+    classes = np.zeros(len(tuples), dtype=np.int64)
+    for limit in limits:
+        classes = classes * (int(limit.walls.max(initial=0)) + 1) + limit.walls[tuples[:, limit.place]]
+        classes = np.unique(classes, return_inverse=True)[1].astype(np.int64)
+    return classes
+
+
+def breaches(
+    encoded: Encoded, limits: Sequence[Limited], tuples: NDArray[Any], groups: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Say of each group whether it breaks a limit.
 
     Args:
-        method: The method.
         encoded: The table.
-        labels: The window of each canonical row, -1 for a row that is left out.
-        models: The privacy models.
-        run: The run, without limits and suppression.
+        limits: Its limits.
+        tuples: Tuples of the table.
+        groups: The group of each of them; every group from 0 on has a tuple.
     """
-    found = np.full(len(labels), -1, dtype=np.int32)
-    n_groups = 0
-    kept = np.flatnonzero(labels >= 0)
-    for part in _parts(labels[kept]):
-        inside = np.zeros(len(labels), dtype=bool)
-        inside[kept[part]] = True
-        own = method.partition(encoded.part(inside), models, run).labels
-        found[inside] = np.where(own >= 0, own + n_groups, -1)
-        n_groups += int(own.max(initial=-1)) + 1
-    used = np.unique(found[found >= 0])
-    dense = np.full(n_groups + 1, -1, dtype=np.int32)
-    dense[used] = np.arange(len(used), dtype=np.int32)
-    return tight_partition(encoded, np.where(found >= 0, dense[found], -1).astype(np.int32))
+    n_groups = int(groups.max(initial=-1)) + 1
+    broken = np.zeros(n_groups, dtype=bool)
+    for limit in limits:
+        codes = encoded.tuples[tuples, limit.place]
+        ranks = limit.ranks[codes]
+        low, high = np.full(n_groups, len(limit.ranks)), np.zeros(n_groups, dtype=np.int64)
+        np.minimum.at(low, groups, ranks)
+        np.maximum.at(high, groups, ranks)
+        broken |= high > limit.reach[np.minimum(low, len(limit.ranks) - 1)]
+        if limit.most:
+            pairs = np.unique(groups.astype(np.int64) * len(limit.ranks) + codes)
+            broken |= np.bincount(pairs // len(limit.ranks), minlength=n_groups) > limit.most
+    return broken
