@@ -164,7 +164,6 @@ METHODS = (
         "Multiple numerical quasi-identifier anonymisation by bucketization and MMDCF, IJARTET 4(4), 2017",
         "shoal.methods.clustering.mnqia:MNQIA",
         honours=MERGEABLE,
-        takes=frozenset({"limits"}),
     ),
 )
 

@@ -135,7 +135,7 @@ def test_a_grid_means_round_ends_for_its_column_alone(ends: str) -> None:
 
 def test_an_end_that_enough_rows_have_stays_closed() -> None:
     """C16: safe ends move to a point above the range, or stay and belong to it."""
-    frame = pl.DataFrame({"age": [20] * 2 + [37] * 2 + [20] * 2 + [38], "sex": ["f"] * 4 + ["m"] * 3})
+    frame = pl.DataFrame({"age": [20] * 2 + [37] * 3 + [20] * 2 + [38], "sex": ["f"] * 5 + ["m"] * 3})
     release = shoal.anonymize(
         frame, qi=["age", "sex"], k=3, rules=[{"column": "sex", "apart": ["f", "m"], "ban": True}]
     )

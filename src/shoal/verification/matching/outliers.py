@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import Coding, Column, Kind, Role, Schema
-from shoal.verification.cells import Cells, normalise
+from shoal.verification.cells import Cells, Span, normalise
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
@@ -84,7 +84,9 @@ def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
 def _lies_beyond(cells: Cells, text: str, coding: Coding, scale: str, bound: Any) -> bool:
     if cells.is_missing(text):
         return False
-    if (span := cells.read(text).spans.get(scale)) is None:
+    own, value = cells.place(normalise(text))
+    span = Span(value, value, False) if own == scale else cells.read(text).spans.get(scale)
+    if span is None:
         return False
     return bool(span.low > bound if coding.form == "top" else span.high < bound)
 
