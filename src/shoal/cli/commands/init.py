@@ -13,6 +13,7 @@ from shoal.cli import terminal
 from shoal.cli.settings import with_settings
 from shoal.errors import for_command_line
 from shoal.settings.settings import Settings
+from shoal.tables.sources.url import parse_file_url
 
 if TYPE_CHECKING:
     from shoal.profile import Profile
@@ -54,9 +55,11 @@ def init(
     terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
     terminal.say(f"Written: {output}. Review and correct it, then run:")
-    released = data.with_name(f"{data.stem}-released.csv").name
+    source = terminal.spelled(data)
+    stem = parse_file_url(data).table if isinstance(data, str) else "table" if source == "-" else data.stem
+    released = Path(f"{stem}-released.csv").name
     terminal.say(
-        f"  shoal anonymize {shlex.quote(str(data))} -o {shlex.quote(released)} --config {shlex.quote(str(output))}"
+        f"  shoal anonymize {shlex.quote(source)} -o {shlex.quote(released)} --config {shlex.quote(str(output))}"
     )
 
 

@@ -10,8 +10,8 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, count, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,6 +33,7 @@ __all__ = [
     "code_cells",
     "code_columns",
     "ignore_step",
+    "numbered",
     "read_original",
     "read_written",
     "refuse_doubles",
@@ -158,7 +159,8 @@ def ignore_step(n_rows: int) -> None:
 def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, step: Step = ignore_step) -> CodedTable:
     """Read an original with the verifier's own readers: CSV in the declared dialect, Parquet, or a sheet of a workbook.
 
-    Blank lines are skipped. Without a header the columns are called column1, column2 and so on.
+    Blank lines are skipped. Without a header the columns are called column1, column2 and so on. Columns that share a
+    name are refused, or numbered if the dialect says so.
 
     Args:
         path: The file.
@@ -180,6 +182,8 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, st
         table = _read_rows(path, kind, sheet, keep_blank=False, header=dialect.header or kind == "parquet", step=step)
     if not table.names:
         raise files.UnreadableError(path, "the file is empty; it should contain a table")
+    if dialect.numbered:
+        return replace(table, names=numbered(table.names))
     refuse_doubles(f"{os.fspath(path)}: ", table.names)
     return table
 
@@ -348,7 +352,7 @@ def _read_rows(
     path: PathName, kind: str, sheet: str | None, *, keep_blank: bool, header: bool, step: Step
 ) -> CodedTable:
     """Read a file whose cells are typed, or that is not read as bytes."""
-    files.refuse_arrow(path, kind)
+    files.refuse_unread(path, kind)
     if kind == "parquet":
         names, columns = files.parquet_columns(path)
         coded = [_parquet_column(column, step) for column in columns]
@@ -378,6 +382,18 @@ def _stepped(blocks: Iterable[list[Block]], step: Step) -> Iterator[list[Block]]
         n_read += len(block)
         step(n_read)
         yield block
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are equal: every repetition of one gets the next number that makes a new name."""
+    used, seen, unique = set(names), set(), []
+    for name in names:
+        if name in seen:
+            name = next(new for n in count(2) if (new := f"{name}_{n}") not in used)
+            used.add(name)
+        seen.add(name)
+        unique.append(name)
+    return unique
 
 
 def refuse_doubles(where: str, names: Sequence[str]) -> None:
