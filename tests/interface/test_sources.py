@@ -229,7 +229,7 @@ def test_columns_that_share_a_name(shoal: Shoal, tmp_path: Path) -> None:
 )
 def test_reader_verifier_and_twin_number_alike(tmp_path: Path, names: list[str]) -> None:
     from shoal.tables.header import number_doubles
-    from shoal.verification.reading.coded import numbered
+    from shoal.verification.reading.names import numbered
 
     expected = naive_numbers(names)
     assert len(set(expected)) == len(names)

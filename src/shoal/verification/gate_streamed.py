@@ -19,8 +19,9 @@ from shoal.errors import InputError
 from shoal.schema import Dialect, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.models.checks import Goal, ModelChecks
-from shoal.verification.reading.coded import Step, ignore_step, numbered
+from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
+from shoal.verification.reading.names import numbered
 from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.recount import Recount, WrittenFile
 from shoal.verification.verdict import (

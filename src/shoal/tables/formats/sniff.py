@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -68,7 +67,8 @@ MAGIC = {
     b"\0" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c": Format.SAS,
     b"HEADER RECORD*******LIB": Format.SAS_TRANSPORT,
 }
-OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")  # version 4 to 12: release, byte order, type, filler
+# Versions 4 to 12: the release, the byte order, the type and a filler.
+OLD_STATA = frozenset(bytes([release, order, 1, 0]) for release in range(0x68, 0x74) for order in (1, 2))
 PORTABLE = b"SPSS PORT FILE"  # in the first of its two headers, in lines of 80 characters
 # Common formats that shoal cannot read, and what to do instead.
 REFUSED = {
@@ -109,7 +109,7 @@ def sniff(path: Path) -> Format:
         form = Format.PARQUET
     else:
         form = next((form for magic, form in MAGIC.items() if head.startswith(magic)), Format.CSV)
-        if form is Format.CSV and OLD_STATA.match(head):
+        if form is Format.CSV and head[:4] in OLD_STATA:
             form = Format.STATA
         elif form is Format.CSV and PORTABLE in head[:400] and path.suffix.lower() in ("", ".por"):
             form = Format.SPSS_PORTABLE

@@ -11,18 +11,19 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import UsageError
 from shoal.schema import Dialect
 from shoal.verification.reading import files, workbook
 from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS, check_expansion
+from shoal.verification.reading.names import numbered, refuse_doubles
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
-from shoal.verification.verdict import MOST_VIOLATIONS, Violation
+from shoal.verification.verdict import Violation
 
 __all__ = [
     "CodedColumn",
@@ -33,10 +34,8 @@ __all__ = [
     "code_cells",
     "code_columns",
     "ignore_step",
-    "numbered",
     "read_original",
     "read_written",
-    "refuse_doubles",
 ]
 
 PathName = str | os.PathLike[str]
@@ -382,23 +381,3 @@ def _stepped(blocks: Iterable[list[Block]], step: Step) -> Iterator[list[Block]]
         n_read += len(block)
         step(n_read)
         yield block
-
-
-def numbered(names: Sequence[str]) -> list[str]:
-    """Return names of which no two are equal: every repetition of one gets the next number that makes a new name."""
-    used, seen, unique = set(names), set(), []
-    for name in names:
-        if name in seen:
-            name = next(new for n in count(2) if (new := f"{name}_{n}") not in used)
-            used.add(name)
-        seen.add(name)
-        unique.append(name)
-    return unique
-
-
-def refuse_doubles(where: str, names: Sequence[str]) -> None:
-    """Raise an InputError if two columns have the same name; it gives positions, because a name may be a cell."""
-    first = {name: n for n, name in reversed(list(enumerate(names)))}
-    if repeated := [str(n + 1) for n, name in enumerate(names) if first[name] != n]:
-        positions = ", ".join(repeated[:MOST_VIOLATIONS])
-        raise InputError(f"{where}the column at position {positions} has the name of an earlier column. Rename it.")

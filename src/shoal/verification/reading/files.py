@@ -20,8 +20,8 @@ from typing import Any
 
 from shoal.errors import FileError
 from shoal.verification.cells import MOST_DIGITS
-from shoal.verification.reading.footer import check_parquet
 from shoal.verification.reading.limits import PathName, UnreadableError, check_expansion
+from shoal.verification.reading.parquet.footer import check_parquet
 from shoal.verification.reading.zstd import is_complete, open_zstd
 
 __all__ = [
@@ -54,7 +54,7 @@ KINDS = {
 }
 ARROW = ("arrow", "arrow stream")
 UNREAD = (*ARROW, "SQLite", "DuckDB", "SPSS", "Stata", "SAS")  # kinds that the verifier does not read
-OLD_STATA = re.compile(rb"[h-s][\x01\x02]\x01\x00")
+OLD_STATA = frozenset(bytes([release, order, 1, 0]) for release in range(0x68, 0x74) for order in (1, 2))
 Codes = tuple[list[str], Any]  # distinct texts, and an array with the index of each row's text among them
 # One thread reads rows in order and needs the least CPU time.
 CONFIG: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
@@ -95,7 +95,7 @@ def kind_of(path: PathName) -> str:
         return "parquet"
     if head[8:12] == b"DUCK" and 0 in head:
         return "DuckDB"
-    if OLD_STATA.match(head):
+    if head[:4] in OLD_STATA:
         return "Stata"
     if b"SPSS PORT FILE" in head[:400] and os.path.splitext(path)[1].lower() in ("", ".por"):
         return "SPSS"

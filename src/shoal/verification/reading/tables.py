@@ -12,15 +12,8 @@ from typing import Any
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect, Reading
 from shoal.verification.reading import files, workbook
-from shoal.verification.reading.coded import (
-    TEXTUAL,
-    CodedTable,
-    TextReader,
-    code_cells,
-    numbered,
-    read_original,
-    refuse_doubles,
-)
+from shoal.verification.reading.coded import TEXTUAL, CodedTable, TextReader, code_cells, read_original
+from shoal.verification.reading.names import numbered, refuse_doubles
 
 __all__ = [
     "PathName",
