@@ -28,9 +28,9 @@ __all__ = [
     "check_delimiter",
     "check_encoding",
     "check_k",
-    "check_lists",
     "check_text",
     "check_threads",
+    "column_names",
     "unknown_column",
 ]
 
@@ -202,11 +202,13 @@ class Reading:
             decimal: The decimal mark; a point if None.
             thousands: The thousands mark; none if None.
         """
-        check_lists(numeric=numeric, categorical=categorical, dates=dates)
+        dated = column_names("dates", dates or ())
         return cls(
-            numeric=tuple(numeric),
-            categorical=tuple(categorical),
-            dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates or (), ISO),
+            numeric=column_names("numeric", numeric),
+            categorical=column_names("categorical", categorical),
+            dates=dict(zip(dated, dates.values(), strict=True))
+            if isinstance(dates, Mapping)
+            else dict.fromkeys(dated, ISO),
             missing=(missing,) if isinstance(missing, str) else tuple(missing),
             decimal=decimal or ".",
             thousands=thousands or "",
@@ -447,11 +449,19 @@ def _undetermined(form: str) -> str:
     return next((problem for problem, occurs in problems.items() if occurs), "")
 
 
-def check_lists(**lists: object) -> None:
-    """Refuse a single text where a list of column names is needed: its letters would be taken for names."""
-    for name, value in lists.items():
-        if isinstance(value, str):
-            raise UsageError(f"{name}={value!r} is a text. Give a list of column names.")
+def column_names(keyword: str, names: Iterable[object]) -> tuple[str, ...]:
+    """Return column names as texts; the names of a pandas frame may be integers.
+
+    Args:
+        keyword: The keyword that has these names.
+        names: The names.
+
+    Raises:
+        UsageError: If a single text is given in place of a list: its letters would be taken for names.
+    """
+    if isinstance(names, str):
+        raise UsageError(f"{keyword}={names!r} is a text. Give a list of column names.")
+    return tuple(map(str, names))
 
 
 def check_k(k: object) -> int:

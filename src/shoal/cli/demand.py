@@ -68,7 +68,7 @@ def about_manifest(manifest: Manifest, demand: Demand | None = None) -> Note:
 
 
 def demand_of(
-    settings: Settings, saved: Settings, manifest: Manifest | None, *, has_original: bool, keep_order: bool
+    settings: Settings, saved: Settings, manifest: Manifest | None, *, original: Path | None, keep_order: bool
 ) -> Demand:
     """Return what the settings ask of a release.
 
@@ -76,21 +76,24 @@ def demand_of(
         settings: The settings of the command, those of a shoal.toml included.
         saved: The settings of the shoal.toml alone; it gives every column its role.
         manifest: The manifest of the release.
-        has_original: Whether the original is there; the person and the own k of a row are in it.
+        original: The original, if it is there; the person and the own k of a row are in it, and hierarchies are
+            proposed from it.
         keep_order: Whether the rows are in the order of the original.
     """
     from shoal.verification import Demand
     from shoal.verification.verdict import read_limit
 
-    if not has_original and settings.k_column not in (None, saved.k_column):
+    if original is None and settings.k_column not in (None, saved.k_column):
         raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
-    if not has_original and settings.person not in (None, saved.person):
+    if original is None and settings.person not in (None, saved.person):
         raise UsageError(f"the person of each row is in the original. Use {setting('original')} to give it.")
     is_complete = saved != Settings()
     limit = settings.suppression_limit
     if is_complete and limit is None:
         limit = 0
-    hierarchies = settings.rules()
+    # The roles may be those of the manifest alone.
+    asked = settings if manifest is None else take_from_manifest(settings, manifest)
+    hierarchies = _hierarchies(asked, original)
     return Demand(
         k=settings.k,
         roles=settings.roles,
@@ -100,12 +103,10 @@ def demand_of(
         models=_models(settings, manifest),
         suppression_limit=None if limit is None else read_limit(limit),  # type: ignore[arg-type]
         labels={
-            name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in settings.generalised
+            name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in asked.generalised
         },
         paths={
-            name: _paths_of(name, rule, settings)
-            for name, rule in hierarchies.items()
-            if name not in settings.generalised
+            name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name not in asked.generalised
         },
         population=None if settings.population is None else readable(settings.population),
         rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
@@ -114,6 +115,29 @@ def demand_of(
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
     )
+
+
+def given_hierarchies(settings: Settings) -> dict[str, HierarchyRule]:
+    """Return the hierarchies by column without those to be proposed, which need the original."""
+    from shoal.hierarchy import Auto
+
+    return {name: rule for name, rule in settings.rules().items() if not isinstance(rule, Auto)}
+
+
+def _hierarchies(settings: Settings, original: Place | None) -> Mapping[str, HierarchyRule]:
+    """Return the hierarchies by column; those to be proposed are proposed from the original, or left out without it."""
+    rules, given = settings.rules(), given_hierarchies(settings)
+    if original is None or len(rules) == len(given):
+        return given
+    from shoal.cli import options as opt
+    from shoal.encoding.encode import guess_kinds
+    from shoal.hierarchy import propose_open
+    from shoal.schema import Schema
+
+    reading = settings.reading
+    table = opt.read_one_of(original, reading, settings.generalised, original=True)
+    schema = Schema.build(table.names, {Role.QI: settings.generalised}, reading=reading, others="insensitive")
+    return propose_open(rules, table, guess_kinds(table, schema))[0]
 
 
 def readable(path: Place) -> Any:

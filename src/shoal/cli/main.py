@@ -44,7 +44,7 @@ COMMANDS = {
     "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
     "keygen": "Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.",
     "methods": "List the methods, each with one line, its paper and its models.",
-    "hierarchy": "Show, propose and convert hierarchies.",
+    "hierarchy": "Show, propose and convert hierarchies, and list the built-in ones.",
 }
 
 

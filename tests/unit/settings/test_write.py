@@ -49,6 +49,7 @@ COMPLETE = Settings(
     decimal=",",
     thousands=".",
     accept_unique=("weight",),
+    other_hierarchies="auto",
     hierarchies={"age": hierarchy.intervals(widths=[5, 10]), "a.b": "h/a.csv", 'zi"p': hierarchy.prefixes(lengths=[2])},
     trust_hierarchies=True,
     unknown="top",

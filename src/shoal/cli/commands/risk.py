@@ -80,7 +80,7 @@ def risk(
             population=people,
             person=None if is_absent else settings.person,
             weight=weight,
-            hierarchies=settings.rules(),
+            hierarchies=asked.given_hierarchies(settings),
             **reading.cells,
         )
 

@@ -67,7 +67,7 @@ def verify(
                 f"or the manifest of the release with {setting('manifest')}."
             )
         opt.require_qi(settings)
-    demand = asked.demand_of(settings, saved, stated, has_original=original is not None, keep_order=keep_order)
+    demand = asked.demand_of(settings, saved, stated, original=original, keep_order=keep_order)
     from shoal.report.summary import verdict_words
 
     verdict = verification.examine(
