@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
-from shoal.schema import ISO, Reading, Role, Schema, check_text
+from shoal.schema import ISO, NUMBERED, Reading, Role, Schema, check_text
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.sources.url import is_file_url, parse_file_url
 from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
@@ -247,6 +248,15 @@ class Settings:
         commands=FILES,
         place=Place.FILE,
     )
+    duplicate_columns: str | None = entry(
+        Form.TEXT,
+        "Columns that share a name: an error, or number to call them a, a_2, a_3.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+        choices=("error", NUMBERED),
+        in_python='Columns that share a name: "error", or "number" to call them a, a_2, a_3.',
+    )
     decimal: str | None = entry(
         Form.TEXT, "Decimal mark of numbers; a point by default.", panel=Panel.FILES, commands=CELLS, place=Place.FILE
     )
@@ -391,6 +401,7 @@ class Settings:
             header=self.header,
             sheet=self.sheet,
             named=self.named,
+            duplicate_columns=self.duplicate_columns,
         )
 
     @property
@@ -457,16 +468,17 @@ class Settings:
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
 
-    def input_files(self, *others: Path | None) -> list[Path]:
+    def input_files(self, *others: str | Path | None) -> list[Path]:
         """Return the files that a run with these settings reads, none of which an output may replace.
 
         Args:
-            others: Further files; None stands for a table that is not a file.
+            others: Further files, or URLs of tables in files; None stands for a table that is not a file.
         """
         from shoal.hierarchy import is_file
 
         named = [self.population, *filter(is_file, self.hierarchies.values()), *others]
-        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
+        paths = [path for path in named if isinstance(path, str | os.PathLike)]
+        return [parse_file_url(str(path)).path if is_file_url(path) else Path(path) for path in paths]
 
     @property
     def labelled(self) -> tuple[str, ...]:
