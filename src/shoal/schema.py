@@ -18,6 +18,7 @@ from shoal.errors import UsageError, join_problems, setting
 __all__ = [
     "ISO",
     "NO_LIMITS",
+    "NUMBERED",
     "CellKeywords",
     "Coding",
     "Column",
@@ -52,6 +53,7 @@ NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-
 BOUNDED = ("top", "bottom")  # recodings with a bound
 SHARE = re.compile(r"(?=.*[1-9])[0-9]{1,2}(\.[0-9]{1,6})?%")  # above 0 % and below 100 %
 LEAST_ROWS = re.compile(r"[2-9]|[1-9][0-9]{1,8}")
+NUMBERED = "number"  # what to do with columns that share a name
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
 
@@ -162,12 +164,14 @@ class Dialect:
         encoding: The text encoding.
         header: Whether the first line contains the column names.
         initial_space: Whether blanks follow every delimiter and belong to it (``39, Private, 77516``).
+        numbered: Whether columns that share a name are numbered: a, a_2, a_3. So are those of a sheet.
     """
 
     delimiter: str = ","
     encoding: str = "utf-8"
     header: bool = True
     initial_space: bool = False
+    numbered: bool = False
 
     def describe(self) -> str:
         """Return the dialect in words: ``delimiter ',', encoding utf-8, with header``."""
@@ -202,6 +206,8 @@ class Reading:
         header: Whether the first line of a CSV file or a sheet contains the column names.
         sheet: The sheet of a workbook.
         named: The columns that the settings name; a first line that contains all of them is a header.
+        duplicate_columns: What to do with columns that share a name: "number" calls them a, a_2, a_3; otherwise they
+            are an error.
 
     Raises:
         UsageError: If a column has two kinds, or a mark, a delimiter, an encoding or a date format cannot be used.
@@ -218,6 +224,7 @@ class Reading:
     header: bool | None = None
     sheet: str | None = None
     named: tuple[str, ...] = ()
+    duplicate_columns: str | None = None
 
     def __post_init__(self) -> None:
         kinds = (set(self.numeric), set(self.categorical), set(self.dates))
@@ -277,6 +284,11 @@ class Reading:
             "decimal": self.decimal,
             "thousands": self.thousands,
         }
+
+    @property
+    def numbers_columns(self) -> bool:
+        """Whether columns that share a name are numbered."""
+        return self.duplicate_columns == NUMBERED
 
     @property
     def kinds(self) -> dict[str, Kind]:

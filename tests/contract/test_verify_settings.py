@@ -192,6 +192,11 @@ SETTINGS: dict[str, Case] = {
         original=as_csv(rows(), header=False),
     ),
     "sheet": Case(file={"sheet": "visits"}, source="data.xlsx", original=lambda path: write_workbook(path)),
+    "duplicate_columns": Case(
+        file={"duplicate_columns": "number"},
+        columns={"ward": None, "age_2": {"role": "sensitive"}},
+        original=ORIGINAL.replace(b"ward", b"age", 1).replace(b",A,", b",1,").replace(b",B,", b",2,"),
+    ),
     "decimal": Case(
         file={"decimal": ",", "thousands": "."}, columns=COSTLY, original=as_csv(rows(spell=german), delimiter=";")
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.options import Place
 from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
 from shoal.schema import Column, Kind, Limits, Role
 from shoal.settings.fields import Panel
@@ -36,7 +37,7 @@ NoManifest = Annotated[
 ]
 
 
-def find_manifest(released: Path, manifest: Path | None, no_manifest: bool) -> Manifest | None:
+def find_manifest(released: Place, manifest: Path | None, no_manifest: bool) -> Manifest | None:
     """Return the manifest of a release: the one that is named, or the one beside it."""
     if manifest is not None and no_manifest:
         raise UsageError("--manifest and --no-manifest contradict each other. Pass one of them.")
@@ -128,7 +129,7 @@ def given_hierarchies(settings: Settings) -> dict[str, HierarchyRule]:
     return {name: rule for name, rule in settings.rules().items() if not isinstance(rule, Auto)}
 
 
-def _hierarchies(settings: Settings, original: Path | None) -> Mapping[str, HierarchyRule]:
+def _hierarchies(settings: Settings, original: Place | None) -> Mapping[str, HierarchyRule]:
     """Return the hierarchies by column; those to be proposed are proposed from the original, or left out without it."""
     rules, given = settings.rules(), given_hierarchies(settings)
     if original is None or len(rules) == len(given):
@@ -144,11 +145,11 @@ def _hierarchies(settings: Settings, original: Path | None) -> Mapping[str, Hier
     return propose_open(rules, table, guess_kinds(table, schema))[0]
 
 
-def readable(path: Path) -> Any:
+def readable(path: Place) -> Any:
     """Return a path that the verifier reads; a file that only the tables of shoal read, as a frame of its texts."""
     from shoal import verification
 
-    if verification.can_read(path):
+    if isinstance(path, Path) and verification.can_read(path):
         return path
     from shoal.tables.formats import read_table
 
@@ -190,7 +191,7 @@ def _recoding(column: Column) -> str:
     return ",".join(f"{form}:{text}" for form, text in parts)
 
 
-def require_true(released: Path, manifest: Manifest) -> None:
+def require_true(released: Place, manifest: Manifest) -> None:
     """Raise a VerificationError if a file is not what its manifest states."""
     from shoal import verification
 
@@ -201,13 +202,13 @@ def require_true(released: Path, manifest: Manifest) -> None:
         )
 
 
-def read_release(released: Path, manifest: Manifest) -> Table:
+def read_release(released: Place, manifest: Manifest) -> Table:
     """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
     from shoal.release.files.layout import read_back
     from shoal.tables.formats import Format, read_table
     from shoal.tables.formats.sniff import sniff
 
-    is_text = sniff(released) in (Format.CSV, Format.GZIP)
+    is_text = sniff(Path(released)) in (Format.CSV, Format.GZIP)
     table = read_table(released, delimiter=",", encoding="utf-8", header=True) if is_text else read_table(released)
     return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
 

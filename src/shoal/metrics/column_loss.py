@@ -94,6 +94,8 @@ def column_loss(
     missing = baseline.missing
     n_missing = sum(count for text, count in baseline.before.items() if text in missing)
     terms = [(baseline.everything, n_suppressed)]
+    if baseline.is_as_it_was(counts):
+        return add_losses(terms)
     for text in sorted(counts):
         count = counts[text]
         if text in missing and (n_missing or text not in SUPPRESSED):
@@ -180,10 +182,6 @@ class Baseline:
             column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing, attribute
         )
 
-    def _is_unchanged(self, text: str) -> bool:
-        """Say whether a released cell shows a value of the original; a bound of a recoding means more than itself."""
-        return text in self.before and all(text != coding.text for coding in self.column.codings)
-
     @cached_property
     def everything(self) -> ColumnLoss:
         """The loss of a suppressed cell."""
@@ -194,9 +192,23 @@ class Baseline:
             width = self.cells.high - self.cells.low
         return ColumnLoss(1.0, 1, iloss, 1.0, entropy, 1.0, 1.0, span, further, width, 1)
 
+    def is_value(self, text: str) -> bool:
+        """Return whether a released text can only be a value of the original.
+
+        A value that gave its name to a label, such as "Other", also means the other values below that label, and a
+        bound of a recoding what lies beyond it.
+        """
+        if any(text == coding.text for coding in self.column.codings):
+            return False
+        return text in self.before and not (isinstance(self.cells, CategoryReader) and self.cells.is_wide(text))
+
+    def is_as_it_was(self, counts: Mapping[str, int]) -> bool:
+        """Return whether a column shows only values of the original, and none of them more often."""
+        return all(count <= self.before.get(text, 0) for text, count in counts.items())
+
     def loss_of_text(self, text: str) -> ColumnLoss | None:
         """Return the loss of a released cell from its text; None if the text cannot be read."""
-        if self._is_unchanged(text):
+        if self.is_value(text):
             return UNCHANGED
         if text in SUPPRESSED:
             return self.everything
@@ -222,7 +234,7 @@ class Baseline:
             ends: The ends of the ranges.
         """
         form = cells.form[index]
-        if self._is_unchanged(text):
+        if self.is_value(text):
             return UNCHANGED
         if form == SET and isinstance(self.cells, CategoryReader):
             members = [texts[code] for code in cells.members[cells.starts[index] : cells.starts[index + 1]].tolist()]
@@ -364,12 +376,7 @@ class Baseline:
 
     @cached_property
     def _label_levels(self) -> dict[str, int]:
-        """The lowest level of each label."""
-        levels: dict[str, int] = {}
-        for labels in self.hierarchy.rows.values() if self.hierarchy else ():
-            for level, label in enumerate(labels, 1):
-                levels[label] = min(level, levels.get(label, level))
-        return levels
+        return self.hierarchy.label_levels() if self.hierarchy else {}
 
 
 def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:

@@ -145,12 +145,16 @@ class CategoryReader:
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1], or None if the text cannot be read."""
-        if cell in self.domain:
+        if cell in self.domain and not self.is_wide(cell):
             return 0.0
         if cell in SUPPRESSED:
             return 1.0
         members = self.members(cell)
         return self.loss_of(members) if members <= self.domain else None
+
+    def is_wide(self, cell: str) -> bool:
+        """Return whether a text is a label of the hierarchy that covers several values of the domain."""
+        return cell in self.labels and len(self.members(cell)) > 1
 
     def loss_of(self, members: frozenset[str]) -> float:
         """Return the loss of a set of values."""
@@ -163,8 +167,12 @@ class CategoryReader:
         return members & self.domain if cell in self.labels else members
 
     def spelled_out(self, members: Iterable[str]) -> frozenset[str]:
-        """Return the values of a set, those behind a label in its place."""
-        return frozenset(value for member in members for value in self.labels.get(member, (member,)))
+        """Return the values of a set, with rare values in place of their label; a value may share its name with one."""
+        found: set[str] = set()
+        for member in members:
+            behind = self.labels.get(member, frozenset())
+            found |= {member} if member in behind or not behind else behind
+        return frozenset(found)
 
     @staticmethod
     def _listed(cell: str) -> frozenset[str]:

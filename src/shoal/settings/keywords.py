@@ -56,6 +56,7 @@ class SettingsKeywords(TypedDict, total=False):
     encoding: str | None
     header: bool | None
     sheet: str | None
+    duplicate_columns: str | None
     decimal: str | None
     thousands: str | None
     effort: str | None

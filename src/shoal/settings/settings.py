@@ -14,9 +14,10 @@ from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.encoding.limits import check_limit
 from shoal.errors import UsageError, setting
-from shoal.schema import ISO, Coding, Limits, Reading, Role, Schema, check_text, parse_codings
+from shoal.schema import ISO, NUMBERED, Coding, Limits, Reading, Role, Schema, check_text, parse_codings
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.sources.url import is_file_url, parse_file_url
 from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 # The commands that have a setting.
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
-PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
+PAIRS = frozenset({"measure", "evaluate", "explain"})  # they compare a release with its original
 COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
@@ -50,7 +51,7 @@ class Settings:
     k: int | None = entry(
         Form.INTEGER,
         "Smallest group: every row has at least k-1 look-alikes. 5 is a common start.",
-        commands=frozenset({"anonymize", "verify", "measure"}),
+        commands=frozenset({"anonymize", "verify", "measure", "explain"}),
         least=1,
     )
     l: int | str | None = entry(
@@ -131,7 +132,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people (guide: several rows per person).",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "risk"},
+        commands=SEARCH | {"verify", "risk", "explain"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -247,6 +248,15 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
+    )
+    duplicate_columns: str | None = entry(
+        Form.TEXT,
+        "Columns that share a name: an error, or number to call them a, a_2, a_3.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+        choices=("error", NUMBERED),
+        in_python='Columns that share a name: "error", or "number" to call them a, a_2, a_3.',
     )
     decimal: str | None = entry(
         Form.TEXT, "Decimal mark of numbers; a point by default.", panel=Panel.FILES, commands=CELLS, place=Place.FILE
@@ -402,7 +412,8 @@ class Settings:
 
         Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
         added; where both name one, the value given here applies. A column has one role and one kind: if it has one
-        here, the other's is ignored. `ends` and `snap` are one choice.
+        here, the other's is ignored. A role given here replaces that of the columns it names, and no others; `others`
+        replaces `others`. `ends` and `snap` are one choice.
         """
         ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
         if self.ends is not None or self.snap is not None:
@@ -436,6 +447,7 @@ class Settings:
             header=self.header,
             sheet=self.sheet,
             named=self.named,
+            duplicate_columns=self.duplicate_columns,
         )
 
     @property
@@ -533,16 +545,17 @@ class Settings:
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
 
-    def input_files(self, *others: Path | None) -> list[Path]:
+    def input_files(self, *others: str | Path | None) -> list[Path]:
         """Return the files that a run with these settings reads, none of which an output may replace.
 
         Args:
-            others: Further files; None stands for a table that is not a file.
+            others: Further files, or URLs of tables in files; None stands for a table that is not a file.
         """
         from shoal.hierarchy import is_file
 
         named = [self.population, *filter(is_file, self.hierarchies.values()), *others]
-        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
+        paths = [path for path in named if isinstance(path, str | os.PathLike)]
+        return [parse_file_url(str(path)).path if is_file_url(path) else Path(path) for path in paths]
 
     @property
     def labelled(self) -> tuple[str, ...]:

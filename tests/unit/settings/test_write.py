@@ -45,6 +45,7 @@ COMPLETE = Settings(
     encoding="cp1252",
     header=False,
     sheet="2024",
+    duplicate_columns="number",
     decimal=",",
     thousands=".",
     accept_unique=("weight",),
