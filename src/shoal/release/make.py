@@ -35,9 +35,9 @@ from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
+from shoal.release.cells.ends import about_ends, choose_ends
+from shoal.release.cells.limits import Bounds, group_within
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
-from shoal.release.ends import about_ends, choose_ends
-from shoal.release.limits import Bounds, group_within
 from shoal.release.notes import about_levels, about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
