@@ -27,7 +27,7 @@ from shoal import methods, metrics
 from shoal.encoding.decode import decode
 from shoal.encoding.ends import release_ends
 from shoal.models import KAnonymity
-from shoal.release.ends import choose_ends
+from shoal.release.cells.ends import choose_ends
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]
 
