@@ -80,6 +80,7 @@ SPELLINGS = {
     "options": "--option",
     "output": "-o",
     "trust": "--trust-hierarchies",
+    "units": "--unit",
 }
 
 

@@ -2,10 +2,11 @@
 
 A cell covers values, each with the same share: a range covers all numbers between its ends, a set its members, a label
 of a hierarchy the values below it, and `*` the whole column. A number or date becomes one feature, the midpoint of its
-cell (dates as days since 1970-01-01). A category becomes one feature for each value of the column, the share of the
-cell that falls on the value. The features of `*` are the means of the other cells of the fitted table. The same holds
-for a missing number, which also has the value 1 in a feature of its own; a missing category is the empty value. A
-category that the fitted table lacks is 0 in every feature.
+cell (dates as days since 1970-01-01). So does an ordered category, as its rank from 0, and a boolean, as 0 or 1. A
+category becomes one feature for each value of the column, the share of the cell that falls on the value. The features
+of `*` are the means of the other cells of the fitted table. The same holds for a missing number, which also has the
+value 1 in a feature of its own; a missing category is the empty value. A category that the fitted table lacks is 0 in
+every feature.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from shoal.errors import InputError, UsageError, setting
 from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
+from shoal.tables.forms import find_form
 from shoal.tables.table import Table
 
 __all__ = [
@@ -261,7 +263,7 @@ def fit_scale(
 ) -> Scale:
     """Return how a column is read, fitted to the values of a table, original or released."""
     cells = sorted({values.normalise(text) for text in table.factor(column.name).texts.to_list()})
-    if column.kind in (Kind.NUMERIC, Kind.DATE):
+    if column.kind not in (None, Kind.CATEGORICAL):
         return _fit_numbers(table, column, cells, tuple(missing), labels or {})
     return _fit_categories(table, column, cells, frozenset(missing), labels or {})
 
@@ -298,15 +300,16 @@ def _fit_numbers(
 
 def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
     """Return the schema with open kinds guessed from the cells of a table, original or released."""
-    kinds = {}
+    columns = {}
     for column in schema.columns:
         if column.name in names and column.kind is None and column.name in table.names:
             texts = {values.normalise(text) for text in table.factor(column.name).texts.to_list()}
             known_values = [text for text in sorted(texts) if text not in schema.missing and text not in SUPPRESSED]
             ends = [end for text in known_values for end in _written_ends(text)]
-            kind, misfit = values.guess_kind(ends, values.Marks(column.decimal, column.thousands))
-            kinds[column.name] = kind if misfit is None else Kind.CATEGORICAL
-    return schema.with_kinds(kinds)
+            found = find_form(column, list(dict.fromkeys(ends)))
+            is_doubtful = found.misfit is not None or found.question
+            columns[column.name] = replace(column, kind=Kind.CATEGORICAL) if is_doubtful else found.column
+    return schema.with_columns(columns)
 
 
 def encode_release(
@@ -351,7 +354,7 @@ def _all_ends(reader: OrderedReader, cells: Sequence[str]) -> list[tuple[float, 
         all_ends: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
     else:
         all_ends = [reader.bounds(cell) for cell in cells]
-    if reader.column.kind is Kind.NUMERIC:
+    if reader.column.kind is not Kind.DATE:
         return all_ends
     return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in all_ends]
 

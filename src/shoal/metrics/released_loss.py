@@ -89,7 +89,8 @@ def read_shown(
             shown.append(STARRED if text == SUPPRESSION else _labelled(text, labels))
             continue
         width = ranges[text][1] - ranges[text][0]
-        shown.append(ShownCell(width / (high - low), width) if width > 0 else EXACT)
+        n_values = width + 1 if column.kind.is_ranked else width
+        shown.append(ShownCell(width / (high - low), n_values) if width > 0 else EXACT)
     return shown
 
 
@@ -103,7 +104,7 @@ def _read_ranges(
     """Return the least and the greatest number that each cell shows; texts that are neither number nor range lack."""
     pairs = {text: ends.get(text, (text, text)) for text in texts}
     number_of = _read_numbers(column, list(dict.fromkeys(end for pair in pairs.values() for end in pair)))
-    reader = OrderedReader(column, 0.0, 0.0, STEPS[column.kind or Kind.NUMERIC], {})
+    reader = OrderedReader(column, 0.0, 0.0, STEPS.get(column.kind or Kind.NUMERIC, 1.0), {})
     ranges = {}
     for text, (low, high) in pairs.items():
         if low in number_of and high in number_of:

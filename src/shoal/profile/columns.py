@@ -9,8 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal.profile.dates import find_date_format
 from shoal.schema import Column, Kind
+from shoal.tables.dates import find_date_format
 from shoal.tables.values import NUMBER, PADDED
 
 if TYPE_CHECKING:

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics.measure import starred_rows
+from shoal.metrics.released_cells import CategoryReader
 from shoal.metrics.released_loss import read_shown
 from shoal.report.words import HIDDEN, rounded
 from shoal.rules import Rule
 from shoal.schema import Column, Kind
 from shoal.settings.settings import AUTO
 from shoal.tables import values
+from shoal.tables.forms import find_form
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -68,6 +70,7 @@ class PublicColumn:
         loss: The mean loss of its cells over the released domain.
         distinct: The number of its distinct cells.
         forms: What its cells look like.
+        form: The column, with how its values are written; an order names only the values that the release shows.
     """
 
     name: str
@@ -75,6 +78,7 @@ class PublicColumn:
     loss: float
     distinct: int
     forms: CellForms
+    form: Column | None = None
 
 
 @dataclass(frozen=True)
@@ -196,28 +200,32 @@ def _column(release: Release, column: Column) -> PublicColumn:
     shown = np.flatnonzero(rows)
     texts, rows = release.table.factor(column.name).texts.gather(shown).to_list(), rows[shown]
     missing = release.schema.missing
-    column = replace(column, kind=_shown_kind(release, column, texts))
+    column = _shown_form(release, column, texts)
     labels = release.label_losses.get(column.name, {})
     cells = read_shown(column, texts, missing, release.ends.get(column.name, {}), labels)
     loss = sum(cell.loss * count for cell, count in zip(cells, rows.tolist(), strict=True)) / int(rows.sum())
     exact, starred = (np.array([getattr(cell, name) for cell in cells]) for name in ("exact", "starred"))
     forms = cell_forms(exact, starred, np.array([cell.width for cell in cells]), rows)
-    return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms)
+    return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms, column)
 
 
-def _shown_kind(release: Release, column: Column, texts: Sequence[str]) -> Kind:
-    """Return the declared kind of a column; else the detected one, as if from its released cells.
+def _shown_form(release: Release, column: Column, texts: Sequence[str]) -> Column:
+    """Return a column with its declared kind, else the detected one, as if from its released cells.
 
-    A table that is released as it is was not examined for kinds, but its cells are those of the original.
+    A table that is released as it is was not examined for kinds, but its cells are those of the original. An order
+    names only the values that the release shows.
     """
-    declared = release.settings.reading.kinds.get(column.name)
-    if declared is not None:
-        return Kind(declared)
-    if column.kind not in (None, Kind.CATEGORICAL):
-        return Kind(column.kind)
-    known = [text for text in texts if text not in release.schema.missing]
-    kind, misfit = values.guess_kind(known, values.Marks(column.decimal, column.thousands))
-    return kind if misfit is None else Kind.CATEGORICAL
+    if column.kind in (None, Kind.CATEGORICAL):
+        known = list(map(values.normalise, (text for text in texts if text not in release.schema.missing)))
+        declared = release.settings.reading.column(column.name, column.role)
+        found = find_form(declared, list(dict.fromkeys(known)))
+        is_doubtful = found.misfit is not None or found.question
+        column = replace(column, kind=Kind.CATEGORICAL) if is_doubtful else found.column
+    if column.kind is Kind.ORDERED:
+        reader = CategoryReader(frozenset(), frozenset(), {})
+        shown = {member for text in texts if text for member in (reader.members(text) if text[0] == "{" else {text})}
+        column = replace(column, order=tuple(value for value in column.order if value in shown))
+    return column
 
 
 def cell_forms(

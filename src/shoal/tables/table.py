@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.errors import InputError, Note, UsageError, join_problems
 from shoal.schema import Dialect
-from shoal.tables.typed_text import arrow_texts, pandas_text, polars_texts
+from shoal.tables.typed_text import arrow_texts, frame_orders, pandas_text, polars_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,6 +107,7 @@ class Table:
         stamp: The state of the file when it was read.
         sheet: The sheet of a workbook that was read.
         weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
+        orders: By column of ordered categories, their order, lowest first.
     """
 
     frame: pl.DataFrame
@@ -117,6 +118,7 @@ class Table:
     stamp: Stamp | None = None
     sheet: str | None = None
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
     def factor(self, name: str) -> Factor:
@@ -216,7 +218,8 @@ def from_frame(frame: Any) -> Table:
             raise UsageError(f"a pyarrow {type(frame).__name__} is not supported. Pass a pyarrow Table.")
         check_names(frame.column_names, "frame")
         columns = arrow_texts(frame)
-    table = make_table(columns, "frame", native=Native(frame, library))
+    orders = frame_orders(frame, library)
+    table = make_table(columns, "frame", native=Native(frame, library), orders=orders)
     if table.n_rows == 0:
         raise InputError("the frame has no data rows.")
     return table

@@ -131,7 +131,7 @@ def _granularity(ladder: Ladder, place: int, rows: NDArray[np.int64]) -> Fractio
 def _resolution(attribute: Attribute) -> Fraction:
     """Return the step between neighbouring values: 1 for integers, a day for dates, else the smallest gap."""
     known_values = attribute.values[: attribute.missing] if attribute.missing >= 0 else attribute.values
-    step = 1.0 if attribute.kind is Kind.NUMERIC else 86400.0
+    step = 86400.0 if attribute.kind is Kind.DATE else 1.0
     if len(known_values) < 2 or not np.mod(known_values, step).any():
         return _exact(step)
     return _exact(float(np.diff(known_values).min()))
