@@ -10,8 +10,8 @@ import numpy as np
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
+from shoal.verification.cells.forms import with_form
 from shoal.verification.demand import Demand, claimed_missing
-from shoal.verification.forms import with_form
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
 from shoal.verification.reading.coded import CodedColumn, CodedTable

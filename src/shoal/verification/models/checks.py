@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
-from shoal.verification.forms import with_form
+from shoal.verification.cells.forms import with_form
 from shoal.verification.models.judges import JUDGES, Evidence
 from shoal.verification.models.population import count_fitting
 from shoal.verification.reading.coded import CodedTable

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from shoal.schema import Column
-from shoal.verification.forms import MOST_DIGITS, read_date, read_number, read_truth
+from shoal.verification.cells.forms import MOST_DIGITS, read_date, read_number, read_truth
 
 __all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
 
