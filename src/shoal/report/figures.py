@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.metrics.measure import starred_rows
 from shoal.report.columns import ColumnFacts, ReleasedColumn, look_at_cells
 from shoal.report.groups import SensitiveFacts, look_at_sensitive
+from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
 from shoal.tables.table import Table
@@ -72,7 +73,7 @@ class Part:
     def smallest_words(self) -> str:
         """The size of the smallest group in words."""
         least = "" if self.sizes_in == self.risk.counts else "at least "
-        return f"{least}{self.smallest:,} {self.risk.counts}"
+        return f"{least}{sized(self.smallest, self.risk.counts)}"
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ def measures_facts(measures: Measures) -> list[Fact]:
     losses = sorted(measures.per_attribute.items(), key=lambda item: -item[1])
     return [
         fact("rows", f"{measures.rows:,} released, {measures.suppressed_rows:,} suppressed"),
-        fact("groups", f"{measures.groups:,}; the smallest has {measures.smallest_group:,} rows"),
+        fact("groups", f"{measures.groups:,}; the smallest has {counted(measures.smallest_group, 'row')}"),
         fact("loss (NCP)", f"{measures.ncp:.4f}; utility {measures.utility:.4f} of 1"),
         fact("loss by column", ", ".join(f"{name} {loss:.4f}" for name, loss in losses)),
         fact("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
@@ -309,7 +309,7 @@ def profile_rows(profile: Profile) -> list[tuple[str, ...]]:
 def combination_facts(profile: Profile) -> list[Fact]:
     """Describe the combinations of columns that single people out."""
     return [
-        fact(" + ".join(map(_printable, combination.columns)), f"{combination.share:.1%} of the rows")
+        fact(f"{combination.share:.1%}", " + ".join(map(_printable, combination.columns)))
         for combination in profile.singling.combinations
     ]
 
@@ -322,7 +322,7 @@ def _printable(name: str) -> str:
 def hierarchy_words(name: str, hierarchy: Hierarchy) -> Note:
     """Describe a hierarchy in one sentence."""
     counts = [f"level {level}: {len(hierarchy.labels(level)):,}" for level in range(hierarchy.height + 1)]
-    size = f"{len(hierarchy.rows):,} values, {hierarchy.height} levels above them"
+    size = f"{counted(len(hierarchy.rows), 'value')}, {counted(hierarchy.height, 'level')} above them"
     return Note(name, f"{size} ({', '.join(counts)})")
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import ROUND, SAFE
-from shoal.errors import Note
+from shoal.errors import Note, counted
 from shoal.metrics.singled import Singled
 from shoal.models.thresholds import round_up
 
@@ -25,6 +25,8 @@ __all__ = [
     "hide_small",
     "percent",
     "rounded",
+    "sized",
+    "unit",
     "width_words",
 ]
 
@@ -71,34 +73,57 @@ def rounded(share: float) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with two significant digits; a share below 1 never reads 100 %.
+    """Return a share in per cent with two significant digits; a share below 1 never reads 100%.
 
     >>> percent(0.1234), percent(0.0172), percent(0), percent(0.996), percent(1)
-    ('12 %', '1.7 %', '0 %', 'over 99 %', '100 %')
+    ('12%', '1.7%', '0%', 'over 99%', '100%')
     """
     if 0.99 < share < 1:
-        return "over 99 %"
+        return "over 99%"
     if 0 < share < 0.0001:
-        return "below 0.01 %"
-    return f"{share * 100:.3g} %" if share == 1 else f"{share * 100:.2g} %"
+        return "below 0.01%"
+    return f"{share * 100:.3g}%" if share == 1 else f"{share * 100:.2g}%"
 
 
 def band(share: float) -> str:
     """Return a share of a group as a band; its percentage would reveal the count in a small group.
 
     >>> band(0.4), band(0.6), band(0.9), band(1)
-    ('at most half', 'over half', 'over 80 %', 'all')
+    ('at most half', 'over half', 'over 80%', 'all')
     """
-    return "all" if share == 1 else "over 80 %" if share > 0.8 else "over half" if share > 0.5 else "at most half"
+    return "all" if share == 1 else "over 80%" if share > 0.8 else "over half" if share > 0.5 else "at most half"
 
 
 def chance(share: Fraction) -> str:
-    """Return a probability with at most four decimals, rounded up, so that it never looks smaller than it is.
+    """Return a probability in per cent, rounded up, so that it never looks smaller than it is.
 
-    >>> chance(Fraction(1, 11)), chance(Fraction(1, 5))
-    ('0.091', '0.2')
+    From 1% on it has one decimal, below two significant digits.
+
+    >>> chance(Fraction(1, 11)), chance(Fraction(1, 5)), chance(Fraction(973, 5000)), chance(Fraction(1, 30000))
+    ('9.1%', '20%', '19.5%', '0.0034%')
     """
-    return round_up(share)
+    hundredfold, digits = share * 100, 1
+    while 0 < hundredfold < Fraction(10, 10**digits):
+        digits += 1
+    return f"{round_up(hundredfold, digits)}%"
+
+
+def sized(count: int, counts: str) -> str:
+    """Return a number of rows or people.
+
+    Args:
+        count: The number.
+        counts: What is counted, "rows" or "persons".
+
+    >>> sized(1, "rows"), sized(5, "persons")
+    ('1 row', '5 people')
+    """
+    return counted(count, "person", "people") if counts == "persons" else counted(count, "row")
+
+
+def unit(counts: str) -> str:
+    """Return the word for what is counted: "rows" or "people"."""
+    return "people" if counts == "persons" else counts
 
 
 def width_words(width: float, *, dates: bool) -> str:

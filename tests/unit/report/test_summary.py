@@ -130,7 +130,7 @@ def test_a_profile_and_a_hierarchy_have_words_and_values() -> None:
     rows = profile_rows(profile)
     assert {len(row) for row in rows} == {len(PROFILE_HEAD)}
     assert [row[0] for row in rows] == ["'age\\x07'", "sex"], "nothing that a terminal acts on"
-    assert combination_facts(profile)[0] == ("'age\\x07'", "100.0% of the rows")
+    assert combination_facts(profile)[0] == ("100.0%", "'age\\x07'")
     sex = shoal.hierarchy.from_dict({"f": ["*"], "m": ["*"]})
-    assert hierarchy_words("sex", sex) == "sex: 2 values, 1 levels above them (level 0: 2, level 1: 1)"
+    assert hierarchy_words("sex", sex) == "sex: 2 values, 1 level above them (level 0: 2, level 1: 1)"
     assert hierarchy_json(sex) == {"values": 2, "height": 1, "labels": [2, 1], "trusted": False, "notes": []}
