@@ -19,7 +19,7 @@ from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError, join_problems
 from shoal.schema import ISO, Kind
 from shoal.tables import values
-from shoal.tables.forms import parse_texts, truth
+from shoal.tables.values.forms import parse_texts, truth
 
 __all__ = ["CompiledRules", "Pair", "Rule", "RuleVerdict", "compile_rules", "judge_rules", "rule_from"]
 

@@ -209,7 +209,7 @@ def _paths_of(
 def _bound(name: str, rule: HierarchyRule, settings: Settings, texts: Sequence[str]) -> Hierarchy:
     """Return the hierarchy over the values of a column; a value that it lacks is suppressed on every level."""
     from shoal.hierarchy.base import over_values
-    from shoal.tables.forms import find_form
+    from shoal.tables.values.forms import find_form
 
     missing = ("", *settings.missing)
     column = settings.reading.column(name, Role.QI)

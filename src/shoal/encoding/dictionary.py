@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, counted, first_row, setting
 from shoal.schema import Column, Kind
 from shoal.tables import values
-from shoal.tables.forms import parse_texts
 from shoal.tables.table import Factor, Table
+from shoal.tables.values.forms import parse_texts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,9 +15,9 @@ from shoal.encoding.sensitive import Sensitive, personal_k_dictionary, read_sens
 from shoal.errors import InputError, Note, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.schema import Kind, Role, Schema
-from shoal.tables.forms import find_form
 from shoal.tables.sorting import pack, sort_keys, starts_of_runs
 from shoal.tables.table import Table
+from shoal.tables.values.forms import find_form
 from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["Dictionaries", "encode", "encode_rows", "guess_kinds", "guess_sensitive_kinds", "make_dictionaries"]

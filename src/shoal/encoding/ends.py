@@ -13,7 +13,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
 from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
-from shoal.tables.forms import parse_texts
+from shoal.tables.values.forms import parse_texts
 
 __all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "release_ends"]
 

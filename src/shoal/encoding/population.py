@@ -14,8 +14,8 @@ from shoal.errors import InputError, UsageError, first_row, join_problems, setti
 from shoal.hierarchy.base import Rule, over_values
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
-from shoal.tables.forms import parse_texts
 from shoal.tables.table import Table
+from shoal.tables.values.forms import parse_texts
 
 if TYPE_CHECKING:
     from shoal.encoding.attributes import Attribute, Encoded

@@ -15,7 +15,7 @@ from shoal.errors import InputError, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables import values
-from shoal.tables.forms import find_form, parse_texts
+from shoal.tables.values.forms import find_form, parse_texts
 
 __all__ = ["Sensitive", "personal_k_dictionary", "read_sensitive", "sensitive_dictionary"]
 

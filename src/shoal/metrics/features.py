@@ -22,8 +22,8 @@ from shoal.errors import InputError, UsageError, setting
 from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
-from shoal.tables.forms import find_form
 from shoal.tables.table import Table
+from shoal.tables.values.forms import find_form
 
 __all__ = [
     "Categories",

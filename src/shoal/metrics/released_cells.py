@@ -12,7 +12,7 @@ from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 from shoal.tables import values
-from shoal.tables.forms import parse_texts
+from shoal.tables.values.forms import parse_texts
 
 __all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "reader"]
 

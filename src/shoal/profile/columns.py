@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.schema import Column, Kind
-from shoal.tables.dates import find_date_format
 from shoal.tables.values import NUMBER, PADDED
+from shoal.tables.values.dates import find_date_format
 
 if TYPE_CHECKING:
     import numpy as np

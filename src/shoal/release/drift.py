@@ -9,8 +9,8 @@ from shoal.errors import InputError, join_problems
 from shoal.schema import Kind, Role
 from shoal.settings.settings import Settings
 from shoal.tables import values
-from shoal.tables.forms import find_form
 from shoal.tables.table import Table
+from shoal.tables.values.forms import find_form
 
 __all__ = ["check_columns", "check_drift"]
 

@@ -23,7 +23,7 @@ from shoal.rules import Rule
 from shoal.schema import Column, Kind
 from shoal.settings.settings import AUTO
 from shoal.tables import values
-from shoal.tables.forms import find_form
+from shoal.tables.values.forms import find_form
 
 if TYPE_CHECKING:
     from shoal.release.release import Release

@@ -11,7 +11,6 @@ from typing import Any
 
 from shoal.errors import Note, setting
 from shoal.schema import DURATION, ISO, Column, Kind, split_unit
-from shoal.tables.dates import find_date_format
 from shoal.tables.values import (
     ISO_DURATION,
     PADDED,
@@ -23,6 +22,7 @@ from shoal.tables.values import (
     parse_numbers,
     without_unit,
 )
+from shoal.tables.values.dates import find_date_format
 
 __all__ = ["Found", "find_form", "parse_texts", "truth"]
 
