@@ -113,6 +113,42 @@ def modification_rate(
     return Fraction(changed, cells)
 
 
+def exact_rows(original: Sequence[Row], released: Sequence[Row | None], attributes: Sequence[Attribute]) -> Fraction:
+    """Share of the rows of which no cell was changed; a row left out is none of them."""
+    columns = list(zip(*original, strict=True))
+    exact = 0
+    for before, after in zip(original, released, strict=True):
+        cells = () if after is None else zip(before, after, attributes, columns, strict=True)
+        exact += after is not None and not any(is_changed(*cell) for cell in cells)
+    return Fraction(exact, len(original))
+
+
+def mean_values(after: Sequence[str | None], attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """Mean number of distinct values that a cell of a column covers: one, or those inside; all for a row left out."""
+    total = 0
+    for before, text in zip(column, after, strict=True):
+        if not is_changed(before, text, attribute, column):
+            total += 1
+            continue
+        covered = inside(SUPPRESSED if text is None else text, attribute, column)
+        if attribute.kind == "categorical":
+            total += max(1, len(set(covered)))
+        else:
+            total += max(1, len({value and attribute.measure(value) for value in covered}))
+    return Fraction(total, len(column))
+
+
+def mean_width(after: Sequence[str | None], attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """Mean width of the cells of a column of numbers or dates (in seconds): 0 for a value, the whole for a star."""
+    numbers = [attribute.measure(plain(text)) for text in column if plain(text) not in attribute.missing]
+    whole = max(numbers) - min(numbers) if numbers else Fraction(0)
+    total = Fraction(0)
+    for before, text in zip(column, after, strict=True):
+        share = Fraction(1) if text is None else ncp_cell(before, text, attribute, column)
+        total += share * whole
+    return total / len(column)
+
+
 def inside(after: str, attribute: Attribute, column: Sequence[str]) -> list[str]:
     """The cells of the original column, missing ones as the empty text, that a changed cell stands for."""
     known = ["" if plain(text) in attribute.missing else plain(text) for text in column]

@@ -90,6 +90,20 @@ def test_measures_agree_with_their_twins(drawn: Scored, data: st.DataObject) -> 
     assert measures.dm == loss.discernibility(released, k)
     assert measures.c_avg == pytest.approx(float(loss.average_group(released, k)))
     assert measures.modification_rate == float(loss.modification_rate(original, released))
+    assert measures.exact_rows == float(loss.exact_rows(original, released, attributes))
+    assert measures.ncp_unweighted == pytest.approx(
+        float(loss.ncp(original, released, attributes_of(sheet))), abs=1e-12
+    )
+    assert measures.weighted == (len(set(weights.values())) > 1)
+    for i, (name, attribute) in enumerate(zip(sheet.qi, attributes, strict=True)):
+        after, column = [None if row is None else row[i] for row in released], sheet.columns[name]
+        extent = measures.columns[name]
+        assert extent.mean_values == pytest.approx(float(loss.mean_values(after, attribute, column)))
+        if attribute.kind == "categorical":
+            assert extent.mean_width is None
+        else:
+            width = loss.mean_width(after, attribute, column) / (86400 if attribute.kind == "date" else 1)
+            assert extent.mean_width == pytest.approx(float(width), rel=1e-9)
     kept = [row for row in released if row is not None]
     starred = sum(set(row) == {"*"} for row in kept)
     assert measures.rows == len(kept)

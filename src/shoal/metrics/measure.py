@@ -14,6 +14,7 @@ from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.released_cells import Domain
 from shoal.rules import CompiledRules, Pair
 from shoal.schema import Schema, check_k
@@ -69,6 +70,10 @@ class Measures:
             of the spans that they cover, times the share of the importance of its rules that is kept; in [0, weight],
             and 0 if every cell is suppressed.
         research_value_total: Sum of the research values, in [0, 1].
+        exact_rows: Share of the rows whose quasi-identifiers are all released as they were.
+        columns: How wide the cells of each quasi-identifier are on average, in values and in its unit.
+        ncp_unweighted: The same as ncp with equal weights.
+        weighted: Whether the weights of ncp, and so of utility, differ.
     """
 
     ncp: float
@@ -92,6 +97,10 @@ class Measures:
     cm: float | None = None
     research_value: dict[str, float] = field(default_factory=dict)
     research_value_total: float = 1.0
+    exact_rows: float = 1.0
+    columns: dict[str, ColumnExtent] = field(default_factory=dict)
+    ncp_unweighted: float = 0.0
+    weighted: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures by name."""
@@ -145,7 +154,8 @@ def measure_tables(
     if target is not None and target not in released.names:
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
     n_rows, n_kept = original.n_rows, released.n_rows
-    losses = {}
+    losses, extents = {}, {}
+    exact = np.ones(released.frame.height, dtype=bool)
     for a, column in enumerate(schema.qi):
         baseline = Baseline.of(
             column,
@@ -156,14 +166,20 @@ def measure_tables(
             climb=climb,
             pairs=rules_of(rules, a),
         )
-        losses[column.name] = _loss_in_table(baseline, released, n_rows - n_kept)
+        losses[column.name], same = _loss_in_table(baseline, released, n_rows - n_kept)
+        extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
+        exact &= same[released.factor(column.name).ranks]
     # If "*" is a value of the original, it does not mark suppression.
     has_stars = any(SUPPRESSION in original.factor(name).texts for name in names)
     groups = GroupSizes(
-        released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
+        released.group_sizes(names),
+        n_rows,
+        n_kept,
+        0 if has_stars else _count(starred_rows(released, names), released),
+        _count(exact, released),
     )
     cm = None if target is None else classification_metric(released, names, target, n_rows)
-    return assemble(losses, groups, weights_of(schema, weights), rules, k, cm)
+    return assemble(losses, extents, groups, weights_of(schema, weights), rules, k, cm)
 
 
 @dataclass(frozen=True)
@@ -175,23 +191,26 @@ class GroupSizes:
         n_rows: The number of rows of the original.
         n_kept: The number of released rows.
         n_starred: The number of released rows that are suppressed in every quasi-identifier.
+        n_exact: The number of released rows whose quasi-identifiers are all as they were.
     """
 
     sizes: NDArray[np.int64]
     n_rows: int
     n_kept: int
     n_starred: int
+    n_exact: int
 
 
 def assemble(
     losses: Mapping[str, ColumnLoss],
+    extents: Mapping[str, ColumnExtent],
     groups: GroupSizes,
     weights: Mapping[str, float],
     rules: CompiledRules | None,
     k: int | None,
     cm: float | None,
 ) -> Measures:
-    """Return the measures from the loss of each column and the sizes of the groups."""
+    """Return the measures from the loss and the extent of each column and the sizes of the groups."""
     k = None if k is None else check_k(k)
     n_rows, n_kept, n_starred = groups.n_rows, groups.n_kept, groups.n_starred
     total_weight = sum(weights.values())
@@ -228,6 +247,10 @@ def assemble(
         cm=cm,
         research_value=research,
         research_value_total=sum(research.values()),
+        exact_rows=groups.n_exact / n_rows if n_rows else 1.0,
+        columns=dict(extents),
+        ncp_unweighted=sum(per_attribute.values()) / len(per_attribute),
+        weighted=len(set(weights.values())) > 1,
     )
 
 
@@ -240,8 +263,8 @@ def _counts_in(table: Table, name: str) -> dict[str, int]:
     return cell_counts(table.factor(name).texts.to_list(), table.counts(name).tolist())
 
 
-def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> ColumnLoss:
-    """Return the loss of a column from its released texts."""
+def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> tuple[ColumnLoss, NDArray[np.bool_]]:
+    """Return the loss of a column from its released texts, and for each distinct text whether it is an exact cell."""
     name = baseline.column.name
 
     def loss_of(text: str) -> ColumnLoss:
@@ -250,7 +273,9 @@ def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> Co
             raise unreadable_cell(name, _first_row(released, name, text))
         return loss
 
-    return column_loss(baseline, _counts_in(released, name), n_suppressed, loss_of)
+    counts = _counts_in(released, name)
+    texts = map(values.normalise, released.factor(name).texts.to_list())
+    return column_loss(baseline, counts, n_suppressed, loss_of), exact_cells(baseline, counts, texts)
 
 
 def _first_row(table: Table, name: str, text: str) -> int:
@@ -315,7 +340,6 @@ def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     return starred
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
-    """Count the rows that are suppressed in every quasi-identifier."""
-    starred = starred_rows(table, names)
-    return int(starred.sum() if table.weights is None else table.weights[starred].sum())
+def _count(rows: NDArray[np.bool_], table: Table) -> int:
+    """Count the marked rows of a table."""
+    return int(rows.sum() if table.weights is None else table.weights[rows].sum())

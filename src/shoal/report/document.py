@@ -15,12 +15,23 @@ from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
 from shoal.report.figures import Evidence, Part, risk_before
 from shoal.report.groups import SensitiveFacts, size_classes
-from shoal.report.public import BASIS, public_rule_row, public_rules
+from shoal.report.public import BASIS, extent_json, public_rule_row, public_rules
 from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded, sized, unit
+from shoal.report.words import (
+    band,
+    chance,
+    ends_json,
+    ends_sentence,
+    extent_words,
+    fold_rare,
+    percent,
+    rounded,
+    sized,
+    unit,
+)
 from shoal.schema import Role
 from shoal.settings.settings import SIGNOFF
 
@@ -95,6 +106,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
                 "share": facts.share if private else rounded(facts.share),
                 "share_words": percent(facts.share),
                 "loss": facts.loss if private else rounded(facts.loss),
+                **(asdict(part.extents[facts.name]) if private else extent_json(part.extents[facts.name])),
                 "why": why_words(facts, part.columns),
             }
             for facts in part.columns
@@ -138,10 +150,26 @@ def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
         "rows_left_out": part.left_out,
         "rows_shown_as_stars": evidence.starred,
         "loss": part.loss if private else rounded(part.loss),
-        "loss_words": percent(part.loss) if private else f"{percent(part.loss)} {BASIS}",
+        "loss_unweighted": part.loss_unweighted if private else rounded(part.loss_unweighted),
+        "weighted": part.weighted,
+        "loss_unweighted_words": percent(part.loss_unweighted),
+        "loss_weighted_words": percent(part.loss) if part.weighted else None,
+        "loss_words": _loss_words(part) if private else f"{_loss_words(part)} {BASIS}",
+        "cells_changed": part.cells_changed if private else rounded(part.cells_changed),
+        "cells_changed_words": percent(part.cells_changed),
+        "exact_rows": part.exact_rows if private else rounded(part.exact_rows),
+        "exact_rows_words": percent(part.exact_rows),
+        "mean_cells_words": extent_words(part.extents),
         "lower_bound": bound,
         "lower_bound_words": None if bound is None else percent(bound),
     }
+
+
+def _loss_words(part: Part) -> str:
+    """Return the loss in percent; a weighted one says so and never stands alone."""
+    if not part.weighted:
+        return percent(part.loss)
+    return f"{percent(part.loss_unweighted)} ({percent(part.loss)} weighted)"
 
 
 def _bound(evidence: Evidence) -> float | None:
@@ -186,12 +214,23 @@ def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     if first.loss:
         basis = "" if private else f" {BASIS}"
         sentences.append(
-            f"The released rows lost {percent(part.loss)} of the detail in these columns{basis}; the largest part, "
-            f"{percent(first.share)}, in {first.name}."
+            f"The released rows lost {_loss_words(part)} of the detail in these columns{basis}; the largest part, "
+            f"{percent(first.share)}{' of the weighted loss' * part.weighted}, in {first.name}."
         )
+        sentences.append(
+            f"{_share_of(part.cells_changed, 'these cells')} were changed; {percent(part.exact_rows)} of the rows show "
+            f"exact values in all of them."
+        )
+        if words := extent_words(part.extents):
+            sentences.append(f"Mean width of a cell: {words}.")
     else:
         sentences.append("These columns lost no detail: every released row shows exact values.")
     return [*sentences, _not_hidden(evidence)]
+
+
+def _share_of(share: float, of: str) -> str:
+    words = f"{percent(share)} of {of}"
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _not_hidden(evidence: Evidence) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import ROUND, SAFE
 from shoal.errors import Note, counted
+from shoal.metrics import Measures
+from shoal.metrics.extent import DAY, ColumnExtent
 from shoal.metrics.singled import Singled
 from shoal.models.thresholds import round_up
 
@@ -21,8 +23,10 @@ __all__ = [
     "ends_json",
     "ends_sentence",
     "ends_words",
+    "extent_words",
     "fold_rare",
     "hide_small",
+    "loss_words",
     "percent",
     "rounded",
     "sized",
@@ -31,9 +35,14 @@ __all__ = [
 ]
 
 HIDDEN = "<k"
-DAY = 86_400.0
 # Up to this many days, the length of the unit in days, and its name.
-UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))
+UNITS = (
+    (0.125, 1 / 1440, "minute"),
+    (1, 1 / 24, "hour"),
+    (60, 1.0, "day"),
+    (730, 30.4375, "month"),
+    (float("inf"), 365.25, "year"),
+)
 
 
 def hide_small(count: int, k: int) -> int | str:
@@ -140,6 +149,40 @@ def width_words(width: float, *, dates: bool) -> str:
     return f"{number} {name}{'' if number == '1' else 's'}"
 
 
+def extent_words(extents: Mapping[str, ColumnExtent]) -> str:
+    """Describe how wide the cells of each column are on average, categories in values.
+
+    >>> extent_words({"zip": ColumnExtent(4.12, None, "codes"), "born": ColumnExtent(9, 1168.8, "days")})
+    'zip: 4.1 codes; born: 3.2 years'
+    >>> extent_words({"age": ColumnExtent(5.1, 7, ""), "sex": ColumnExtent(1.0, None, "values")})
+    'age: 7 wide; sex: exact'
+    """
+    return "; ".join(f"{name}: {words}" for name, extent in extents.items() if (words := _mean_cell(extent)))
+
+
+def _mean_cell(extent: ColumnExtent) -> str:
+    """Describe the mean cell of a column; empty if its extent is not known."""
+    if extent.mean_width == 0 or (extent.mean_width is None and extent.mean_values == 1):
+        return "exact"
+    if extent.mean_width is not None:
+        is_date = extent.unit == "days"
+        width = width_words(extent.mean_width * (DAY if is_date else 1), dates=is_date)
+        return width if is_date else f"{width} {extent.unit or 'wide'}"
+    if extent.mean_values is None:
+        return ""
+    if extent.mean_values < 1.005:
+        return f"just over 1 {extent.unit.removesuffix('s')}"
+    number = f"{extent.mean_values:.3g}" if extent.mean_values < 2 else width_words(extent.mean_values, dates=False)
+    return f"{number} {extent.unit}"
+
+
+def loss_words(measures: Measures) -> str:
+    """Return the loss with four decimals; a weighted one says so and never stands alone."""
+    if not measures.weighted:
+        return f"{measures.ncp:.4f}"
+    return f"{measures.ncp_unweighted:.4f} ({measures.ncp:.4f} weighted)"
+
+
 def ends_sentence(choice: str | None, k: int) -> str:
     """Say which ends of ranges were moved."""
     sentences = {
@@ -149,10 +192,10 @@ def ends_sentence(choice: str | None, k: int) -> str:
     return sentences.get(choice or "", "Ends of ranges are values of the table.")
 
 
-def ends_words(singled: Singled, request: Request, ncp: float) -> Note:
+def ends_words(singled: Singled, request: Request, measures: Measures) -> Note:
     """Say which ends of ranges were moved, what that costs, and how many rows find their own value as an end."""
     if request.ends in (SAFE, ROUND):
-        exact = f"with exact ends, the loss would be {ncp - singled.cost:.4f}"
+        exact = f"with exact ends, the {'weighted ' * measures.weighted}loss would be {measures.ncp - singled.cost:.4f}"
         return Note("", f"{request.ends}; {{ends:end}} moved outwards; {exact}", counts={"ends": singled.moved_ends})
     text = f"exact; {{rows:row finds its|rows find their}} own value there, which fewer than {request.k} have"
     return Note("", text, counts={"rows": singled.rows_at_rare_ends})

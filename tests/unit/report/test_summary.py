@@ -88,8 +88,10 @@ def test_a_dry_run_has_no_places(release: shoal.Release) -> None:
 def test_measures_keep_their_keys(release: shoal.Release) -> None:
     content = measures_json(release.measures, 5)
     counts = ["rows", "groups", "smallest_group", "suppressed_rows"]
-    assert list(content) == ["method", "k", *counts, "measures", "levels"]
-    assert set(content["measures"]) | set(counts) >= {field.name for field in fields(release.measures)} - {"cm"}
+    assert list(content) == ["method", "k", *counts, "measures", "columns", "levels"]
+    assert set(content["measures"]) | {*counts, "columns"} >= {field.name for field in fields(release.measures)} - {
+        "cm"
+    }
 
 
 def test_settings_are_spelled_for_the_reader() -> None:
