@@ -57,14 +57,13 @@ class Sensitive:
 def read_sensitive(column: Column, texts: Collection[str], missing: Collection[str]) -> Column:
     """Return a sensitive column with its kind: numbers or dates if all its values are, otherwise categories."""
     known_values = list(dict.fromkeys(text for text in map(values.normalise, texts) if text not in missing))
-    found = find_form(column, known_values)
-    kind = found.column.kind
     if column.kind is not None:
-        return found.column
-    is_doubtful = found.misfit is not None or found.question or kind is None or not kind.is_measured
-    if is_doubtful or parse_texts(found.column, kind or Kind.CATEGORICAL, known_values)[1]:
+        return find_form(column, known_values).column
+    found = find_form(column, known_values).certain
+    kind = found.kind or Kind.CATEGORICAL
+    if not kind.is_measured or parse_texts(found, kind, known_values)[1]:
         return replace(column, kind=Kind.CATEGORICAL)
-    return found.column
+    return found
 
 
 def sensitive_dictionary(

@@ -1,12 +1,11 @@
 """Released cells as numbers: what a cell covers, and the features of a learner.
 
 A cell covers values, each with the same share: a range covers all numbers between its ends, a set its members, a label
-of a hierarchy the values below it, and `*` the whole column. A number or date becomes one feature, the midpoint of its
-cell (dates as days since 1970-01-01). So does an ordered category, as its rank from 0, and a boolean, as 0 or 1. A
-category becomes one feature for each value of the column, the share of the cell that falls on the value. The features
-of `*` are the means of the other cells of the fitted table. The same holds for a missing number, which also has the
-value 1 in a feature of its own; a missing category is the empty value. A category that the fitted table lacks is 0 in
-every feature.
+of a hierarchy the values below it, and `*` the whole column. A number or date (in days since 1970-01-01), an ordered
+category (its rank from 0) or a boolean (0 or 1) becomes one feature, the midpoint of its cell. A category becomes one
+feature for each value of the column, the share of the cell that falls on the value. The features of `*` are the means
+of the other cells of the fitted table. The same holds for a missing number, which also has the value 1 in a feature of
+its own; a missing category is the empty value. A category that the fitted table lacks is 0 in every feature.
 """
 
 from __future__ import annotations
@@ -310,9 +309,7 @@ def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
             texts = {values.normalise(text) for text in table.factor(column.name).texts.to_list()}
             known_values = [text for text in sorted(texts) if text not in schema.missing and text not in SUPPRESSED]
             ends = [end for text in known_values for end in _written_ends(text)]
-            found = find_form(column, list(dict.fromkeys(ends)))
-            is_doubtful = found.misfit is not None or found.question
-            columns[column.name] = replace(column, kind=Kind.CATEGORICAL) if is_doubtful else found.column
+            columns[column.name] = find_form(column, list(dict.fromkeys(ends))).certain
     return schema.with_columns(columns)
 
 

@@ -274,9 +274,7 @@ def _shown_form(release: Release, column: Column, texts: Sequence[str]) -> Colum
     if column.kind in (None, Kind.CATEGORICAL):
         known = list(map(values.normalise, (text for text in texts if text not in release.schema.missing)))
         declared = release.settings.reading.column(column.name, column.role)
-        found = find_form(declared, list(dict.fromkeys(known)))
-        is_doubtful = found.misfit is not None or found.question
-        column = replace(column, kind=Kind.CATEGORICAL) if is_doubtful else found.column
+        column = find_form(declared, list(dict.fromkeys(known))).certain
     if column.kind is Kind.ORDERED:
         reader = CategoryReader(frozenset(), frozenset(), {})
         shown = {member for text in texts if text for member in (reader.members(text) if text[0] == "{" else {text})}

@@ -228,9 +228,9 @@ def parse_dates(texts: Sequence[str], date_format: str) -> tuple[list[Any], list
             misfits.append(i)
             continue
         since = moment - datetime.min
-        whole = float(since.days * 86400 + since.seconds)
+        whole = since.days * 86400 + since.seconds
         # A float of this size is off by some microseconds.
-        seconds.append(whole + Fraction(since.microseconds, 10**6) if since.microseconds else whole)
+        seconds.append(whole + Fraction(since.microseconds, 10**6) if since.microseconds else float(whole))
     return seconds, misfits
 
 

@@ -22,7 +22,7 @@ from shoal.tables.values import (
     parse_numbers,
     without_unit,
 )
-from shoal.tables.values.dates import find_date_format
+from shoal.tables.values.dates import ZONE, find_date_format
 
 __all__ = ["Found", "find_form", "parse_texts", "truth"]
 
@@ -77,6 +77,12 @@ class Found:
     misfit: int | None = None
     note: Note | None = None
     question: str = ""
+
+    @property
+    def certain(self) -> Column:
+        """The column if its cells leave no doubt; otherwise as categories."""
+        is_doubtful = self.misfit is not None or self.question
+        return replace(self.column, kind=Kind.CATEGORICAL) if is_doubtful else self.column
 
 
 def find_form(column: Column, texts: Sequence[str]) -> Found:
@@ -149,6 +155,8 @@ def _as_dates(column: Column, texts: Sequence[str]) -> Found | None:
     import polars as pl
 
     found = find_date_format(pl.Series(texts, dtype=pl.String))
+    if found is None and column.kind is None and all(":" in text and ZONE.search(text) for text in texts):
+        return _categories(column, f"has times in several time zones; {AS_CATEGORIES}", "convert them to UTC")
     if found is None or (column.kind is None and found.form == "%Y%m%d"):
         return None
     if found.other is not None:
