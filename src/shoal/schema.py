@@ -29,10 +29,10 @@ __all__ = [
     "check_delimiter",
     "check_encoding",
     "check_k",
-    "check_lists",
     "check_text",
     "check_threads",
     "check_unit",
+    "column_names",
     "shorter_formats",
     "split_unit",
     "unknown_column",
@@ -247,15 +247,17 @@ class Reading:
             decimal: The decimal mark; a point if None.
             thousands: The thousands mark; none if None.
         """
-        check_lists(numeric=numeric, categorical=categorical, dates=dates, boolean=boolean)
         check_mappings(ordered=ordered, units=units)
+        dated = column_names("dates", dates or ())
         return cls(
-            numeric=tuple(numeric),
-            categorical=tuple(categorical),
-            dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates or (), ISO),
-            boolean=tuple(boolean),
-            ordered={name: split_order(order) for name, order in (ordered or {}).items()},
-            units=dict(units or {}),
+            numeric=column_names("numeric", numeric),
+            categorical=column_names("categorical", categorical),
+            dates=dict(zip(dated, dates.values(), strict=True))
+            if isinstance(dates, Mapping)
+            else dict.fromkeys(dated, ISO),
+            boolean=column_names("boolean", boolean),
+            ordered={str(name): split_order(order) for name, order in (ordered or {}).items()},
+            units={str(name): unit for name, unit in (units or {}).items()},
             missing=(missing,) if isinstance(missing, str) else tuple(missing),
             decimal=decimal or ".",
             thousands=thousands or "",
@@ -566,11 +568,19 @@ def check_mappings(**mappings: object) -> None:
             raise UsageError(f"{name}={value!r} is not a mapping. Give a value for each column by its name.")
 
 
-def check_lists(**lists: object) -> None:
-    """Refuse a single text where a list of column names is needed: its letters would be taken for names."""
-    for name, value in lists.items():
-        if isinstance(value, str):
-            raise UsageError(f"{name}={value!r} is a text. Give a list of column names.")
+def column_names(keyword: str, names: Iterable[object]) -> tuple[str, ...]:
+    """Return column names as texts; the names of a pandas frame may be integers.
+
+    Args:
+        keyword: The keyword that has these names.
+        names: The names.
+
+    Raises:
+        UsageError: If a single text is given in place of a list: its letters would be taken for names.
+    """
+    if isinstance(names, str):
+        raise UsageError(f"{keyword}={names!r} is a text. Give a list of column names.")
+    return tuple(map(str, names))
 
 
 def check_k(k: object) -> int:

@@ -157,10 +157,10 @@ def test_methods_lists_names_summaries_and_papers(shoal: Shoal) -> None:
     assert {"name", "summary", "paper", "models"} == set(listed[0])
     models = {method["name"]: method["models"] for method in listed}
     assert "average-risk" in models["shoaling"]
-    assert "average-risk" not in models["sbca"]
+    assert not {"average-risk", "sample-uniqueness", "population-uniqueness"} & set(models["sbca"])
     table = shoal("methods").out
     assert "LeFevre" in table
-    assert "Models: all but average-risk" in table
+    assert "Models: all but average-risk" in table.replace("\n", " ")
 
 
 def test_demo_says_where_what_was_asked_reached_and_lost(

@@ -15,6 +15,7 @@ from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
 from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
+from shoal.metrics.research_value import Research, Worth
 from shoal.rules import CompiledRules
 from shoal.schema import Schema
 from shoal.tables import values
@@ -33,6 +34,7 @@ def measure_partition(
     weights: Mapping[str, float] | None = None,
     climb: Climb | None = None,
     rules: CompiledRules | None = None,
+    research: Research | None = None,
 ) -> Measures:
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
 
@@ -48,6 +50,7 @@ def measure_partition(
         weights: Of the quasi-identifiers in ncp.
         climb: The weights of hierarchy levels in the distortion.
         rules: Over the quasi-identifiers of the original.
+        research: Declared research values, and the balance of granularity and rules.
 
     Raises:
         InputError: A label of a hierarchy cannot be read.
@@ -62,6 +65,7 @@ def measure_partition(
     ranks: list[NDArray[np.int64]] = []  # of each group's cell by text, for each attribute
     cards: list[int] = []
     starred, exact = np.ones(len(sizes), dtype=bool), np.ones(len(sizes), dtype=bool)
+    worth = Worth(weights_of(schema, weights), rules, research or Research())
     ends = ends or release_ends(encoded, partition, schema)
     for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
         distinct = encoded.dictionaries[a].distinct
@@ -76,6 +80,8 @@ def measure_partition(
         shown = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
         texts, losses[column.name], same = shown
         extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
+        on_rows = np.unique(cells.index[sizes > 0]).tolist()
+        worth.add(encoded.dictionaries[a], {values.normalise(texts[i]) for i in on_rows}, a)
         rank_of: dict[str, int] = {}
         rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
         ranks.append(rank[cells.index])
@@ -88,7 +94,7 @@ def measure_partition(
     has_stars = any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
     n_starred = 0 if has_stars else int(sizes[starred].sum())
     groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, n_starred, int(sizes[exact].sum()))
-    return assemble(losses, extents, groups, weights_of(schema, weights), rules, k, None)
+    return assemble(losses, extents, groups, worth, k, None)
 
 
 def _loss_in_partition(

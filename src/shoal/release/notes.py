@@ -15,7 +15,7 @@ from shoal.profile.markers import SPELLINGS, count_look_alike_sets, count_look_a
 from shoal.profile.singling_out import find_dependencies
 from shoal.release.files.layout import SIGNED, is_formula
 from shoal.release.release import Request
-from shoal.report.warnings import about_settings
+from shoal.report.warnings import about_groups, about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
@@ -146,7 +146,7 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
 
 def about_release(released: Released, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
-    notes = about_settings(request, schema, request.k)
+    notes = [*about_groups(released.table, schema, request), *about_settings(request, request.k)]
     if not request.spreadsheet_safe:
         notes += _formulas(released, schema)
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.errors import counted, setting
+from shoal.models.uniques import Uniques
 from shoal.report.summary import Fact, fact
 from shoal.report.words import chance, sized, unit
 from shoal.risks.estimate import Exposure, Risk
-from shoal.risks.uniques import Uniques
 
 __all__ = ["risk_facts", "risk_json"]
 

@@ -131,7 +131,7 @@ class Table:
         """Return the number of rows with each combination of cells in these columns, sorted by combination."""
         import numpy as np
 
-        key = self._keys(names)
+        key = self.group_keys(names)
         if self.weights is None:
             return np.unique(key, return_counts=True)[1].astype(np.int64)
         order = np.argsort(key, kind="stable")
@@ -142,9 +142,9 @@ class Table:
         """Return for each row the index of its combination of cells in these columns, in the order of `group_sizes`."""
         import numpy as np
 
-        return np.unique(self._keys(names), return_inverse=True)[1].astype(np.int64)
+        return np.unique(self.group_keys(names), return_inverse=True)[1].astype(np.int64)
 
-    def _keys(self, names: Sequence[str]) -> NDArray[np.int64]:
+    def group_keys(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return a key for each row; keys compare like the combinations of cells in these columns."""
         import numpy as np
 

@@ -13,7 +13,7 @@ from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
 from shoal.cli.urls import reveal
-from shoal.errors import UsageError, setting
+from shoal.errors import UsageError, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
@@ -118,6 +118,7 @@ def anonymize(
             config=config,
             sign_key=sign_key,
             force=force,
+            spell=for_command_line,
         )
         try:
             outcome = job.execute()
