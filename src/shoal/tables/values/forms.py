@@ -273,6 +273,8 @@ def _marked(column: Column, bodies: Sequence[str], *, is_money: bool) -> Found |
             f"declare {setting('thousands', mark)} or {setting('decimal', mark)}",
         )
     decimal, thousands = next(iter(readings))
+    if thousands == " ":  # whichever blank they have
+        thousands = next((blank for blank in " \u00a0\u202f" if any(blank in body for body in bodies)), " ")
     if decimal != "." and not thousands and not column.unit and (decimal, thousands) != own:  # 1,2 may be a list
         text = f"has numbers with a comma for the decimals; {AS_CATEGORIES}"
         return _categories(column, text, f"declare {setting('decimal', decimal)}")
