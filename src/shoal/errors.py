@@ -77,23 +77,25 @@ SPELLINGS = {
     "k": "-k",
     "models": "--model",
     "options": "--option",
+    "other_hierarchies": "--hierarchies",
     "output": "-o",
     "trust": "--trust-hierarchies",
     "units": "--unit",
 }
 
 
-def setting(name: str, value: object = None) -> str:
+def setting(name: str, value: object = None, *, option: str = "") -> str:
     """Mention a setting in a text, spelled as a keyword for Python and as an option for the command line.
 
     Args:
         name: The keyword, such as "keep_order".
         value: The value to suggest. A bool becomes a flag on the command line; a list becomes comma-separated.
+        option: How the command line spells it, if it differs from the usual spelling.
 
     Returns:
         A marked text for the message of an error or a note; `for_python` and `for_command_line` spell it out.
     """
-    option = SPELLINGS.get(name, f"--{name.replace('_', '-')}")
+    option = option or SPELLINGS.get(name, f"--{name.replace('_', '-')}")
     if value is None:
         return f"{START}{name}={BETWEEN}{option}{END}"
     if isinstance(value, bool):

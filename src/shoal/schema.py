@@ -18,6 +18,7 @@ from shoal.errors import UsageError, join_problems, setting
 __all__ = [
     "DURATION",
     "ISO",
+    "NUMBERED",
     "CellKeywords",
     "Column",
     "Dialect",
@@ -49,6 +50,7 @@ for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
     PARTS.update(dict.fromkeys(_letters, (_part,)))
 RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
+NUMBERED = "number"  # what to do with columns that share a name
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
 DURATION = "duration"  # the unit of ISO 8601 durations such as P1DT2H3M4S, which count as seconds
@@ -133,12 +135,14 @@ class Dialect:
         encoding: The text encoding.
         header: Whether the first line contains the column names.
         initial_space: Whether blanks follow every delimiter and belong to it (``39, Private, 77516``).
+        numbered: Whether columns that share a name are numbered: a, a_2, a_3. So are those of a sheet.
     """
 
     delimiter: str = ","
     encoding: str = "utf-8"
     header: bool = True
     initial_space: bool = False
+    numbered: bool = False
 
     def describe(self) -> str:
         """Return the dialect in words: ``delimiter ',', encoding utf-8, with header``."""
@@ -179,6 +183,8 @@ class Reading:
         header: Whether the first line of a CSV file or a sheet contains the column names.
         sheet: The sheet of a workbook.
         named: The columns that the settings name; a first line that contains all of them is a header.
+        duplicate_columns: What to do with columns that share a name: "number" calls them a, a_2, a_3; otherwise they
+            are an error.
         forms: Columns whose reading is known in full; what is declared above for one of them applies instead.
 
     Raises:
@@ -200,6 +206,7 @@ class Reading:
     header: bool | None = None
     sheet: str | None = None
     named: tuple[str, ...] = ()
+    duplicate_columns: str | None = None
     forms: Mapping[str, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -277,6 +284,11 @@ class Reading:
             "decimal": self.decimal,
             "thousands": self.thousands,
         }
+
+    @property
+    def numbers_columns(self) -> bool:
+        """Whether columns that share a name are numbered."""
+        return self.duplicate_columns == NUMBERED
 
     @property
     def kinds(self) -> dict[str, Kind]:

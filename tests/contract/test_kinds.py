@@ -238,3 +238,21 @@ def test_engines_agree(tmp_path: Path, shoal: Shoal) -> None:
     assert (tmp_path / "memory.csv").read_bytes() == (tmp_path / "duckdb.csv").read_bytes()
     checked = shoal("verify", str(tmp_path / "duckdb.csv"), "--original", str(tmp_path / "data.csv"))
     assert checked.code == 0, checked.err
+
+
+@pytest.mark.parametrize("method", ["datafly", "optimal"])
+def test_hierarchies_are_proposed_for_every_kind(method: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"suppression_limit": 1} if method == "datafly" else {}
+    release = shoal.anonymize(
+        frame(), qi=QI, sensitive=["ill"], k=3, method=method, hierarchies="auto", ordered=ORDER, **options
+    )
+    assert any("neighbours in the order" in note for note in release.notes)
+    release.write(tmp_path / "out.csv")
+    assert shoal.verify(tmp_path / "out.csv").ok
+    proposed = shoal.hierarchy.propose_for(shoal.read_table(frame_file(tmp_path)), "at")
+    assert proposed.rows[frame()["at"][0]][0] == "[00:00:00, 01:00:00)"
+
+
+def frame_file(folder: Path) -> Path:
+    frame().write_csv(folder / "data.csv")
+    return folder / "data.csv"

@@ -17,6 +17,7 @@ from shoal.errors import InternalError
 from shoal.schema import Schema
 from shoal.tables.sorting import pack, sort_keys
 from shoal.tables.table import Factor, Table, factorize
+from shoal.tables.values import member_text
 
 __all__ = ["SUPPRESSION", "Ends", "Released", "cell_texts", "decode"]
 
@@ -122,7 +123,7 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
     """
     texts = attribute.texts
     is_ranked = attribute.kind.is_ranked
-    quoted = [_member_text(text) for text in texts] if is_ranked or (cells.form == SET).any() else []
+    quoted = [member_text(text) for text in texts] if is_ranked or (cells.form == SET).any() else []
     labels = () if attribute.tree is None else attribute.tree.labels
     forms, lows, highs, starts = (each.tolist() for each in (cells.form, cells.low, cells.high, cells.starts))
     shown = []
@@ -143,9 +144,3 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
         else:
             raise InternalError(f"attribute {attribute.name!r} has a cell of unknown form {forms[i]}.")
     return shown
-
-
-def _member_text(text: str) -> str:
-    if text and not any(mark in text for mark in ',{}"\r\n'):
-        return text
-    return '"' + text.replace('"', '""') + '"'

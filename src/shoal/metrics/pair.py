@@ -9,6 +9,7 @@ from typing import Any
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
+from shoal.hierarchy.propose import propose_open
 from shoal.schema import Reading, Role, Schema, column_names
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
@@ -62,6 +63,7 @@ def open_pair(
     schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive")
     schema = guess_kinds(tables[0], schema)
     rules = for_columns(((str(name), rule) for name, rule in (hierarchies or {}).items()), qi)
+    rules, _ = propose_open(rules, tables[0], schema)
     encoded = encode(tables[0], schema, rules, unknown="top") if rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return Pair(tables[0], tables[1], schema, bound)

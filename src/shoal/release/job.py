@@ -26,7 +26,7 @@ from shoal.settings.settings import Settings
 from shoal.tables.formats.memory_limit import parse_size
 from shoal.tables.sources import find_source
 from shoal.tables.sources.base import Source
-from shoal.tables.sources.url import is_url
+from shoal.tables.sources.url import is_file_url, is_url
 from shoal.tables.targets import find_target
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
@@ -235,6 +235,8 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
         raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(ENGINES)}.")
     if engine == "duckdb" and not isinstance(data, str | os.PathLike):
         raise UsageError(f"{setting('engine', engine)} reads files. Pass the path of a file, or leave it out.")
+    if engine == "duckdb" and is_file_url(data):
+        raise UsageError(f"{setting('engine', engine)} reads CSV and Parquet files. Leave it out.")
     if isinstance(data, str) and is_url(data) and engine == "duckdb":
         raise UsageError(
             f"{setting('engine', engine)} reads files. Leave it out: a table of a database is counted there."

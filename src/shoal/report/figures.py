@@ -265,7 +265,7 @@ def _public_columns(release: Release) -> tuple[ColumnFacts, ...]:
             cells=column.forms,
             weight=figures.weights.get(column.name, 1.0),
             rules=rules.count(column.name),
-            labelled=column.name in release.settings.hierarchies,
+            labelled=column.name in release.settings.labelled,
         )
         for column in figures.columns
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from shoal.errors import UsageError
 from shoal.schema import ISO, column_names
 from shoal.settings.fields import Field, Form, Place
-from shoal.settings.settings import FIELDS, Settings
+from shoal.settings.settings import AUTO, FIELDS, Settings
 
 if TYPE_CHECKING:
     import os
@@ -51,7 +51,7 @@ class SettingsKeywords(TypedDict, total=False):
     boolean: Sequence[str]
     ordered: Mapping[str, Sequence[str]] | None
     units: Mapping[str, str] | None
-    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | None
+    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | str | None
     trust_hierarchies: bool | None
     unknown: str | None
     missing: Sequence[str]
@@ -59,6 +59,7 @@ class SettingsKeywords(TypedDict, total=False):
     encoding: str | None
     header: bool | None
     sheet: str | None
+    duplicate_columns: str | None
     decimal: str | None
     thousands: str | None
     effort: str | None
@@ -86,7 +87,9 @@ def settings_from(keywords: Mapping[str, Any]) -> Settings:
             close_names = difflib.get_close_matches(keyword, by_keyword, n=1)
             hint = f"Did you mean {close_names[0]!r}?" if close_names else "The settings are those of shoal.anonymize."
             raise UsageError(f"{keyword!r} is not a setting. {hint}")
-        if value is not None:
+        if keyword == "hierarchies" and value == AUTO:
+            values["other_hierarchies"] = value
+        elif value is not None:
             field = by_keyword[keyword]
             values[field.name] = _value(field, keyword, value)
     return Settings(**values)

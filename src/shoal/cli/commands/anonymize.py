@@ -16,6 +16,7 @@ from shoal.cli.urls import reveal
 from shoal.errors import UsageError, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
+from shoal.tables.sources.url import is_url
 
 
 @with_settings("anonymize")
@@ -104,7 +105,7 @@ def anonymize(
 
     with terminal.progress() as (stage, progress):
         job = Job.from_settings(
-            reveal(data),
+            reveal(data) if is_url(data) else opt.table_place(data),
             settings,
             None if dry_run or output is None else reveal(output),
             replace(make_run(settings, threads=n_threads), stage=stage, progress=progress),

@@ -19,6 +19,7 @@ __all__ = [
     "Marks",
     "exact_fraction",
     "guess_kind",
+    "member_text",
     "normalise",
     "parse_dates",
     "parse_moment",
@@ -345,6 +346,13 @@ def date_text(days: float, date_format: str) -> str:
 def shortest(texts: Iterable[str]) -> str:
     """Choose one of several texts for the same value: the shortest, and among these the first in order."""
     return min(texts, key=lambda text: (len(text), text))
+
+
+def member_text(text: str) -> str:
+    """Return a member of a released set; one with a comma, a brace or a quote is written in double quotes."""
+    if text and not any(mark in text for mark in ',{}"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
 def exact_fraction(value: object) -> Fraction | None:

@@ -56,6 +56,7 @@ class Manifest:
         rules: The data constraint rules in words.
         keep_order: Whether the rows keep the order of the original.
         spreadsheet_safe: Whether formulas are escaped.
+        numbered: Whether columns of the original that share a name are numbered.
         beside: The hashes of further files, by name.
         format: The version of its form.
         marks: The decimal and the thousands mark of columns that have none of their own.
@@ -79,6 +80,7 @@ class Manifest:
     rules: tuple[str, ...] = ()
     keep_order: bool = False
     spreadsheet_safe: bool = False
+    numbered: bool = False
     beside: Mapping[str, str] = field(default_factory=dict)
     format: int = 1
     marks: tuple[str, str] = (".", "")
