@@ -21,7 +21,7 @@ NOT_CLOSED = {"grassberger-l", "population-uniqueness"}  # a passing vector impl
 
 @pytest.mark.parametrize("method", [info.name for info in infos()])
 def test_method_honours_a_model_or_refuses_it(method: str) -> None:
-    """The verifier counts every release; InfeasibleError may come from Datafly alone, which looks one way only."""
+    """The verifier counts every release; InfeasibleError may come from methods that do not search every vector."""
     info, frame = info_of(method), sheet(3)
     assert info is not None
     refused = {}
@@ -46,7 +46,7 @@ def test_method_honours_a_model_or_refuses_it(method: str) -> None:
             refused[name] = str(error)
             continue
         except InfeasibleError:
-            assert method == "datafly"
+            assert method in ("datafly", "rv-local"), "these look one way only"
             continue
         people = options.get("population")
         verdict = verification.check(

@@ -27,6 +27,7 @@ from shoal.methods.base import (
     needs_search,
 )
 from shoal.methods.full_domain.base import FullDomain
+from shoal.methods.full_domain.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
@@ -40,7 +41,6 @@ from shoal.release.ends import about_ends, choose_ends
 from shoal.release.notes import about_levels, about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
-from shoal.release.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.schema import Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
@@ -135,7 +135,7 @@ def anonymize_table(
     sampled = None
     if sampling := find_sampling(models):
         check_honours(method, models)
-        check_sampling(schema, request, method)
+        check_sampling(schema, method, keep_order=request.keep_order, suppression_limit=request.suppression_limit)
         sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
         check_sample(len(sampled.rows), sampling, models)
         table, request = sampled.table, replace(request, suppression_limit=Fraction(1))

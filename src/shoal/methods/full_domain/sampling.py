@@ -19,7 +19,6 @@ from shoal.errors import InfeasibleError, Note, UsageError, join_problems, setti
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.models import DifferentialPrivacy, PrivacyModel
-from shoal.release.release import Request
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
@@ -49,13 +48,14 @@ def find_sampling(models: Sequence[PrivacyModel]) -> DifferentialPrivacy | None:
     return found[0]
 
 
-def check_sampling(schema: Schema, request: Request, method: Method) -> None:
+def check_sampling(schema: Schema, method: Method, *, keep_order: bool, suppression_limit: Fraction) -> None:
     """Refuse what breaks the argument for differential privacy.
 
     Args:
         schema: The columns.
-        request: What the user requested.
         method: The method.
+        keep_order: Whether the rows are to keep their order.
+        suppression_limit: The share of rows that may be suppressed, if the user set one.
 
     Raises:
         UsageError: Levels are not fixed, a column is released that groups do not count, or rows keep their order.
@@ -80,9 +80,9 @@ def check_sampling(schema: Schema, request: Request, method: Method) -> None:
             f"differential-privacy protects rows: {setting('person')} and {setting('k_column')} are not supported. "
             "Aggregate the table to one row per person first."
         )
-    if request.keep_order:
+    if keep_order:
         problems.append(f"differential-privacy sorts the rows. Leave out {setting('keep_order', True)}.")
-    if request.suppression_limit:
+    if suppression_limit:
         problems.append(
             f"differential-privacy suppresses every group that is too small. Leave out {setting('suppression_limit')}."
         )

@@ -14,8 +14,8 @@ import pytest
 
 import shoal
 from shoal.errors import InfeasibleError, UsageError, VerificationError
+from shoal.methods.full_domain.sampling import draw_rows
 from shoal.methods.registry import infos
-from shoal.release.sampling import draw_rows
 from shoal.tables.table import from_frame
 
 MODEL = shoal.DifferentialPrivacy(epsilon=1, delta="0.01")  # a share of 0.632, groups of 21
