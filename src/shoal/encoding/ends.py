@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.dictionary import parse_texts
 from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
 from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
+from shoal.tables.values.forms import parse_texts
 
 __all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "ends_of_codes", "release_ends"]
 
@@ -128,7 +128,7 @@ def release_ends(
     for a, (attribute, cells) in enumerate(zip(encoded.attributes, partition.cells, strict=True)):
         low, high = Moved(), Moved()
         ranges = np.flatnonzero(cells.form == RANGE)
-        if len(ranges):
+        if len(ranges) and attribute.kind.is_measured:
             lows, highs = np.unique(cells.low[ranges]), np.unique(cells.high[ranges])
             low, high = _moved(encoded, a, columns[attribute.name], choice, k, lows, highs)
         all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
@@ -195,7 +195,7 @@ class Widening:
         default = default_grid(attribute.kind, attribute.span, column, texts)
         scale: Scale
         if attribute.kind is Kind.DATE:
-            scale = DateScale.of(column, values)
+            scale = DateScale.of(column, attribute.texts[: len(values)], values)
         else:
             scale = NumberScale.of(column, texts, values, column.grid or default)
         return cls(column, values, scale, default)
@@ -204,8 +204,8 @@ class Widening:
         """Move values to the grid of the column, or to its default."""
         scale, step = self.scale, self.scale.steps(self.column.grid or self.default)[0]
         # A range lies below its upper end if that is a number, so a number on the grid moves to the next point.
-        beyond = 0 if self.column.kind is Kind.DATE else scale.unit
-        ends = scale.above(scale.units + beyond, step) if upper else scale.below(scale.units, step)
+        last = scale.units if self.column.kind is Kind.DATE else scale.after
+        ends = scale.above(last, step) if upper else scale.below(scale.units, step)
         return self._written(codes, ends, upper=upper)
 
     def band_starts(self, band: str) -> NDArray[np.float64]:
@@ -224,8 +224,8 @@ class Widening:
         for step in steps:
             if not len(pending):
                 break
-            # One unit further out, so that a value on the grid moves too.
-            ends = scale.above(scale.units + scale.unit, step) if upper else scale.below(scale.units - scale.unit, step)
+            # One place further out, so that a value on the grid moves too.
+            ends = scale.above(scale.after, step) if upper else scale.below(scale.before, step)
             begins = np.append(True, ends[1:] != ends[:-1])
             n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
             fits = (n_holders[pending] >= holders.needed[pending]) | (step == steps[-1])

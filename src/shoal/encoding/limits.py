@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.dictionary import marks_of
 from shoal.encoding.ends import Widening, ends_of_codes
 from shoal.encoding.grid import DATE_GRIDS, check_grid
 from shoal.encoding.partition import NODE, RANGE, VALUE, Cells, Partition
@@ -21,6 +20,7 @@ from shoal.errors import UsageError, setting
 from shoal.hierarchy.base import Hierarchy, Rule
 from shoal.hierarchy.range_label import parse_span
 from shoal.schema import Column, Kind, Limits, Schema
+from shoal.tables.values import Marks
 
 __all__ = ["FIELDS", "Limited", "apply_limits", "check_limit", "compile_limits", "level_of"]
 
@@ -107,6 +107,8 @@ def compile_limits(
             continue
         if attribute.tree is not None:
             limited.append(_of_tree(place, attribute, column.limits, (hierarchies or {}).get(attribute.name)))
+        elif attribute.kind.is_ranked:
+            limited.append(_of_ranks(place, attribute, column.limits))
         elif attribute.ordered:
             limited.append(_of_numbers(encoded, place, replace(column, kind=attribute.kind), ends, k))
         else:
@@ -126,6 +128,14 @@ def _of_set(place: int, attribute: Attribute, limits: Limits) -> Limited:
     return Limited(
         place, every, np.full(len(every), len(every) - 1), np.zeros(len(every), dtype=np.int64), max(most, 1)
     )
+
+
+def _of_ranks(place: int, attribute: Attribute, limits: Limits) -> Limited:
+    """Return the limit of ordered categories: the set of neighbours from the lowest to the highest is small enough."""
+    most = _of_set(place, attribute, limits).most
+    n_known, every = len(attribute.known_values), np.arange(len(attribute.texts))
+    reach = np.where(every < n_known, np.minimum(every + most - 1, n_known - 1), every)
+    return Limited(place, every, reach, np.zeros(len(every), dtype=np.int64))
 
 
 def _plain_width(name: str, text: str) -> str:
@@ -317,7 +327,7 @@ def _windows(encoded: Encoded, place: int, column: Column, ends: str, k: int) ->
         lows: list[Any] = [_moment(number) for _, number in low_ends]
         highs: list[Any] = [_moment(number) for _, number in high_ends]
     else:
-        marks = marks_of(column)
+        marks = Marks(*column.marks)
         lows, highs = ([Decimal(marks.plain(text) or "0") for text, _ in each] for each in (low_ends, high_ends))
     for code in range(n_known - 2, -1, -1):
         lows[code] = min(lows[code], lows[code + 1])

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.dictionary import Distinct, marks_of, parse_texts
+from shoal.encoding.dictionary import Distinct
 from shoal.encoding.grid import DateScale, NumberScale, Scale
 from shoal.errors import Note, UsageError, setting
 from shoal.schema import Coding, Column, Kind, Role, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
+from shoal.tables.values.forms import parse_texts
 
 __all__ = ["code_outliers"]
 
@@ -112,7 +113,7 @@ class _Column:
         """Return the column with what its codings found, and the new text of each distinct cell."""
         known = self._known
         normal = [self.distinct.normalised[i] for i in known]
-        kind = self.column.kind or values.guess_kind(normal, marks_of(self.column))[0]
+        kind = self.column.kind or values.guess_kind(normal, values.Marks(*self.column.marks))[0]
         self._check_kind(kind)
         if self.column.codings[0].form == "rare":
             return self._label_rare(known)
@@ -206,7 +207,9 @@ class _Column:
 
     def _scale(self, kind: Kind, texts: list[str], measured: NDArray[np.float64]) -> Scale:
         column = replace(self.column, kind=kind, grid="")
-        return DateScale.of(column, measured) if kind is Kind.DATE else NumberScale.of(column, texts, measured, "1")
+        return (
+            DateScale.of(column, texts, measured) if kind is Kind.DATE else NumberScale.of(column, texts, measured, "1")
+        )
 
     def _holders(self, codes: NDArray[np.int32], chosen: NDArray[np.bool_]) -> int:
         """Count the rows, or people, that have one of the chosen values; codes: the value of each distinct cell."""

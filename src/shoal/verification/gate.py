@@ -121,7 +121,7 @@ def gate(
         for column in schema.qi:
             if any(column.limits):
                 ladder = (goal.get("ladders") or {}).get(column.name, {})
-                reading = Cells(column.kind, column.date_format, schema.missing, (column.decimal, column.thousands))
+                reading = Cells.of(column, schema.missing)
                 limited = LimitedCells(column, column.limits, reading, ladder, column.name in layout.pairs)
                 violations += limit_violations(release.column(column.name), limited)
     violations += layout.violations()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema import Coding, Column, Kind, Role, Schema
+from shoal.schema import Coding, Column, Kind, Role, Schema, split_unit
 from shoal.verification.cells import Cells, Span, normalise
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
@@ -55,7 +55,7 @@ def recode_source(
                 text = f"the manifest states another {'label' if coding.form == 'rare' else 'bound'} of its recoding"
                 violations.append(Violation(f"column {column.name!r}", f"{text} ({coding.form}) than the original has"))
             for i in changes:
-                texts[i] = shown
+                texts[i] = coding.text if coding.text and recoded.is_same(coding, shown) else shown
         columns[column.name] = _merged(texts, original.codes)
     return CodedTable(list(columns), list(columns.values()), source.n_rows), violations
 
@@ -92,7 +92,7 @@ def _lies_beyond(cells: Cells, text: str, coding: Coding, scale: str, bound: Any
 
 
 def _reading(column: Column, missing: Iterable[str]) -> Cells:
-    return Cells(column.kind, column.date_format, missing, (column.decimal, column.thousands))
+    return Cells.of(column, missing)
 
 
 def _merged(texts: list[str], codes: NDArray[np.int32]) -> CodedColumn:
@@ -195,7 +195,8 @@ class _Recoded:
         if isinstance(point, Decimal):
             text = f"{point:f}"
             text = text.rstrip("0").rstrip(".") if "." in text else text
-            return text.replace(".", self.column.decimal)
+            before, after = split_unit(self.column.unit) if self.column.unit else ("", "")
+            return before + text.replace(".", self.column.decimal) + after
         if self.column.date_format == Column.date_format:
             return str(point.date().isoformat())
         return str(point.strftime(self.column.date_format))

@@ -59,7 +59,8 @@ class LimitedCells:
             return limit == "finest"
         if self.ladder:
             return self._label_keeps(limit, given, normalise(text))
-        spans = self.cells.read(text).spans
+        is_ranked = self.column.kind in ("boolean", "ordered")
+        spans = {} if is_ranked else self.cells.read(text).spans
         if limit == "max_width":
             return self._is_narrow(given, text, next(iter(spans.values()), None))
         return any(self._span_keeps(limit, given, span) for span in spans.values())
