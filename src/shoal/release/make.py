@@ -143,6 +143,8 @@ def anonymize_table(
         check_sample(len(sampled.rows), sampling, models)
         table, request = sampled.table, replace(request, suppression_limit=Fraction(1))
     original = table
+    if any(column.codings for column in schema.qi):  # a bound is read as the column writes its numbers
+        schema = guess_kinds(table, schema)
     table, schema, coding_notes = code_outliers(table, schema, k)
     is_coded = table is not original
     run.stage("encoding")
