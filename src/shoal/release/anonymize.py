@@ -123,6 +123,9 @@ def measure(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     weights: Mapping[str, float] | str | None = None,
     domains: Mapping[str, Domain] | None = None,
@@ -145,6 +148,9 @@ def measure(
         numeric: Columns to read as numbers.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the format of each.
+        boolean: Columns to read as yes or no; words such as true and no are detected.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
         missing: Texts that mean a missing value.
         weights: Weights of the quasi-identifiers; "auto" derives them from the original, as `anonymize` does.
         domains: Domains of columns, if they exceed the values of the original.
@@ -172,7 +178,15 @@ def measure(
     0.375
     """
     reading = Reading.of_cells(
-        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
+        boolean=boolean,
+        ordered=ordered,
+        units=units,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
     )
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None

@@ -138,7 +138,7 @@ def anonymize_table(
     unchanged = None if needs_search(method) else as_it_is(table, schema, models, k, hierarchies)
     try:
         if prepared is None:
-            schema = guess_kinds(table, schema)
+            schema = guess_kinds(table, schema, notes)
             hierarchies, about_proposals = propose_open(hierarchies, table, schema)
             notes += about_proposals
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
