@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.errors import UsageError
 from shoal.models.base import Basis, Groups
 from shoal.models.model import Model, shown
+from shoal.models.terms import Distributions, Term
 from shoal.models.thresholds import compare, exact_number, round_up, whole_number
 
 __all__ = ["DeltaPresence", "KMap"]
@@ -47,6 +48,10 @@ class KMap(Model):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Return for each group whether its cells cover fewer than k rows of the population."""
         return groups.population < self.k
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Return the condition on the population rows that the cells cover."""
+        return (Term.covered(self.k),)
 
     def _reason(self, whole: Groups) -> str:
         fitting = int(whole.population[0])
@@ -95,6 +100,10 @@ class DeltaPresence(Model):
         """Return for each group whether the share is too small or too large."""
         fitting = groups.population
         return (compare(groups.rows, fitting, self.low) < 0) | (compare(groups.rows, fitting, self.high) > 0)
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Return the condition on the share of the population rows that the cells cover."""
+        return (Term.presence(self.low, self.high),)
 
     def _reason(self, whole: Groups) -> str:
         rows, fitting = int(whole.rows[0]), max(1, int(whole.population[0]))

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, deal_rows
 from shoal.errors import InfeasibleError
-from shoal.methods.base import failing_groups
+from shoal.methods.base import Run, failing_groups
+from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
@@ -168,14 +169,21 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
     return len(np.unique(problem.people[grouping.tuples[entries]]))
 
 
-def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
-    """Split groups that break a ban, and merge each group that fails a model with the nearest that it may join.
+def repair(
+    encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping, run: Run
+) -> Grouping:
+    """Merge each group that fails a model with the one that gives the tightest union, until no group fails.
 
-    Repeat until no group fails. A group that may not join any other borrows rows instead.
+    With bans, groups that break one are split, and a failing group joins the nearest that it may join; a group that may
+    not join any other borrows rows instead.
 
     Raises:
         InfeasibleError: Some group still fails when nothing can be merged or borrowed.
     """
+    if not problem.bans.shape[1]:
+        labels = grouping.labels(problem)
+        merged_labels = merge_failing(encoded, labels, models, run)
+        return grouping if merged_labels is labels else Grouping.from_rows(problem, merged_labels)
     for _ in range(len(grouping.tuples) + 1):
         grouping = part_banned(problem, grouping)
         failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
@@ -188,8 +196,9 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
             break
         grouping = merged
     goal = " and ".join(model.describe() for model in models)
-    bans = " without breaking a ban" if problem.bans.shape[1] else ""
-    raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")
+    raise InfeasibleError(
+        f"the search found no groups that satisfy {goal} without breaking a ban. Weaken the requirement."
+    )
 
 
 def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.partition import tight_partition
 from shoal.kernels.shoaling.anneal import anneal
-from shoal.kernels.shoaling.cut_blocks import cut_blocks
+from shoal.kernels.shoaling.starts.cut_blocks import cut_blocks
 from shoal.kernels.shoaling.dissolve import dissolve
 from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.rebuild import rebuild
