@@ -75,6 +75,51 @@ def test_owner_sees_the_strings_and_chooses(shoal: Shoal, folder: Path) -> None:
     assert apart["levels"] == first["levels"]
 
 
+HAND = "values = { age = [0.9, 0.7, 0.2, 0.1], sex = [0.6], zip = [0.8, 0.75, 0.3] }"
+RULES = """
+[[rules]]
+column = "age"
+inflection = [29, 30]
+importance = 20
+[[rules]]
+column = "sex"
+apart = ["f", "m"]
+importance = 5
+"""
+RESEARCH = {
+    "computed": ("", ()),
+    "weights and rules": (RULES, ("--weights", "age=3,zip=2")),
+    "balanced": (RULES + "[options]\nalpha = 0.25\n", ()),
+    "by hand": (f"[options]\n{HAND}\n", ()),
+    "suppression": ("suppression_limit = 0.2\n", ()),
+}
+
+
+@pytest.mark.parametrize("method", ["rv-global", "rv-hybrid"])
+@pytest.mark.parametrize("name", RESEARCH)
+def test_listed_string_is_released_with_its_research_value(shoal: Shoal, folder: Path, name: str, method: str) -> None:
+    """[S1]: list the strings with their values, choose one, release exactly that one, with one value everywhere."""
+    settings, words = RESEARCH[name]
+    is_top = settings.startswith("suppression")
+    (folder / "shoal.toml").write_text(settings + CONFIG if is_top else CONFIG + settings)
+    shared = ["--config", str(folder / "shoal.toml"), *words]
+    strings = told(shoal, folder, "--method", method, *words)["search"]["successful"]
+    assert len(strings) > 1
+    for number, string in enumerate(strings[:4], 1):
+        out = folder / f"{number}.csv"
+        choice = ["--method", method, "--choose", str(number), "--json"]
+        made = shoal("anonymize", folder / "data.csv", "-o", out, *shared, *choice)
+        assert made.code == 0, made.err
+        found = json.loads(made.out)
+        assert found["levels"] == string["levels"]
+        assert found["measures"]["research_value_total"] == pytest.approx(string["rv"], abs=1e-12)
+        measured = shoal("measure", folder / "data.csv", out, *shared, "--json")
+        assert measured.code == 0, measured.err
+        measures = json.loads(measured.out)["measures"]
+        assert measures["research_value_total"] == pytest.approx(string["rv"], abs=1e-12)
+        assert measures["research_value"] == pytest.approx(found["measures"]["research_value"], abs=1e-12)
+
+
 def test_table_shows_levels_and_strings(shoal: Shoal, folder: Path) -> None:
     arguments = ["--dry-run", "--config", str(folder / "shoal.toml"), "--method", "rv-hybrid"]
     ended = shoal("anonymize", str(folder / "data.csv"), *arguments)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from shoal.errors import UsageError
 from shoal.hierarchy.base import TOP, LabelRule, Misfit
 
-__all__ = ["PrefixHierarchy", "prefixes"]
+__all__ = ["PrefixHierarchy", "look_like_codes", "prefixes"]
 
 MASK = "*"
+CODE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z ./-]*")
 
 
 @dataclass(frozen=True)
@@ -81,3 +83,9 @@ def prefixes(lengths: Sequence[int] | None = None, *, mask: int | None = None) -
             "[4, 3, 2]."
         )
     return PrefixHierarchy(lengths=falling)
+
+
+def look_like_codes(values: Collection[str]) -> bool:
+    """Return whether values look like codes: each has a digit, and there are few lengths."""
+    lengths = {len(value) for value in values}
+    return 0 < len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))

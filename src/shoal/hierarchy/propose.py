@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
 from shoal.hierarchy.likeness import merge_order, profiles_of
-from shoal.hierarchy.prefix import prefixes
+from shoal.hierarchy.prefix import look_like_codes, prefixes
 from shoal.hierarchy.scale import Dates, Numbers, Scale
 from shoal.schema import Kind
 from shoal.tables.values import guess_kind, normalise
@@ -29,7 +28,6 @@ __all__ = ["propose", "propose_for"]
 
 FINEST = 16  # approximate number of intervals on the lowest level
 MOST_CATEGORIES = 1500  # co-occurrence compares all pairs of them
-CODE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z ./-]*")
 WAYS = {
     Kind.NUMERIC: ("widths", "quantiles", "prefix"),
     Kind.DATE: ("widths", "quantiles"),
@@ -75,7 +73,7 @@ def propose(
     if not values:
         raise InputError("there are no values to build a hierarchy from: the column is empty.")
     if by is None:
-        by = "widths" if kind is not Kind.CATEGORICAL else "prefix" if _look_like_codes(values) else "cooccurrence"
+        by = "widths" if kind is not Kind.CATEGORICAL else "prefix" if look_like_codes(values) else "cooccurrence"
     if by not in WAYS[kind]:
         raise UsageError(f"{setting('by', by)} does not fit a {kind} column. Use {' or '.join(WAYS[kind])}.")
     if by == "prefix":
@@ -148,7 +146,7 @@ def propose_for(
         kind = Kind.CATEGORICAL if misfit is not None else kind
     kind = _kind(kind)
     compared = [name for name in table.names if name != column] if others is None else list(others)
-    compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not _look_like_codes(list(counts)))
+    compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not look_like_codes(list(counts)))
     profiles = profiles_of(table, column, compared) if compares and len(counts) <= MOST_CATEGORIES else {}
     try:
         return propose(counts, kind, by=by, profiles=profiles, date_format=date_format)
@@ -160,12 +158,6 @@ def _kind(kind: Kind | str) -> Kind:
     if kind not in list(Kind):
         raise UsageError(f"kind {kind!r} is not known. Use {', '.join(Kind)}.")
     return Kind(kind)
-
-
-def _look_like_codes(values: Sequence[str]) -> bool:
-    """Return whether values look like codes: each has a digit, and there are few lengths."""
-    lengths = {len(value) for value in values}
-    return len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))
 
 
 def _by_widths(low: Fraction, high: Fraction, integral: bool, kind: Kind, date_format: str) -> IntervalHierarchy | None:

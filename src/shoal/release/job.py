@@ -18,6 +18,7 @@ from shoal.release.files.manifest import paths_beside
 from shoal.release.files.publish import check_report, check_signable
 from shoal.release.files.signature import SigningKey, about_open_files, read_secret
 from shoal.release.make import anonymize_table, choose_method, make_request, make_run
+from shoal.release.preconditions import check_promise
 from shoal.release.pushdown import anonymize_source, needs_rows
 from shoal.release.release import Release, Request
 from shoal.schema import Schema
@@ -144,6 +145,7 @@ class Job:
         limit = _check_engine(data, engine, memory)
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
+        check_promise(request.k, all_models)
         return cls(
             data,
             settings,

@@ -25,9 +25,11 @@ from shoal.methods.base import (
     needs_search,
 )
 from shoal.methods.full_domain.base import FullDomain
+from shoal.methods.full_domain.research_values import Researched
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
+from shoal.metrics.research_value import Research
 from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
@@ -167,7 +169,8 @@ def anonymize_table(
         shown = _show_as_it_is(*unchanged, method)
     run.stage("measuring")
     run.check()
-    release = make_release(table, request, models, shown, population, notes, run.weights)
+    research = method.research if isinstance(method, Researched) else None
+    release = make_release(table, request, models, shown, population, notes, run.weights, research)
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
         raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
@@ -221,6 +224,7 @@ def make_release(
     population: Table | None,
     notes: list[Note],
     weights: Mapping[str, Fraction],
+    research: Research | None = None,
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
     schema, encoded, partition, rules = shown
@@ -232,7 +236,7 @@ def make_release(
     floats = {name: float(weight) for name, weight in weights.items()}
     try:
         measures = metrics.measure_partition(
-            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules
+            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules, research=research
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None

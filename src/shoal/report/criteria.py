@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.report.groups import SensitiveFacts
-from shoal.report.words import band, chance, percent
+from shoal.report.words import band, chance, percent, sized
 from shoal.risks.estimate import CONVENTIONS
 
 __all__ = ["conventions", "mistakes", "three_criteria"]
@@ -44,12 +44,12 @@ def three_criteria(
         names: The quasi-identifiers.
         sensitive: What the groups disclose about each sensitive column.
         models: Number of models besides k that protect sensitive columns.
-        words: The size of the smallest group in words, such as "at least 5 persons"; in rows by default.
+        words: The size of the smallest group in words, such as "at least 5 people"; in rows by default.
     """
     # A predicate that selects each row of a group independently with probability 1/g selects exactly one of them with
     # probability (1 - 1/g) ** (g - 1): it singles out in spite of k.
     isolation = (1 - 1 / smallest) ** (smallest - 1) if smallest > 1 else 1.0
-    words = words or f"{smallest:,} rows"
+    words = words or sized(smallest, "rows")
     singling = _Answer(
         "singling out",
         "Can one person's record be singled out?",
@@ -125,13 +125,13 @@ def conventions(smallest: int, counts: str = "rows") -> list[dict[str, Any]]:
         for size, words in CONVENTIONS.items()
     ]
     least = -(-NUMBER_READING.denominator // NUMBER_READING.numerator)
-    highest = chance(Fraction(1, smallest)) if smallest else "1"
+    highest = chance(Fraction(1, smallest)) if smallest else "100%"
     rows.append(
         {
             "convention": "risk of 0.09, taken literally",
             "least_group": least,
             "met": smallest >= least,
-            "words": f"taken literally, it requires {least} {counts} (1/11 is 0.0909...); the release has {highest}",
+            "words": f"taken literally, it requires {sized(least, counts)} (1/11 is 9.09%); the release has {highest}",
         }
     )
     return sorted(rows, key=lambda row: row["least_group"])

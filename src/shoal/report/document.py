@@ -15,12 +15,23 @@ from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
 from shoal.report.figures import Evidence, Part, risk_before
 from shoal.report.groups import SensitiveFacts, size_classes
-from shoal.report.public import BASIS, public_rule_row, public_rules
+from shoal.report.public import BASIS, extent_json, public_rule_row, public_rules
 from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded
+from shoal.report.words import (
+    band,
+    chance,
+    ends_json,
+    ends_sentence,
+    extent_words,
+    fold_rare,
+    percent,
+    rounded,
+    sized,
+    unit,
+)
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
@@ -95,6 +106,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
                 "share": facts.share if private else rounded(facts.share),
                 "share_words": percent(facts.share),
                 "loss": facts.loss if private else rounded(facts.loss),
+                **(asdict(part.extents[facts.name]) if private else extent_json(part.extents[facts.name])),
                 "why": why_words(facts, part.columns),
             }
             for facts in part.columns
@@ -116,10 +128,12 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
 
 def _verdict(evidence: Evidence, part: Part) -> str:
     written = evidence.written
+    found = f"found a smallest group of {sized(written.smallest_group, 'rows')}"
+    if part.risk.counts != "rows":
+        found = "counted the people of every group"
     return (
-        f"Every combination of quasi-identifier cells in {written.name} is shared by at least {part.k} "
-        f"{part.risk.counts}, as required. Independent code read the written file again and found a smallest "
-        f"group of {written.smallest_group:,} rows."
+        f"Every combination of quasi-identifier cells in {written.name} is shared by at least "
+        f"{sized(part.k, part.risk.counts)}, as required. Independent code read the written file again and {found}."
     )
 
 
@@ -131,13 +145,31 @@ def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
         "rows": written.rows,
         "groups": written.groups,
         "smallest_group": written.smallest_group,
+        "smallest": part.smallest,
+        "smallest_words": part.smallest_words,
         "rows_left_out": part.left_out,
         "rows_shown_as_stars": evidence.starred,
         "loss": part.loss if private else rounded(part.loss),
-        "loss_words": percent(part.loss) if private else f"{percent(part.loss)} {BASIS}",
+        "loss_unweighted": part.loss_unweighted if private else rounded(part.loss_unweighted),
+        "weighted": part.weighted,
+        "loss_unweighted_words": percent(part.loss_unweighted),
+        "loss_weighted_words": percent(part.loss) if part.weighted else None,
+        "loss_words": _loss_words(part) if private else f"{_loss_words(part)} {BASIS}",
+        "cells_changed": part.cells_changed if private else rounded(part.cells_changed),
+        "cells_changed_words": percent(part.cells_changed),
+        "exact_rows": part.exact_rows if private else rounded(part.exact_rows),
+        "exact_rows_words": percent(part.exact_rows),
+        "mean_cells_words": extent_words(part.extents),
         "lower_bound": bound,
         "lower_bound_words": None if bound is None else percent(bound),
     }
+
+
+def _loss_words(part: Part) -> str:
+    """Return the loss in percent; a weighted one says so and never stands alone."""
+    if not part.weighted:
+        return percent(part.loss)
+    return f"{percent(part.loss_unweighted)} ({percent(part.loss)} weighted)"
 
 
 def _bound(evidence: Evidence) -> float | None:
@@ -154,15 +186,18 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
     limit = float(request.suppression_limit)
     checks.append(
         {
-            "what": f"at most {limit:.4g} of the rows suppressed" if limit else "no row suppressed",
-            "found": str(part.left_out) if private else "checked against the original",
+            "what": f"at most {percent(limit)} of the rows suppressed" if limit else "no row suppressed",
+            "found": sized(int(part.left_out), "rows") if private else "checked against the original",
         }
     )
     checks.append({"what": "every cell true to the original", "found": "checked row by row"})
     bound = _bound(evidence) if private else None
     if bound is not None:
         checks.append(
-            {"what": f"loss; no k-anonymous release loses less than {bound:.4f}", "found": f"{part.loss:.4f}"}
+            {
+                "what": f"loss; no k-anonymous release loses less than {bound * 100:.3g}%",
+                "found": f"{part.loss * 100:.3g}%",
+            }
         )
     return checks
 
@@ -170,8 +205,8 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
 def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    people = f"the rows of at least {part.smallest:,} persons"
-    fitting = people if part.risk.counts == "persons" else f"at least {part.smallest:,} rows"
+    fitting = f"at least {sized(part.smallest, part.risk.counts)}"
+    fitting = fitting if part.risk.counts == "rows" else f"the rows of {fitting}"
     sentences = [
         f"Anyone who knows {listed} of a person finds {fitting} that match and cannot distinguish them by these."
     ]
@@ -179,12 +214,23 @@ def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     if first.loss:
         basis = "" if private else f" {BASIS}"
         sentences.append(
-            f"The released rows lost {percent(part.loss)} of the detail in these columns{basis}; the largest part, "
-            f"{percent(first.share)}, in {first.name}."
+            f"The released rows lost {_loss_words(part)} of the detail in these columns{basis}; the largest part, "
+            f"{percent(first.share)}{' of the weighted loss' * part.weighted}, in {first.name}."
         )
+        sentences.append(
+            f"{_share_of(part.cells_changed, 'these cells')} were changed; {percent(part.exact_rows)} of the rows show "
+            f"exact values in all of them."
+        )
+        if words := extent_words(part.extents):
+            sentences.append(f"Mean width of a cell: {words}.")
     else:
         sentences.append("These columns lost no detail: every released row shows exact values.")
     return [*sentences, _not_hidden(evidence)]
+
+
+def _share_of(share: float, of: str) -> str:
+    words = f"{percent(share)} of {of}"
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _not_hidden(evidence: Evidence) -> str:
@@ -199,7 +245,12 @@ def _not_hidden(evidence: Evidence) -> str:
 
 def _roles(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
     kinds = {column.name: str(column.kind) for column in part.columns}
-    treatment = {Role.QI: "recoded", Role.SENSITIVE: "kept unchanged", Role.INSENSITIVE: "kept unchanged"}
+    treatment = {
+        Role.QI: "recoded",
+        Role.SENSITIVE: "kept unchanged",
+        Role.INSENSITIVE: "kept unchanged",
+        Role.IDENTIFIER: "dropped",
+    }
     return [
         {
             "name": column.name,
@@ -226,18 +277,19 @@ def _cells(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
 
 
 def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
-    share = round(facts.highest_share, 4) if private else band(facts.highest_share)
+    share = f"{facts.highest_share:.1%}" if private else band(facts.highest_share)
     return asdict(facts) | {"highest_share": share, "lift": rounded(facts.lift)}
 
 
 def _risk(part: Part) -> dict[str, Any]:
     risk = part.risk
-    largest = chance(Fraction(1, risk.smallest_group)) if risk.groups else "0"
-    average = chance(Fraction(risk.groups, risk.rows)) if risk.groups else "0"
+    largest = chance(Fraction(1, risk.smallest_group)) if risk.groups else "0%"
+    average = chance(Fraction(risk.groups, risk.rows)) if risk.groups else "0%"
     return {
         "counts": risk.counts,
+        "unit": unit(risk.counts),
         "smallest_group": part.smallest,
-        "threshold": str(float(risk.threshold)),
+        "threshold": chance(risk.threshold),
         "least_group": risk.least_group,
         "met": risk.met,
         "prosecutor": {"max": largest, "average": average, "share_above": percent(risk.prosecutor.share_above)},

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.metrics.extent import ColumnExtent
 from shoal.metrics.measure import starred_rows
 from shoal.report.columns import ColumnFacts, ReleasedColumn, look_at_cells
 from shoal.report.groups import SensitiveFacts, look_at_sensitive
+from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
 from shoal.tables.table import Table
@@ -57,6 +59,11 @@ class Part:
             part reports k.
         risk: Risk of the released rows.
         left_out: Rows of the original that were not released; in the public part, how many may be missing.
+        loss_unweighted: The same loss with equal weights.
+        weighted: Whether the weights of the loss differ.
+        cells_changed: Share of the quasi-identifier cells that were changed.
+        exact_rows: Share of the rows that are exact in every quasi-identifier.
+        extents: How wide the cells of each quasi-identifier are on average.
     """
 
     k: int
@@ -67,12 +74,17 @@ class Part:
     smallest: int
     risk: Risk
     left_out: int | str
+    loss_unweighted: float
+    weighted: bool
+    cells_changed: float
+    exact_rows: float
+    extents: Mapping[str, ColumnExtent]
 
     @property
     def smallest_words(self) -> str:
         """The size of the smallest group in words."""
         least = "" if self.sizes_in == self.risk.counts else "at least "
-        return f"{least}{self.smallest:,} {self.risk.counts}"
+        return f"{least}{sized(self.smallest, self.risk.counts)}"
 
 
 @dataclass(frozen=True)
@@ -108,15 +120,44 @@ class Evidence:
     def part(self, *, private: bool) -> Part:
         """Return the figures of one part of the report."""
         request, figures, counts = self.release.request, self.release.public_figures, self.risk.counts
+        measures = self.release.measures
         in_persons = counts == "persons"
         if private:
             smallest = self.risk.smallest_group if in_persons else self.written.smallest_group
-            return Part(request.k, self.loss, self.columns, self.sizes, counts, smallest, self.risk, self.left_out)
+            return Part(
+                request.k,
+                self.loss,
+                self.columns,
+                self.sizes,
+                counts,
+                smallest,
+                self.risk,
+                self.left_out,
+                sum(column.loss for column in self.columns) / len(self.columns),
+                measures.weighted,
+                measures.modification_rate,
+                measures.exact_rows,
+                measures.columns,
+            )
         smallest = figures.k if in_persons else self.written.smallest_group
         # Nobody can count persons in the release, so the public risk is that of groups of k persons.
         risk = estimate(np.full(len(self.sizes), figures.k), counts=counts) if in_persons else self.risk
         columns = _public_columns(self.release)
-        return Part(figures.k, figures.loss, columns, self.row_sizes, "rows", smallest, risk, figures.suppressed)
+        return Part(
+            figures.k,
+            figures.loss,
+            columns,
+            self.row_sizes,
+            "rows",
+            smallest,
+            risk,
+            figures.suppressed,
+            figures.loss_unweighted,
+            figures.weighted,
+            figures.cells_changed,
+            figures.exact_rows,
+            {column.name: column.extent for column in figures.columns},
+        )
 
 
 def gather(release: Release, written: Written) -> Evidence:

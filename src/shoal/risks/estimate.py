@@ -15,8 +15,8 @@ from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import starred_rows
 from shoal.models.thresholds import compare
+from shoal.models.uniques import Uniques, estimate_uniques
 from shoal.risks.population_fit import count_fitting
-from shoal.risks.uniques import Uniques, estimate_uniques
 from shoal.schema import Reading, Role, Schema, check_lists
 from shoal.tables import values
 from shoal.tables.formats import as_table

@@ -84,11 +84,11 @@ class Settings:
     )
     population: Any = entry(
         Form.TABLE,
-        "Table of the population from which the rows were drawn, for k-map and delta-presence.",
+        "Table of the population from which the rows were drawn, for k-map, delta-presence and journalist-profit.",
         panel=Panel.MODELS,
         commands=SEARCH | {"verify"},
         metavar="FILE",
-        in_python="Table of the population, a frame or a path, for k-map and delta-presence.",
+        in_python="Table of the population, a frame or a path, for k-map, delta-presence and journalist-profit.",
     )
     suppression_limit: float | str | None = entry(
         Form.NUMBER,

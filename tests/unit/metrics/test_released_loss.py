@@ -45,3 +45,14 @@ def test_labels_count_by_level_not_by_the_values_below_them() -> None:
 def test_prefixes_count_hidden_characters_whatever_else_the_original_has(others: list[str]) -> None:
     found = label_losses(shoal.hierarchy.prefixes(mask=2).over(["02139", *others]))
     assert (found["021**"], found["0****"]) == (0.4, 0.8)
+
+
+def test_extents_are_those_of_the_cells_alone() -> None:
+    """Width of ranges, size of sets; a star covers what the release shows, and nobody knows what a label covers."""
+
+    def extents(kind: Kind, *texts: str, labels: dict[str, float] | None = None) -> list[float | None]:
+        return [cell.extent for cell in read_shown(Column("c", Role.QI, kind), texts, ("",), {}, labels or {})]
+
+    assert extents(Kind.NUMERIC, "10", "[20, 30]", "[10, 50]", "*", "") == [0, 10, 40, 40, 0]
+    assert extents(Kind.CATEGORICAL, "a", "{a, b}", "{b, c, d}", "*", "") == [1, 2, 3, 5, 1]
+    assert extents(Kind.CATEGORICAL, "a", "x", labels={"x": 0.5}) == [1, None]

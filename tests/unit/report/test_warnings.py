@@ -56,7 +56,7 @@ def test_counts_of_the_release_are_public() -> None:
     frame = pl.DataFrame({"age": [20] * 6 + [30] * 6, "disease": ["flu"] * 6 + ["flu", "cold"] * 3})
     release = shoal.anonymize(frame, qi=["age"], sensitive=["disease"], k=K)
     warning, *_ = warnings_of(evidence_of(release), private=False)
-    assert warning["text"].startswith("Column 'disease': 6 rows are in groups that share one value (15 % of")
+    assert warning["text"].startswith("Column 'disease': 6 rows are in groups that share one value (15% of")
     assert "l=2" in warning["cure"]
 
 

@@ -19,7 +19,7 @@ from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "count_people", "near_hosts", "repair"]
+__all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair", "repaired"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -167,6 +167,24 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
     if not problem.by_person:
         return int(grouping.rows[entries].sum())
     return len(np.unique(problem.people[grouping.tuples[entries]]))
+
+
+def no_groups(models: tuple[PrivacyModel, ...]) -> str:
+    """Return the message that the search found no groups."""
+    goal = " and ".join(model.describe() for model in models)
+    return f"shoaling found no groups that pass {goal}. Weaken the goal."
+
+
+def repaired(
+    encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping, run: Run
+) -> Grouping | None:
+    """Return groups that pass, or None if merging does not lead to them, which a model that is not closed may cause."""
+    try:
+        return repair(encoded, problem, models, grouping, run)
+    except InfeasibleError:
+        if all(model.closed for model in models):
+            raise
+        return None
 
 
 def repair(

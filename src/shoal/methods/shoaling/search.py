@@ -15,7 +15,7 @@ from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
-from shoal.methods.shoaling.grouping import Grouping, repair
+from shoal.methods.shoaling.grouping import Grouping, no_groups, repaired
 from shoal.methods.shoaling.level_cover import cover_tuples
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Recoding
@@ -119,14 +119,14 @@ class Shoaling:
                 encoded,
                 models,
                 run,
-                lambda excess: self._search(encoded, k, steering, run, excess),
+                k,
+                lambda least, excess: self._search(encoded, least, steering, run, excess),
                 lambda problem: cut(encoded, problem, models, run),
             )
         grouping = grouping.condensed(problem)
         groups = grouping.labels(problem) if as_rows else grouping.entries(problem)
         if not all(model.closed for model in models) and failing_groups(encoded, models, groups).any():
-            goal = " and ".join(model.describe() for model in models)
-            raise InfeasibleError(f"shoaling found no groups that pass {goal}. Weaken the goal.")
+            raise InfeasibleError(no_groups(models))
         return groups
 
     def _search(
@@ -141,7 +141,7 @@ class Shoaling:
         problem = prepare(encoded, k, models, run, alpha=self.alpha)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
-            grouping = self._start(encoded, models, search)
+            start = grouping = self._start(encoded, models, search)
             if excess is not None:
                 search, grouping = search.start_with_fewer(grouping, excess)
             for cycle in range(search.effort.cycles + (CYCLES_OF_FEWER if search.charge else 0)):
@@ -149,7 +149,7 @@ class Shoaling:
             if excess is not None:
                 search, grouping = search.give_up(grouping, excess)
         if not problem.free:
-            grouping = repair(encoded, problem, models, grouping, run)
+            grouping = repaired(encoded, problem, models, grouping, run) or start
         return problem, grouping
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
@@ -162,9 +162,13 @@ class Shoaling:
             halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
             starts += [covered(encoded, problem, run, n) for n in halvings]
         if not problem.free:
-            starts = [repair(encoded, problem, models, start, run) for start in starts]
-        starts = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(starts)]
-        return min(starts, key=lambda start: start.cost(problem))
+            passing = [repaired(encoded, problem, models, start, run) for start in starts]
+            if not any(passing):
+                raise InfeasibleError(no_groups(models))
+        else:
+            passing = [*starts]
+        dissolved = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(passing) if start]
+        return min(dissolved, key=lambda start: start.cost(problem))
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:

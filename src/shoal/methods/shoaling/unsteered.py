@@ -1,21 +1,24 @@
 """Models that judge all groups together, which the kernels cannot steer by.
 
-A limit on the number of groups becomes a charge for each group, which is raised until enough groups are given up. For
-any other such model the search runs without it, and groups that fail are merged. That always succeeds for a closed
-model: at worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is never
-above theirs.
+A limit on the number of groups becomes a charge for each group, which is raised until enough groups are given up. Under
+a limit on lone rows, groups of two are formed first; then the most expensive ones are given up as far as the limit
+allows. For any other such model the search runs without it, and groups that fail are merged. That always succeeds for a
+closed model: at worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is
+never above theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from shoal.encoding.attributes import Encoded
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Run, failing_groups
-from shoal.methods.shoaling.grouping import Grouping, repair
+from shoal.methods.shoaling.grouping import Grouping, no_groups, repaired
 from shoal.methods.shoaling.problem import Problem
-from shoal.models import AverageRisk, Basis, PrivacyModel
+from shoal.models import AverageRisk, Basis, PrivacyModel, Uniqueness
 
 __all__ = ["UNSTEERED", "Excess", "Found", "search_under"]
 
@@ -31,7 +34,8 @@ def search_under(
     encoded: Encoded,
     models: tuple[PrivacyModel, ...],
     run: Run,
-    search: Callable[[Excess | None], Found],
+    k: int,
+    search: Callable[[int, Excess | None], Found],
     cut: Callable[[Problem], Grouping],
 ) -> Found:
     """Search for groups that pass all models, and return the cheaper of two candidates.
@@ -40,22 +44,22 @@ def search_under(
         encoded: The table.
         models: All models; some of them do not steer.
         run: Asked whether to cancel.
-        search: Searches under the models that steer, with as few groups as it is told.
+        k: The least group size.
+        search: Searches under the models that steer, for groups of a least size, and not too many.
         cut: Returns Mondrian's cuts under all models.
 
     Raises:
         InfeasibleError: No candidate passes, which a model that is not closed may cause.
     """
-    problem, grouping = search(_limit_groups(models))
-    candidates = [cut(problem)]
-    try:
-        candidates.append(repair(encoded, problem, models, grouping, run))
-    except InfeasibleError:
-        pass
-    passing = [each for each in candidates if not failing_groups(encoded, models, each.labels(problem)).any()]
+    lone = _lone_limits(encoded, models, k)
+    found = search(max(k, 2) if lone else k, _limit_groups(models))
+    problem, grouping = leave_alone(found, lone) if lone else found
+    merged, cuts = repaired(encoded, problem, models, grouping, run), cut(problem)
+    passing = [merged] if merged else []
+    if not failing_groups(encoded, models, cuts.labels(problem)).any():
+        passing.append(cuts)
     if not passing:
-        goal = " and ".join(model.describe() for model in models)
-        raise InfeasibleError(f"shoaling found no groups that pass {goal}. Weaken the goal.")
+        raise InfeasibleError(no_groups(models))
     return problem, min(passing, key=lambda each: each.cost(problem))
 
 
@@ -68,3 +72,40 @@ def _limit_groups(models: tuple[PrivacyModel, ...]) -> Excess | None:
         return len(grouping.members) / max(1, min(model.most_groups(total) for model in limits))
 
     return excess if limits else None
+
+
+def _lone_limits(encoded: Encoded, models: tuple[PrivacyModel, ...], k: int) -> list[Uniqueness]:
+    """Return the limits on lone rows, if some rows may be alone and sizes decide about everything else."""
+    others = [model for model in models if not isinstance(model, Uniqueness)]
+    most = encoded.n_rows if encoded.people is None else len(np.unique(encoded.people))
+    if k > 1 or most < 2 or not all(model.size_only for model in others):
+        return []
+    return [model for model in models if isinstance(model, Uniqueness)]
+
+
+def leave_alone(found: Found, limits: Sequence[Uniqueness]) -> Found:
+    """Give up as many groups as the limits on lone rows allow, the most expensive first: their tuples become groups.
+
+    Args:
+        found: Groups of at least two rows or people.
+        limits: The limits on lone rows.
+    """
+    problem, grouping = found
+    prices = grouping.prices(problem)
+    order = np.argsort(-prices, kind="stable")[: int((prices > 0).sum())]
+
+    def without(n_groups: int) -> Grouping:
+        labels = grouping.groups.copy()
+        given_up = np.isin(labels, order[:n_groups])
+        labels[given_up] = len(prices) + np.arange(int(given_up.sum()), dtype=np.int32)
+        return Grouping.joined([(grouping.tuples, grouping.rows, labels)])
+
+    low, high = 0, len(order) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        trial = without(middle)
+        if all(model.holds(trial.sizes(), trial.people(problem)) for model in limits):
+            low = middle
+        else:
+            high = middle
+    return problem, without(low)

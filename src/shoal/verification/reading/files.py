@@ -20,8 +20,8 @@ from typing import Any
 
 from shoal.errors import FileError
 from shoal.verification.cells import MOST_DIGITS
-from shoal.verification.reading.footer import check_parquet
 from shoal.verification.reading.limits import PathName, UnreadableError, check_expansion
+from shoal.verification.reading.parquet.footer import check_parquet
 from shoal.verification.reading.zstd import is_complete, open_zstd
 
 __all__ = [

@@ -62,7 +62,7 @@ def problem(number: int, n_rows: int = 40, *, with_people: bool = False, with_po
 
 
 def population(number: int, encoded: Encoded) -> Population:
-    """The rows of the table, and about as many others, with other combinations and numbers between those of the table."""
+    """The rows of the table and about as many others: other combinations, and numbers between those of the table."""
     draw = np.random.default_rng(number)
     scale = np.array([2 if attribute.ordered else 1 for attribute in encoded.attributes])
     others = np.column_stack([draw.permutation(encoded.tuples[:, a]) for a in range(encoded.tuples.shape[1])])
