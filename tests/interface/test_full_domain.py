@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,40 @@ def test_release_on_levels_passes_the_gate(shoal: Shoal, folder: Path) -> None:
     assert checked.code == 0
     manifest = json.loads((folder / "out.csv.manifest.json").read_text())
     assert manifest["options"]["objective"] == "ncp"
+
+
+def test_missing_hierarchies_are_noted_and_proposed_on_request(shoal: Shoal, folder: Path) -> None:
+    """In place of a silent all or nothing."""
+    data, out, counted = folder / "data.csv", folder / "out.csv", folder / "counted.csv"
+    roles = ("--qi", "age,sex,zip", "--categorical", "zip", "-k", 4)
+    asked = ("anonymize", data, *roles, "--sensitive", "ill", "--method", "optimal", "--hierarchy", "sex=auto")
+    silent = shoal(*asked, "--dry-run", "--json")
+    assert "columns 'age', 'zip': no hierarchy: optimal releases the values of such a column as they are" in silent.err
+    assert "--hierarchies auto proposes hierarchies" in silent.err
+    made = shoal(*asked, "--hierarchies", "auto", "-o", out, "--json")
+    assert made.code == 0, made.err
+    assert re.search(
+        r"hierarchies were proposed for 'sex' \(1 level\), 'age' \(\d levels\), 'zip' \(5 levels\)", made.err
+    )
+    assert json.loads(made.out)["measures"]["ncp"] < json.loads(silent.out)["measures"]["ncp"]
+    assert shoal(*asked, "--hierarchies", "auto", "-o", counted, "--engine", "duckdb").code == 0
+    assert counted.read_bytes() == out.read_bytes(), "the same proposals from counts"
+    against = ("--original", data, "--hierarchies", "auto")
+    assert shoal("verify", out, *against).code == 0
+    wrong = re.sub(r"\[(\d+), ", lambda match: f"[{int(match[1]) + 1}, ", out.read_text())
+    assert wrong != out.read_text()
+    out.write_text(wrong)
+    assert shoal("verify", out, "--no-manifest", *roles, *against).code == 5
+
+
+def test_hierarchies_of_python_may_be_named(folder: Path) -> None:
+    import shoal as library
+
+    frame = library.datasets.patients().head(400)
+    options = {"qi": ["nationality", "zip"], "others": "drop", "k": 3, "method": "optimal", "suppression_limit": 0.3}
+    made = library.anonymize(frame, **options, hierarchies={"nationality": "builtin:countries", "zip": "auto"})
+    assert made.settings.labelled == ("nationality", "zip")
+    auto = library.anonymize(frame, **options, hierarchies="auto")
+    assert auto.text.equals(made.text)
+    plain = library.anonymize(frame, **options)
+    assert any("hierarchies='auto' proposes hierarchies" in note for note in plain.notes)

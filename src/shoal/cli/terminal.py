@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 LINE_BREAK = re.compile(r"[\r\n]")
 # Names on the command line that contain line breaks, and how they are shown; a message may have lines of its own.
 _broken_names: dict[str, str] = {}
+# Files that the user did not name, and what to call them.
+_called: dict[str, str] = {}
 
 LEAST_WIDTH = 20
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
@@ -47,9 +49,20 @@ def show_any_text() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def call_it(path: Path, words: str) -> None:
+    """Call a file by other words than its path in everything that is printed."""
+    _called[str(path)] = words
+
+
+def spelled(place: Path | str) -> str:
+    """Return how to name a table on the command line: - for the copy of standard input."""
+    return "-" if str(place) in _called else str(place)
+
+
 def remember_names(arguments: Sequence[str]) -> None:
     """Remember the names among the arguments that contain line breaks, which would read as lines of a message."""
     _broken_names.clear()
+    _called.clear()
     for word in arguments:
         if LINE_BREAK.search(word):
             parts = {word, *word.split("="), *word.split(","), word.partition("=")[2]}
@@ -62,7 +75,13 @@ def shown(text: str) -> str:
     """Return a text as a terminal may show it: lines of letters, and nothing that it would obey."""
     for name in sorted(_broken_names, key=len, reverse=True):
         text = text.replace(name, _broken_names[name])
-    return visible(text)
+    return visible(_with_called(text))
+
+
+def _with_called(text: str) -> str:
+    for path, words in _called.items():
+        text = text.replace(path, words)
+    return text
 
 
 @contextmanager
@@ -187,12 +206,12 @@ def say_notes(notes: Iterable[str]) -> None:
 
 def print_json(content: dict[str, Any] | list[Any]) -> None:
     """Print one JSON value on stdout; notes in it spell settings as options."""
-    text = json.dumps(_spelled(content), ensure_ascii=False)
+    text = _with_called(json.dumps(_spelled(content), ensure_ascii=False))
     # Inside JSON, an escaped letter is still that letter.
     typer.echo("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text))
 
 
-def print_timed_json(content: dict[str, Any], began: float, **files: Path | None) -> None:
+def print_timed_json(content: dict[str, Any], began: float, **files: Path | str | None) -> None:
     """Print figures as JSON with the seconds since `began` (of time.perf_counter) and the files that were written."""
     seconds = round(time.perf_counter() - began, 3)
     print_json(content | {"seconds": seconds} | {name: path and str(path) for name, path in files.items()})

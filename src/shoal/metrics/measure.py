@@ -181,8 +181,8 @@ def measure_tables(
         released.group_sizes(names),
         n_rows,
         n_kept,
-        0 if has_stars else _count(starred_rows(released, names), released),
-        _count(exact, released),
+        0 if has_stars else count_starred(released, names),
+        count_rows(exact, released),
     )
     cm = None if target is None else classification_metric(released, names, target, n_rows, groups.least(k))
     worth = Worth(weights_of(schema, weights), rules, research or Research())
@@ -347,6 +347,11 @@ def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     return starred
 
 
-def _count(rows: NDArray[np.bool_], table: Table) -> int:
+def count_starred(table: Table, names: list[str]) -> int:
+    """Count the rows that are suppressed in every quasi-identifier."""
+    return count_rows(starred_rows(table, names), table)
+
+
+def count_rows(rows: NDArray[np.bool_], table: Table) -> int:
     """Count the marked rows of a table."""
     return int(rows.sum() if table.weights is None else table.weights[rows].sum())

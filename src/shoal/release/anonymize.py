@@ -180,6 +180,7 @@ def measure(
         weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}
     if isinstance(weights, str):
         raise UsageError(f"weights={weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
+    weights = None if weights is None else {str(name): weight for name, weight in weights.items()}
     return metrics.measure_tables(
         pair.original,
         pair.released,
@@ -189,7 +190,7 @@ def measure(
         domains=domains,
         hierarchies=pair.hierarchies,
         climb=climb,
-        target=target,
+        target=None if target is None else str(target),
         rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
         research=Research(values or {}, read_share("measure", "alpha", alpha)),
     )

@@ -15,6 +15,7 @@ from shoal.encoding.ends import EXACT, release_ends
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
+from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import (
     Method,
     Run,
@@ -36,7 +37,7 @@ from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
 from shoal.release.ends import about_ends, choose_ends
-from shoal.release.notes import about_release, about_search, about_table, about_unchanged, about_unread
+from shoal.release.notes import about_levels, about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
@@ -139,6 +140,8 @@ def anonymize_table(
     try:
         if prepared is None:
             schema = guess_kinds(table, schema)
+            hierarchies, about_proposals = propose_open(hierarchies, table, schema)
+            notes += about_proposals
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
         encoded = prepared
     except InputError as error:
@@ -159,6 +162,7 @@ def anonymize_table(
         unchanged = None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
     request = _complete(request, k, method, models, run)
     if unchanged is None:
+        notes += about_levels(method, encoded)
         partition = method.partition(encoded, models, run)
         check_rows_left(method.name, partition.labels)
         groups = partition.entries

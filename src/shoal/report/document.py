@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import Note
 from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
 from shoal.report.figures import Evidence, Part, risk_before
@@ -39,6 +40,7 @@ __all__ = ["as_json", "private_part", "public_part"]
 
 FORMAT = 1
 MOST_CELLS = 8
+MOST_NAMES = 10  # in a sentence
 
 
 def public_part(evidence: Evidence) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
         "alone_after": evidence.risk.uniques,
         "average_group_before": before.average_group,
         "average_group_after": evidence.risk.average_group,
-        "reading": list(release.original.notes),
+        "reading": [_spelled(note, evidence.written.spell) for note in release.original.notes],
     }
     content["measures"] = release.measures.as_dict()
     content["ends"] |= ends_json(release.singled, release.request, release.measures.ncp)
@@ -85,7 +87,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
     part = evidence.part(private=private)
     names = [column.name for column in release.schema.qi]
     unexamined = list(release.schema.names(Role.INSENSITIVE))
-    about_values = sum("column" in spec for spec in request.specs)
+    protected = {str(spec["column"]) for spec in request.specs if "column" in spec}
     return {
         "report": "private" if private else "public",
         "format": FORMAT,
@@ -120,7 +122,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),
         "attacks": [],
         "rules": [*map(rule_row, release.rules)] if private else [*map(public_rule_row, public_rules(release))],
-        "criteria": three_criteria(part.smallest, names, evidence.sensitive, about_values, words=part.smallest_words),
+        "criteria": three_criteria(part.smallest, names, evidence.sensitive, protected, words=part.smallest_words),
         "mistakes": mistakes(part.k, unexamined, evidence.sensitive),
         "repeat": _repeat(evidence, private),
     }
@@ -128,13 +130,19 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
 
 def _verdict(evidence: Evidence, part: Part) -> str:
     written = evidence.written
+    models = evidence.release.request.models[1:]
     found = f"found a smallest group of {sized(written.smallest_group, 'rows')}"
     if part.risk.counts != "rows":
         found = "counted the people of every group"
     return (
         f"Every combination of quasi-identifier cells in {written.name} is shared by at least "
         f"{sized(part.k, part.risk.counts)}, as required. Independent code read the written file again and {found}."
+        + (f" Every group also meets {_listed(models)}." if models else "")
     )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
@@ -148,6 +156,7 @@ def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
         "smallest": part.smallest,
         "smallest_words": part.smallest_words,
         "rows_left_out": part.left_out,
+        "left_out_words": _left_out_words(part),
         "rows_shown_as_stars": evidence.starred,
         "loss": part.loss if private else rounded(part.loss),
         "loss_unweighted": part.loss_unweighted if private else rounded(part.loss_unweighted),
@@ -163,6 +172,13 @@ def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
         "lower_bound": bound,
         "lower_bound_words": None if bound is None else percent(bound),
     }
+
+
+def _left_out_words(part: Part) -> str:
+    """Return how many rows were left out; in the public part, how many may have been."""
+    if isinstance(part.left_out, int):
+        return f"{part.left_out:,}"
+    return part.left_out.replace("<=", "at most ").replace("<k", f"fewer than {part.k}")
 
 
 def _loss_words(part: Part) -> str:
@@ -204,7 +220,7 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
 
 def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    listed = _listed(names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"])
     fitting = f"at least {sized(part.smallest, part.risk.counts)}"
     fitting = fitting if part.risk.counts == "rows" else f"the rows of {fitting}"
     sentences = [
@@ -225,6 +241,8 @@ def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
             sentences.append(f"Mean width of a cell: {words}.")
     else:
         sentences.append("These columns lost no detail: every released row shows exact values.")
+    if part.risk.counts == "rows":
+        sentences.append("Each row counts as one person: k does not protect a person who has several rows as well.")
     return [*sentences, _not_hidden(evidence)]
 
 
@@ -235,9 +253,10 @@ def _share_of(share: float, of: str) -> str:
 
 def _not_hidden(evidence: Evidence) -> str:
     """Say what the requested models do not protect."""
-    protects_values = any("column" in spec for spec in evidence.release.request.specs)
+    protected = {spec.get("column") for spec in evidence.release.request.specs}
+    protects_values = all(facts.name in protected for facts in evidence.sensitive)
     hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
-    unprotected = [] if protects_values or not evidence.sensitive else ["a sensitive value that a whole group shares"]
+    unprotected = [] if protects_values else ["a sensitive value that a whole group shares"]
     unprotected.append("what follows from data published elsewhere")
     unprotected += [] if hides_presence else ["whether a person is in the table at all"]
     return f"This does not hide {', '.join(unprotected[:-1])}{' or ' * (len(unprotected) > 1)}{unprotected[-1]}."
@@ -317,6 +336,11 @@ def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:
         "packages": {name: version(name) for name in ("numpy", "polars")},
         "folder": str(Path(path).parent) if path is not None else None,
     }
+
+
+def _spelled(note: str, spell: Callable[[str], str]) -> str:
+    """Return a note in one line, with the settings that it mentions spelled for the reader."""
+    return note if not isinstance(note, Note) else spell(note.marked)
 
 
 def as_json(content: Mapping[str, Any]) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import for_python
 from shoal.metrics.extent import ColumnExtent
-from shoal.metrics.measure import starred_rows
+from shoal.metrics.measure import count_starred, starred_rows
 from shoal.report.columns import ColumnFacts, ReleasedColumn, look_at_cells
 from shoal.report.groups import SensitiveFacts, look_at_sensitive
 from shoal.report.words import sized
@@ -34,6 +35,7 @@ class Written:
         manifest: File name of its manifest.
         rows, groups, smallest_group: What the verifier counted in it.
         input_hash: Keyed hash of the input; None without a key.
+        spell: How remedies mention settings: as keywords of Python or as options of the command line.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Written:
     groups: int
     smallest_group: int
     input_hash: str | None = None
+    spell: Callable[[str], str] = for_python
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,7 @@ def gather(release: Release, written: Written) -> Evidence:
     names = [column.name for column in release.schema.qi]
     released = release.table
     hidden = starred_rows(released, names)
-    starred = int(hidden.sum() if released.weights is None else released.weights[hidden].sum())
+    starred = count_starred(released, names)
     grouped = _part(released, ~hidden)
     sizes = _count(release, grouped, release.source_rows[~hidden], names)
     left_out = release.original.n_rows - release.measures.rows
@@ -262,7 +265,7 @@ def _public_columns(release: Release) -> tuple[ColumnFacts, ...]:
             cells=column.forms,
             weight=figures.weights.get(column.name, 1.0),
             rules=rules.count(column.name),
-            labelled=column.name in release.settings.hierarchies,
+            labelled=column.name in release.settings.labelled,
         )
         for column in figures.columns
     ]

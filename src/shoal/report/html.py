@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "notebook_html"]
 
 SHOWN_ROWS = 8  # in a notebook
+FIRST_WARNINGS = 3  # on the first page, above the sign-off
 
 SIGNOFF_LINES = {
     "who": "Released by",
@@ -39,9 +40,9 @@ ROLES = {
 
 # The figures of `shoal.metrics.singled` that a report lists by column.
 SINGLED = {
-    "rows_at_rare_ends": "whose value is an end of their range, and fewer than k have it",
-    "rows_at_lone_ends": "whose value is an end of their range, and nobody else has it",
-    "rows_alone_in_sets": "that alone in their group have a value of its set",
+    "rows_at_rare_ends": "rows whose value is an end of their range, and fewer than k have it",
+    "rows_at_lone_ends": "rows whose value is an end of their range, and nobody else has it",
+    "rows_alone_in_sets": "rows that alone in their group have a value of its set",
 }
 
 
@@ -55,6 +56,7 @@ def as_html(content: Mapping[str, Any]) -> str:
         roles=ROLES,
         singled=SINGLED,
         counted=counted,
+        first_warnings=FIRST_WARNINGS,
         loss=_loss(content),
         sizes=_sizes(content),
         cells=[_cells(column) for column in content["cells"]],

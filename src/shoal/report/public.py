@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics.extent import DAY, ColumnExtent, unit_of
-from shoal.metrics.measure import starred_rows
+from shoal.metrics.measure import count_rows, count_starred
 from shoal.metrics.released_loss import read_shown, shown_values
 from shoal.report.words import HIDDEN, rounded
 from shoal.rules import Rule
@@ -160,8 +160,6 @@ def public_figures(release: Release) -> PublicFigures:
     """Return what may be published about a release."""
     settings, request, measures = release.settings, release.request, release.measures
     names = [column.name for column in release.schema.qi]
-    starred = starred_rows(release.table, names)
-    weights = release.table.weights
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
     columns, exact = [], np.ones(release.table.frame.height, dtype=bool)
@@ -174,12 +172,12 @@ def public_figures(release: Release) -> PublicFigures:
         rows=measures.rows,
         groups=measures.groups,
         smallest_group=measures.smallest_group,
-        starred=_count(starred, weights),
+        starred=count_starred(release.table, names),
         suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
         columns=tuple(columns),
-        exact_rows=_count(exact, weights) / measures.rows,
+        exact_rows=count_rows(exact, release.table) / measures.rows,
     )
 
 
@@ -187,10 +185,6 @@ def extent_json(extent: ColumnExtent) -> dict[str, Any]:
     """Return how wide the cells of a column are, as it may be published."""
     means = {name: each if each is None else rounded(each) for name, each in asdict(extent).items() if name != "unit"}
     return means | {"unit": extent.unit}
-
-
-def _count(rows: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> int:
-    return int(rows.sum() if weights is None else weights[rows].sum())
 
 
 def public_rules(release: Release) -> list[Rule]:

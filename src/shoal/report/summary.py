@@ -17,6 +17,7 @@ from shoal.metrics.singled import Singled
 from shoal.profile.survey import Profile
 from shoal.report.words import ends_json, ends_words, extent_words, loss_words, percent
 from shoal.rules import RuleVerdict
+from shoal.schema import Role
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
@@ -142,6 +143,9 @@ def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [fact("asked", f"{'; '.join(request.models)} over {qi}"), fact("method", request.method)]
     facts += measures_facts(release.measures)
+    people = release.schema.names(Role.PERSON)
+    counts = f"people, by the column {people[0]!r}" if people else "rows: each row counts as one person"
+    facts.append(fact("k counts", counts))
     if release.singled.moved_ends or release.singled.rows_at_rare_ends:
         facts.append(("range ends", ends_words(release.singled, request, release.measures)))
     if request.weights:

@@ -23,16 +23,16 @@ def sensitive(share: float = 0.4, fewest: int = 2) -> SensitiveFacts:
 
 def test_three_criteria_stand_apart() -> None:
     """R10, A12: what k and l leave open is said, and that a predicate can still single out."""
-    alone = {row["criterion"]: row for row in three_criteria(5, ["age", "zip"], [sensitive()], 0)}
+    alone = {row["criterion"]: row for row in three_criteria(5, ["age", "zip"], [sensitive()], ())}
     assert {name: row["answer"] for name, row in alone.items()} == {
         "singling out": "limited",
         "linkability": "remains",
         "inference": "remains",
     }
     assert "41%" in alone["singling out"]["words"]  # (1 - 1/5) ** 4
-    diverse = {row["criterion"]: row["answer"] for row in three_criteria(5, ["age"], [sensitive()], 1)}
+    diverse = {row["criterion"]: row["answer"] for row in three_criteria(5, ["age"], [sensitive()], {"disease"})}
     assert diverse == {"singling out": "limited", "linkability": "remains", "inference": "limited"}
-    assert three_criteria(5, ["age"], [], 0)[2]["answer"] == "not examined"
+    assert three_criteria(5, ["age"], [], ())[2]["answer"] == "not examined"
 
 
 def test_listed_mistakes_are_checked() -> None:

@@ -43,9 +43,8 @@ def test_notes_on_the_settings_are_public(release: shoal.Release) -> None:
     request = replace(release.request, k=2, common_k=2, keep_order=True, accept_unique=("disease",))
     warnings = warnings_of(evidence_of(replace(release, request=request)), private=False)
     assert [warning["text"].split(",")[0] for warning in warnings] == [
-        "K=2 protects little.",
+        "A k of 2 protects little.",
         "Rows keep their order",
-        "Each row counts as one person.",
         "Column 'disease': is released unchanged although some of its values may be rare",
     ]
     assert all(warning["cure"] for warning in warnings)

@@ -138,7 +138,7 @@ def compare(
         raise InfeasibleError("no run gave a release; the reasons are listed above.")
 
 
-def read_subject(data: Path, settings: Settings, **fields: Any) -> Subject:
+def read_subject(data: opt.Place, settings: Settings, **fields: Any) -> Subject:
     """Read the table and encode it for all runs."""
     from shoal.evaluate.comparison.scoring import prepare
 

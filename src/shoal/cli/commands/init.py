@@ -13,6 +13,7 @@ from shoal.cli import terminal
 from shoal.cli.settings import with_settings
 from shoal.errors import counted, for_command_line
 from shoal.settings.settings import Settings
+from shoal.tables.sources.url import parse_file_url
 
 if TYPE_CHECKING:
     from shoal.profile import Profile
@@ -54,8 +55,10 @@ def init(
     terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
     terminal.say(f"Written: {output}. Review and correct it, then run:")
-    released = data.with_name(f"{data.stem}-released.csv").name
-    terminal.say_command(shlex.join(["shoal", "anonymize", str(data), "-o", released, "--config", str(output)]))
+    source = terminal.spelled(data)
+    stem = parse_file_url(data).table if isinstance(data, str) else "table" if source == "-" else data.stem
+    released = Path(f"{stem}-released.csv").name
+    terminal.say_command(shlex.join(["shoal", "anonymize", source, "-o", released, "--config", str(output)]))
 
 
 def print_profile(profile: Profile) -> None:

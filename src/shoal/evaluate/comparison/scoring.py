@@ -16,6 +16,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.errors import ShoalError, UsageError, place_of, setting
 from shoal.hierarchy.base import Hierarchy, for_columns
+from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import Method, Run
 from shoal.metrics import Measures, measure_tables
 from shoal.metrics.association import derive_weights
@@ -162,7 +163,8 @@ def prepare(
         _check_classes(table, schema, target)
     request = make_request(replace(settings, k=settings.k or 1), keep_order=False, bound=False)
     names = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
-    rules, population = for_columns(settings.rules().items(), names), settings.population_table()
+    rules, _ = propose_open(for_columns(settings.rules().items(), names), table, schema)
+    population = settings.population_table()
     encoded = encode(table, schema, rules, unknown=request.unknown, population=population)
     trees = {column.name: column.hierarchy for column in encoded.attributes}
     trees |= {column.name: column.hierarchy for column in encoded.sensitive}
