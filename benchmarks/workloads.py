@@ -19,7 +19,18 @@ from shoal.schema import Kind, Role, Schema
 from shoal.tables.csv import read_csv
 from shoal.tables.table import Table
 
-__all__ = ["BIG_SIZES", "CONTINUOUS_ROWS", "HALF", "PEOPLE", "ROWS", "Workload", "Workloads", "big_name", "find_adult", "needs_adult"]
+__all__ = [
+    "BIG_SIZES",
+    "CONTINUOUS_ROWS",
+    "HALF",
+    "PEOPLE",
+    "ROWS",
+    "Workload",
+    "Workloads",
+    "big_name",
+    "find_adult",
+    "needs_adult",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 W3 = {"age": "numeric", "sex": "categorical", "native-country": "categorical"}

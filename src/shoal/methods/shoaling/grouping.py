@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, deal_rows
 from shoal.errors import InfeasibleError
-from shoal.methods.base import Run, failing_groups
-from shoal.methods.merge_failing import merge_failing
+from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair", "repaired"]
+__all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -175,33 +174,17 @@ def no_groups(models: tuple[PrivacyModel, ...]) -> str:
     return f"shoaling found no groups that pass {goal}. Weaken the goal."
 
 
-def repaired(
-    encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping, run: Run
-) -> Grouping | None:
-    """Return groups that pass, or None if merging does not lead to them, which a model that is not closed may cause."""
-    try:
-        return repair(encoded, problem, models, grouping, run)
-    except InfeasibleError:
-        if all(model.closed for model in models):
-            raise
-        return None
+def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping | None:
+    """Split groups that break a ban, and merge each group that fails a model with the nearest that it may join.
 
+    Repeat until no group fails. A group that may not join any other borrows rows instead.
 
-def repair(
-    encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping, run: Run
-) -> Grouping:
-    """Merge each group that fails a model with the one that gives the tightest union, until no group fails.
-
-    With bans, groups that break one are split, and a failing group joins the nearest that it may join; a group that may
-    not join any other borrows rows instead.
+    Returns:
+        The groups; None if merging does not lead to groups that pass, which a model that is not closed may cause.
 
     Raises:
-        InfeasibleError: Some group still fails when nothing can be merged or borrowed.
+        InfeasibleError: Some group still fails when nothing can be merged or borrowed, under closed models.
     """
-    if not problem.bans.shape[1]:
-        labels = grouping.labels(problem)
-        merged_labels = merge_failing(encoded, labels, models, run)
-        return grouping if merged_labels is labels else Grouping.from_rows(problem, merged_labels)
     for _ in range(len(grouping.tuples) + 1):
         grouping = part_banned(problem, grouping)
         failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
@@ -213,10 +196,11 @@ def repair(
         if merged is None:
             break
         grouping = merged
+    if not all(model.closed for model in models):
+        return None
     goal = " and ".join(model.describe() for model in models)
-    raise InfeasibleError(
-        f"the search found no groups that satisfy {goal} without breaking a ban. Weaken the requirement."
-    )
+    bans = " without breaking a ban" if problem.bans.shape[1] else ""
+    raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")
 
 
 def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:

@@ -15,7 +15,7 @@ from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
-from shoal.methods.shoaling.grouping import Grouping, no_groups, repaired
+from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Recoding
@@ -149,7 +149,7 @@ class Shoaling:
             if excess is not None:
                 search, grouping = search.give_up(grouping, excess)
         if not problem.free:
-            grouping = repaired(encoded, problem, models, grouping, run) or start
+            grouping = repair(encoded, problem, models, grouping) or start
         return problem, grouping
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
@@ -162,7 +162,7 @@ class Shoaling:
             halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
             starts += [covered(encoded, problem, run, n) for n in halvings]
         if not problem.free:
-            passing = [repaired(encoded, problem, models, start, run) for start in starts]
+            passing = [repair(encoded, problem, models, start) for start in starts]
             if not any(passing):
                 raise InfeasibleError(no_groups(models))
         else:

@@ -16,7 +16,8 @@ import numpy as np
 from shoal.encoding.attributes import Encoded
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Run, failing_groups
-from shoal.methods.shoaling.grouping import Grouping, no_groups, repaired
+from shoal.methods.merge_failing import merge_failing
+from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import AverageRisk, Basis, PrivacyModel, Uniqueness
 
@@ -54,13 +55,27 @@ def search_under(
     lone = _lone_limits(encoded, models, k)
     found = search(max(k, 2) if lone else k, _limit_groups(models))
     problem, grouping = leave_alone(found, lone) if lone else found
-    merged, cuts = repaired(encoded, problem, models, grouping, run), cut(problem)
+    merged, cuts = _merge(encoded, models, run, problem, grouping), cut(problem)
     passing = [merged] if merged else []
     if not failing_groups(encoded, models, cuts.labels(problem)).any():
         passing.append(cuts)
     if not passing:
         raise InfeasibleError(no_groups(models))
     return problem, min(passing, key=lambda each: each.cost(problem))
+
+
+def _merge(
+    encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run, problem: Problem, grouping: Grouping
+) -> Grouping | None:
+    """Merge groups until all pass; None if some still fail."""
+    try:
+        if problem.bans.shape[1]:
+            return repair(encoded, problem, models, grouping)
+        labels = grouping.labels(problem)
+        merged = merge_failing(encoded, labels, models, run)
+    except InfeasibleError:
+        return None
+    return grouping if merged is labels else Grouping.from_rows(problem, merged)
 
 
 def _limit_groups(models: tuple[PrivacyModel, ...]) -> Excess | None:
