@@ -2,7 +2,8 @@
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not), `describe` (which k, l, t ... it reaches),
-`measure` (what any tool's release lost) and `risk` (how easily people are found in it).
+`measure` (what any tool's release lost), `explain` (why the cells of a row are as wide as they are) and `risk` (how
+easily people are found in it).
 To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from shoal.release.anonymize import anonymize, measure
+    from shoal.release.explain import explain
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
@@ -100,6 +102,7 @@ __all__ = [
     "describe",
     "errors",
     "evaluate",
+    "explain",
     "hierarchy",
     "measure",
     "methods",
@@ -149,6 +152,7 @@ _PLACES = {
     "anonymize": "shoal.release.anonymize",
     "compare": "shoal.evaluate.comparison.compare",
     "describe": "shoal.verification",
+    "explain": "shoal.release.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
     "read_table": "shoal.tables.formats",

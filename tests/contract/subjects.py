@@ -32,7 +32,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "rv-global": [{}, {"subsets": True, "budget": 4}],
     "kaca": [{}, {"weighting": "height"}],
-    "utility-driven": [{}, {"suppress": "attributes"}],
+    "utility-driven": [{}, {"suppress": "attributes"}, {"score": "cluster"}],
     "sbca": [{}, {"remainder": "nearest"}],
 }
 # Methods that may leave rows out; all others have to place every row.

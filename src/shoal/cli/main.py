@@ -34,6 +34,8 @@ COMMANDS = {
     "verify": "Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.",
     "describe": "Say which k, l, t, alpha and beta a file reaches.",
     "measure": "Score a release: how much information it lost, and how large its groups are.",
+    "explain": "Say why the cells of a row are as wide as they are: its group, its neighbours, and what else is "
+    "possible.",
     "risk": "Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.",
     "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "
     "memory.",
