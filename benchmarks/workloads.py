@@ -121,6 +121,7 @@ class Workloads:
         return self._encoded[1:]
 
     def _make(self, name: str) -> Workload:
+        dropped: tuple[str, ...]
         if name == "patients":
             dropped = ("name", "patient_id", "visit_date")
             return Workload(name, datasets.patients_path(), PATIENTS, ("disease", "cost"), dropped)
