@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from shoal.release.anonymize import anonymize, measure
-    from shoal.release.explain import explain
+    from shoal.release.explanation.explain import explain
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
@@ -152,7 +152,7 @@ _PLACES = {
     "anonymize": "shoal.release.anonymize",
     "compare": "shoal.evaluate.comparison.compare",
     "describe": "shoal.verification",
-    "explain": "shoal.release.explain",
+    "explain": "shoal.release.explanation.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
     "read_table": "shoal.tables.formats",

@@ -262,7 +262,7 @@ def for_columns(pairs: Iterable[tuple[str, HierarchyRule]], columns: Collection[
     problems = []
     for name, rule in pairs:
         if name not in columns:
-            problems.append(f"hierarchy for column {name!r}: the table has no such column.")
+            problems.append(f"hierarchy for column {name!r}: no quasi-identifier or sensitive column has this name.")
         elif name in rules and rules[name] != rule:
             problems.append(f"column {name!r} has two different hierarchies. Give it one.")
         else:

@@ -367,7 +367,8 @@ class Settings:
 
         Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
         added; where both name one, the value given here applies. A column has one role and one kind: if it has one
-        here, the other's is ignored. `ends` and `snap` are one choice.
+        here, the other's is ignored. A role given here replaces that of the columns it names, and no others; `others`
+        replaces `others`. `ends` and `snap` are one choice.
         """
         ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
         if self.ends is not None or self.snap is not None:
