@@ -49,14 +49,15 @@ def _settings(release: Release, private: bool) -> Settings:
         if column.role is not Role.IDENTIFIER or settings.others != "drop" or column.name in settings.drop
     ]
     specs = request.specs if private else public_specs(release)
-    kinds = {column.name: column.kind for column in (schema.qi if private else release.public_figures.columns)}
-    marks = next(((column.decimal, column.thousands) for column in schema.columns), (".", ""))
+    shown = {column.name: column.form for column in release.public_figures.columns}
+    forms = {column.name: column if private else shown[column.name] or column for column in schema.qi}
+    marks = schema.marks
 
     def names(role: Role) -> tuple[str, ...]:
         return tuple(column.name for column in columns if column.role is role)
 
     def of_kind(kind: Kind) -> tuple[str, ...]:
-        return tuple(name for name in kinds if kinds[name] is kind)
+        return tuple(name for name, column in forms.items() if column.kind is kind)
 
     return Settings(
         k=settings.k if settings.k is not None else None if settings.k_column else request.k,
@@ -89,7 +90,9 @@ def _settings(release: Release, private: bool) -> Settings:
         k_column=next(iter(names(Role.PERSONAL_K)), None),
         numeric=of_kind(Kind.NUMERIC),
         categorical=of_kind(Kind.CATEGORICAL),
-        dates={column.name: column.date_format for column in schema.qi if kinds[column.name] is Kind.DATE},
+        dates={name: forms[name].date_format for name in of_kind(Kind.DATE)},
+        boolean=of_kind(Kind.BOOLEAN),
+        ordered={name: forms[name].order for name in of_kind(Kind.ORDERED) if len(forms[name].order) > 1},
         grids={column.name: column.grid for column in columns if column.grid},
         accept_unique=request.accept_unique,
         hierarchies={name: _path(rule, private) for name, rule in settings.hierarchies.items()},

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import visible
+from shoal.release.files.manifest import form_facts
 from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded
 from shoal.schema import Kind, Role
@@ -50,8 +51,7 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
             entry["distinct_cells"] = cells.distinct
             entry["loss"] = rounded(cells.loss)
             entry["loss_basis"] = BASIS
-            if cells.kind is Kind.DATE:
-                entry["format"] = column.date_format
+            entry |= form_facts(cells.form or column, release.schema.marks)
         entry["missing"] = hide_small(n_missing[column.name], figures.k)
         columns.append(entry)
     return {"file": name, "rows": figures.rows, "k": figures.k, "columns": columns}
@@ -77,7 +77,9 @@ def _count_missing(release: Release, plain: Path) -> dict[str, int]:
 def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
     if has_labels:
         return ["value", "label of the hierarchy", "* (suppressed)"]
-    if kind is Kind.CATEGORICAL:
+    if kind is not None and kind.is_ranked:
+        return ["value", "set {a, b} of neighbours in the order", "* (suppressed)"]
+    if kind is None or not kind.is_measured:
         return ["value", "set {a, b}", "* (suppressed)"]
     return ["value", "range [low, high], both ends included", "* (suppressed)"]
 
