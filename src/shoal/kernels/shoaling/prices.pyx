@@ -8,14 +8,14 @@ from shoal.kernels.shoaling.block cimport (
     COUNT, RANGE, REACH, RULE, SET, TREE, count_price, range_price, rule_price,
 )
 from shoal.kernels.shoaling.requirement cimport (
-    CLOSE, DISTINCT, ENTROPY, LARGEST, ORDERED, PERSONAL_K, RECURSIVE, SHARES,
+    CLOSE, COVERED, DISTINCT, ENTROPY, LARGEST, ORDERED, PERSONAL_K, PRESENCE, RECURSIVE, SHARES,
 )
 
 # The numbers that the compiled code uses, by their names in Python.
 RECODINGS = {"SET": SET, "RANGE": RANGE, "TREE": TREE, "RULE": RULE, "REACH": REACH, "COUNT": COUNT}
 TERM_KINDS = {
     "distinct": DISTINCT, "largest": LARGEST, "entropy": ENTROPY, "recursive": RECURSIVE, "close": CLOSE,
-    "ordered": ORDERED, "shares": SHARES, "personal k": PERSONAL_K,
+    "ordered": ORDERED, "shares": SHARES, "personal k": PERSONAL_K, "covered": COVERED, "presence": PRESENCE,
 }
 
 

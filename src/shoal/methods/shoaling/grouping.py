@@ -19,7 +19,7 @@ from shoal.methods.shoaling.problem import Problem
 from shoal.methods.shoaling.windows import Windows, part_wide
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "count_people", "near_hosts", "repair"]
+__all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -170,13 +170,19 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
     return len(np.unique(problem.people[grouping.tuples[entries]]))
 
 
+def no_groups(models: tuple[PrivacyModel, ...]) -> str:
+    """Return the message that the search found no groups."""
+    goal = " and ".join(model.describe() for model in models)
+    return f"shoaling found no groups that pass {goal}. Weaken the goal."
+
+
 def repair(
     encoded: Encoded,
     problem: Problem,
     models: tuple[PrivacyModel, ...],
     grouping: Grouping,
     planned: Grouping | None = None,
-) -> Grouping:
+) -> Grouping | None:
     """Split groups that break a ban or a limit, and merge each that fails a model with the nearest that it may join.
 
     Repeat until no group fails. A group that may not join any other borrows rows instead. If that does not end, or
@@ -189,8 +195,11 @@ def repair(
         grouping: The groups.
         planned: Groups that keep to all limits.
 
+    Returns:
+        The groups; None if merging does not lead to groups that pass, which a model that is not closed may cause.
+
     Raises:
-        InfeasibleError: Some group still fails when nothing can be merged or borrowed.
+        InfeasibleError: Some group still fails when nothing can be merged or borrowed, under closed models.
     """
     loans = 0
     for _ in range(len(grouping.tuples) + 1):
@@ -207,6 +216,8 @@ def repair(
         if merged is None:
             break
         grouping = merged
+    if not all(model.closed for model in models):
+        return None
     goal = " and ".join(model.describe() for model in models)
     broken = [words for words, given in (("a ban", problem.bans.shape[1]), ("a limit", problem.limits)) if given]
     bans = f" without breaking {' or '.join(broken)}" if broken else ""

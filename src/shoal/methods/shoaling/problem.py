@@ -12,6 +12,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.limits import Limited
 from shoal.encoding.windows import wall_classes
 from shoal.methods.base import Run
+from shoal.methods.shoaling.crowd import NOBODY, Crowd
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
 from shoal.models import Distributions, PrivacyModel
@@ -40,6 +41,7 @@ class Problem:
         windows: For each tuple, its rank in each limit.
         limits: The limits.
         walls: For each tuple, its class; no group has tuples of two classes.
+        crowd: The population, if a model compares groups with it.
     """
 
     codes: Ints
@@ -56,6 +58,7 @@ class Problem:
     windows: NDArray[np.int64]
     limits: tuple[Limited, ...]
     walls: NDArray[np.int64]
+    crowd: Crowd
 
     @property
     def free(self) -> bool:
@@ -146,6 +149,7 @@ def prepare(
         ).astype(np.int64),
         limits=run.limits,
         walls=wall_classes(tuples, run.limits),
+        crowd=Crowd.of(encoded, pricing) if requirement.covers else NOBODY,
     )
 
 
