@@ -55,3 +55,6 @@ _.to_numeric
 
 # sqlite3 reads it.
 _.text_factory
+
+# typer calls it.
+_.format_help

@@ -44,6 +44,7 @@ def anonymize(
     bound: bool | None = None,
     engine: str | None = None,
     memory: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     **settings: Unpack[SettingsKeywords],
@@ -70,6 +71,8 @@ def anonymize(
             reads a file that may be larger than memory and needs a full-domain method. A PostgreSQL table is counted
             by its server.
         memory: The memory limit of DuckDB, such as "4GB".
+        key_file: The path of a secret that draws the sample of the model "differential-privacy", so that another run
+            draws the same one; the secure generator of the system by default.
         progress: A function that is called with the name of the current stage and the completed share of it, from 0
             to 1.
         cancelled: A function that is called several times a second; when it returns True, the run stops with a
@@ -108,6 +111,7 @@ def anonymize(
         method=None if isinstance(method, str) else method,
         engine=engine,
         memory=memory,
+        key_file=key_file,
         keep_order=keep_order,
         bound=bound,
     )

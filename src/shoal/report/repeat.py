@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import counted
 from shoal.models.registry import MODELS
 from shoal.report.public import public_specs
 from shoal.schema import Kind, Role
@@ -35,7 +36,8 @@ def as_toml(release: Release, *, private: bool) -> str:
             appear, orders name only values that the release shows, and files appear by name only.
     """
     rules = release.settings.constraints
-    comments = {} if private else {"rules": [f"{len(rules)} rules name values; only the private report lists them"]}
+    named = counted(len(rules), "rule names", "rules name")
+    comments = {} if private else {"rules": [f"{named} values; only the private report lists them"]}
     order = [column.name for column in (*release.schema.qi, *release.schema.columns)]
     return to_toml(_settings(release, private), comments=comments if rules else {}, columns=order)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -168,6 +168,17 @@ class Table:
         counts = np.zeros(len(texts), dtype=np.int64)
         np.add.at(counts, ranks, self.weights)
         return counts
+
+    def part(self, rows: NDArray[np.int64]) -> Table:
+        """Return some rows as a table of the same origin."""
+        native = self.native
+        if native is not None:
+            frame = native.frame
+            taken = (
+                frame.iloc[rows] if native.library == "pandas" else frame[rows] if native.library == "polars" else None
+            )
+            native = Native(frame.take(rows) if taken is None else taken, native.library)
+        return replace(self, frame=self.frame[rows], native=native, _factors={})
 
     def check_unchanged(self) -> None:
         """Raise an InputError if the file changed since it was read."""

@@ -390,6 +390,7 @@ def test_violations_keep_their_parts(tmp_path: Path) -> None:
         {"name": "prosecutor-profit", "cost": "0.3", "gain": "10"},
         {"name": "prosecutor-profit", "cost": "4", "gain": "1", "payout": "0.5"},
         {"name": "journalist-profit", "cost": "0", "gain": "300", "payout": "1/3"},
+        {"name": "differential-privacy", "epsilon": "0.5", "delta": "0.000001"},
     ],
     ids=lambda spec: "-".join(spec),
 )

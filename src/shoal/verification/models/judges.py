@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from shoal.errors import UsageError
 from shoal.verification.models.population_uniques import estimate_uniques
+from shoal.verification.models.sampling import least_group
 from shoal.verification.verdict import Group, exact
 
 __all__ = ["JUDGES", "ORDERED", "Evidence"]
@@ -322,6 +323,12 @@ def _journalist(case: Evidence) -> list[Group]:
     return [group for group in case.rows if _pays(case, case.fitting[group])]
 
 
+def _differential_privacy(case: Evidence) -> list[Group]:
+    """Return the groups with fewer rows than the sample must show."""
+    k = least_group(case.fraction("epsilon"), case.fraction("delta"))
+    return [group for group, rows in case.rows.items() if k is None or rows < k]
+
+
 JUDGES: dict[str, Callable[[Evidence], list[Group]]] = {
     "distinct-l": _distinct,
     "entropy-l": _entropy,
@@ -340,4 +347,5 @@ JUDGES: dict[str, Callable[[Evidence], list[Group]]] = {
     "population-uniqueness": _population_uniqueness,
     "prosecutor-profit": _prosecutor,
     "journalist-profit": _journalist,
+    "differential-privacy": _differential_privacy,
 }
