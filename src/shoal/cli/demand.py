@@ -180,14 +180,10 @@ def require_true(released: Place, manifest: Manifest) -> None:
 
 
 def read_release(released: Place, manifest: Manifest) -> Table:
-    """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
-    from shoal.release.files.layout import read_back
-    from shoal.tables.formats import Format, read_table
-    from shoal.tables.formats.sniff import sniff
+    """Read a released file as its manifest describes it."""
+    from shoal.release.reading import read_as_stated
 
-    is_text = sniff(Path(released)) in (Format.CSV, Format.GZIP)
-    table = read_table(released, delimiter=",", encoding="utf-8", header=True) if is_text else read_table(released)
-    return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
+    return read_as_stated(released, manifest)
 
 
 def _with_kinds(settings: Settings) -> Any:

@@ -27,6 +27,7 @@ from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
+from shoal.release.reading import bounds_of
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import Schema
@@ -185,13 +186,26 @@ class Release:
 
     @cached_property
     def frame(self) -> Any:
-        """The release as a frame of the library that the original came from (polars for a file or a database)."""
+        """The release as a frame of the library that the original came from (polars for a file or a database).
+
+        With cells="bounds", numbers and dates are two typed columns, NAME_min and NAME_max; both are null where a cell
+        is suppressed or missing.
+        """
         if self.recoding is not None:
             return self._read_back(self.recoding)
         from shoal.tables.frames import rebuild
 
         verify_cells(self)
-        return rebuild(self.text, self.original, self.source_rows, self.schema)
+        if self.request.cells == "text":
+            return rebuild(self.text, self.original, self.source_rows, self.schema)
+        laid = self._lay_out(safe=False)
+        text, missing = laid.table.frame, self.schema.missing
+        bounds = {
+            column.name: bounds_of(column, text[f"{column.name}_min"], text[f"{column.name}_max"], missing)
+            for column in self.schema.qi
+            if column.name in self.ends
+        }
+        return rebuild(text, self.original, laid.source_rows, self.schema, bounds)
 
     def _read_back(self, recoding: Recoding) -> pl.DataFrame:
         """Write the release to a private file, pass it through the gate and read it."""
@@ -210,13 +224,15 @@ class Release:
     @cached_property
     def _file(self) -> Released:
         """The cells as they are written to a file, with the source row of each row."""
-        request = self.request
+        return self._lay_out(safe=self.request.spreadsheet_safe)
+
+    def _lay_out(self, *, safe: bool) -> Released:
         return lay_out(
             Released(self.table, self.source_rows, self.ends),
             self.schema,
-            bounds=request.cells == "bounds",
-            safe=request.spreadsheet_safe,
-            keep_order=request.keep_order,
+            bounds=self.request.cells == "bounds",
+            safe=safe,
+            keep_order=self.request.keep_order,
         )
 
     @property

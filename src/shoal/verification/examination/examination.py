@@ -37,7 +37,7 @@ from shoal.verification.models.plain_values import model_words
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content
-from shoal.verification.reading.layout import Layout
+from shoal.verification.reading.layout import Layout, in_bounds
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import PathName, coded_table
 from shoal.verification.recount import name_violations, shape_violations
@@ -109,7 +109,8 @@ def examine(
         if manifest is not None and manifest.numbered:
             reading = replace(reading, duplicate_columns=NUMBERED)
         source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), reading)
-    return _Examination(written, demand, manifest, source, violations, notes).verdict(k)
+    is_frame = not isinstance(released, str | os.PathLike)
+    return _Examination(written, demand, manifest, source, violations, notes, is_frame=is_frame).verdict(k)
 
 
 class _Examination:
@@ -123,9 +124,12 @@ class _Examination:
         source: CodedTable | None,
         violations: list[Violation],
         notes: list[Note],
+        *,
+        is_frame: bool = False,
     ) -> None:
         self._written, self._demand, self._manifest, self._source = written, demand, manifest, source
         self._violations, self._notes = violations, notes
+        self._is_frame = is_frame
         self._unchecked: list[Note] = []
         self._models: list[str] = []
         self._release = self._lay_out()
@@ -182,7 +186,9 @@ class _Examination:
         """Return the table that the file represents."""
         demand, manifest = self._demand, self._manifest
         if manifest is None:
-            layout = Layout(demand.names(Role.QI) if demand.bounds else (), demand.spreadsheet_safe)
+            qi = demand.names(Role.QI)
+            bounds = qi if demand.bounds else in_bounds(qi, self._written.names)
+            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame)
         else:
             layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
         release = layout.table(self._written)
