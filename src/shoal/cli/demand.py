@@ -112,6 +112,7 @@ def demand_of(
         rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
         bounds=settings.cells == "bounds",
         spreadsheet_safe=bool(settings.spreadsheet_safe),
+        delimiter=None if settings.output_delimiter in (None, "input") else settings.output_delimiter,
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
     )

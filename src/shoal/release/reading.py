@@ -88,7 +88,8 @@ def read_release(
 def read_as_stated(path: str | os.PathLike[str], manifest: Manifest) -> Table:
     """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
     is_text = sniff(Path(path)) in (Format.CSV, Format.GZIP)
-    table = read_table(path, delimiter=",", encoding="utf-8", header=True) if is_text else read_table(path)
+    options: dict[str, Any] = {"delimiter": manifest.delimiter, "encoding": "utf-8", "header": True} if is_text else {}
+    table = read_table(path, **options)
     return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
 
 

@@ -30,7 +30,7 @@ from shoal.release.gate import Gate, verify_cells
 from shoal.release.reading import bounds_of
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
-from shoal.schema import Schema
+from shoal.schema import Schema, check_delimiter
 from shoal.settings.settings import Settings, check_signoff
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Factor, Table
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Release", "Request", "manifest_path"]
+
+INPUT = "input"  # as the original has it
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Request:
         ends: The ends of ranges: "safe", "round" or "exact"; None leaves the choice to the method.
         spreadsheet_safe: Whether formulas are made harmless.
         accept_unique: Insensitive columns that may be released although some of their values are rare.
+        output_delimiter: The separator of cells in a released CSV file; "input" for that of the original.
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
         bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
     """
@@ -82,12 +85,15 @@ class Request:
     ends: str | None = None
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
+    output_delimiter: str = ","
     unknown: str = "error"
     bound: bool | None = None
 
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if self.output_delimiter != INPUT:
+            check_delimiter(self.output_delimiter, "output_delimiter")
         if self.ends not in (None, *CHOICES):
             raise UsageError(f"ends={self.ends!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
         if not 0 <= self.suppression_limit <= 1:
@@ -100,8 +106,9 @@ class Request:
 
     @property
     def is_plain(self) -> bool:
-        """Whether rows are sorted, ranges are text and formulas are left as they are."""
-        return self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
+        """Whether rows are sorted, ranges are text, formulas are left as they are and cells separated by commas."""
+        is_bare = self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
+        return is_bare and self.output_delimiter == ","
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,6 +241,14 @@ class Release:
             safe=safe,
             keep_order=self.request.keep_order,
         )
+
+    @property
+    def delimiter(self) -> str:
+        """The separator of cells, if the release is a CSV file."""
+        if self.request.output_delimiter != INPUT:
+            return self.request.output_delimiter
+        dialect = self.original.dialect
+        return "," if dialect is None or self.original.sheet is not None else dialect.delimiter
 
     @property
     def file_text(self) -> pl.DataFrame:

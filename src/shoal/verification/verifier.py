@@ -292,7 +292,8 @@ def describe(
         table = Layout(in_bounds(qi, table.names), typed=not isinstance(released, str | os.PathLike)).table(table)
     else:
         assert isinstance(released, str | os.PathLike)
-        table = Layout(stated.bounds, stated.spreadsheet_safe).table(read_written(released))
+        written = read_written(released, delimiter=stated.delimiter)
+        table = Layout(stated.bounds, stated.spreadsheet_safe).table(written)
     require_columns("the released table", table.names, [*qi, *sensitive])
     columns = [
         Column(name, Role.SENSITIVE, reading.kinds.get(name), reading.dates.get(name, ISO), *reading.marks)

@@ -92,13 +92,14 @@ def examine(
     if manifest is None:
         file = released if isinstance(released, str | os.PathLike) else file
         violations += [] if file is None else hidden_content(file)
-        written = coded_table(released, dialect, quasi_identifiers(demand, None), demand.reading)
+        reading = replace(demand.reading, delimiter=demand.delimiter or demand.reading.delimiter)
+        written = coded_table(released, dialect, quasi_identifiers(demand, None), reading)
     else:
         assert isinstance(released, str | os.PathLike)
         violations += manifest.violations(released)
         notes = manifest.notes(released)
         try:
-            written = read_written(released)
+            written = read_written(released, delimiter=manifest.delimiter)
         except files.UnreadableError as error:
             return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
         violations += [*written.faults, *name_violations(released, files.kind_of(released))]
