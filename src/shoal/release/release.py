@@ -22,7 +22,7 @@ from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.metrics.singled import Singled
-from shoal.release.files.layout import lay_out
+from shoal.release.files.layout import lay_out, spreadsheet_safe
 from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
 from shoal.release.files.signature import SigningKey
@@ -30,7 +30,7 @@ from shoal.release.gate import Gate, verify_cells
 from shoal.release.reading import bounds_of
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
-from shoal.schema import Schema, check_delimiter
+from shoal.schema import Role, Schema, check_delimiter
 from shoal.settings.settings import Settings, check_signoff
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Factor, Table
@@ -249,6 +249,13 @@ class Release:
             return self.request.output_delimiter
         dialect = self.original.dialect
         return "," if dialect is None or self.original.sheet is not None else dialect.delimiter
+
+    @property
+    def file_types(self) -> dict[str, Any]:
+        """The types of the columns that are released unchanged, by their name in a file."""
+        unchanged = [column.name for column in self.schema.released if column.role is not Role.QI]
+        named = {name: spreadsheet_safe(name) if self.request.spreadsheet_safe else name for name in unchanged}
+        return {named[name]: self.original.types[name] for name in unchanged if name in self.original.types}
 
     @property
     def file_text(self) -> pl.DataFrame:

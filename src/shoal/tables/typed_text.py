@@ -30,7 +30,16 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ADVICE", "arrow_texts", "cell_text", "float32_text", "pandas_text", "polars_texts", "ticks_text"]
+__all__ = [
+    "ADVICE",
+    "arrow_texts",
+    "cell_text",
+    "float32_text",
+    "frame_types",
+    "pandas_text",
+    "polars_texts",
+    "ticks_text",
+]
 
 TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 REFUSED = (list, tuple, dict, set, frozenset, bytes, bytearray, complex)
@@ -237,3 +246,31 @@ def arrow_texts(table: Any) -> dict[str, pl.Series]:
     if not isinstance(frame, pl.DataFrame):
         raise InputError("a single pyarrow column is not supported. Pass a pyarrow Table.")
     return polars_texts(frame)
+
+
+def frame_types(frame: Any, library: str) -> dict[str, Any]:
+    """Return the types of a frame's columns in polars, as far as they have one.
+
+    Not every reader of Parquet knows nanoseconds with a time zone, so these become microseconds.
+    """
+    import polars as pl
+
+    if library == "pyarrow":
+        empty = pl.from_arrow(frame.schema.empty_table())
+        frame = empty if isinstance(empty, pl.DataFrame) else pl.DataFrame()
+    if library != "pandas":
+        is_zoned = {
+            n: isinstance(dtype, pl.Datetime) and dtype.time_zone is not None for n, dtype in frame.schema.items()
+        }
+        return {n: pl.Datetime("us", "UTC") if is_zoned[n] else dtype for n, dtype in frame.schema.items()}
+    types: dict[str, Any] = {}
+    for name, dtype in zip(map(str, frame.columns), frame.dtypes, strict=True):
+        kind, size = getattr(dtype, "kind", ""), 8 * getattr(dtype, "itemsize", 8)
+        if kind in ("i", "u", "f"):
+            types[name] = getattr(pl, {"i": "Int", "u": "UInt", "f": "Float"}[kind] + str(size), None)
+        elif kind == "b":
+            types[name] = pl.Boolean
+        elif kind == "M":
+            is_zoned, unit = getattr(dtype, "tz", None) is not None, getattr(dtype, "unit", "us")
+            types[name] = pl.Datetime("us", "UTC") if is_zoned else pl.Datetime(unit if unit in TICKS else "us")
+    return {name: dtype for name, dtype in types.items() if dtype is not None}

@@ -115,7 +115,8 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
     """Write the release to an unfinished file; return the path as CSV, if there is one, and in the final format."""
     written = target.temporary(f"release{suffix_of(target.format)}")
     if release.recoding is None:
-        writers.write_release(release.file_text, written, target.format, watch, delimiter=release.delimiter)
+        types, delimiter = release.file_types, release.delimiter
+        writers.write_release(release.file_text, written, target.format, watch, delimiter=delimiter, types=types)
         return written, written
     if target.format is Format.EXCEL:
         raise UsageError(

@@ -6,9 +6,9 @@ import gzip
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from shoal.errors import UsageError
 from shoal.tables.formats.sniff import Format
@@ -56,16 +56,32 @@ def create(path: Path) -> IO[bytes]:
 
 
 def write_release(
-    text: pl.DataFrame, path: Path, form: Format, watch: Watch = UNWATCHED, *, delimiter: str = ","
+    text: pl.DataFrame,
+    path: Path,
+    form: Format,
+    watch: Watch = UNWATCHED,
+    *,
+    delimiter: str = ",",
+    types: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the cells to a new private file in one of the formats that the gate reads."""
+    """Write the cells to a new private file in one of the formats that the gate reads.
+
+    Args:
+        text: The cells.
+        path: The file.
+        form: Its format.
+        watch: Hears of progress and may cancel.
+        delimiter: The separator of cells in a CSV file.
+        types: By column that keeps its type in Parquet, this type.
+    """
     if form is Format.EXCEL:
         check_excel(text)
         write_excel(text, path, watch)
     elif form is Format.PARQUET:
         from shoal.tables.formats.columnar import write_parquet
+        from shoal.tables.formats.typed_cells import typed_frame
 
-        write_parquet(text, path)
+        write_parquet(typed_frame(text, types or {}), path)
     elif form is Format.GZIP:
         plain = path.with_name("plain.csv")
         write_csv(text, plain, watch, delimiter)

@@ -102,7 +102,8 @@ def examine(
             written = read_written(released, delimiter=manifest.delimiter)
         except files.UnreadableError as error:
             return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
-        violations += [*written.faults, *name_violations(released, files.kind_of(released))]
+        unchanged = [column.name for column in manifest.columns if column.role is not Role.QI]
+        violations += [*written.faults, *name_violations(released, files.kind_of(released), unchanged)]
         violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
     source = None
     if original is not None:
