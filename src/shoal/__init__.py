@@ -3,7 +3,8 @@
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To work with one: `read_release` (a frame with typed bounds and lists).
 To check and score one: `verify` (yes, or an error that says why not), `describe` (which k, l, t ... it reaches),
-`measure` (what any tool's release lost) and `risk` (how easily people are found in it).
+`measure` (what any tool's release lost), `explain` (why the cells of a row are as wide as they are) and `risk` (how
+easily people are found in it).
 To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from shoal.release.anonymize import anonymize, measure
+    from shoal.release.explanation.explain import explain
     from shoal.release.reading import read_release
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
@@ -102,6 +104,7 @@ __all__ = [
     "describe",
     "errors",
     "evaluate",
+    "explain",
     "hierarchy",
     "measure",
     "methods",
@@ -152,6 +155,7 @@ _PLACES = {
     "anonymize": "shoal.release.anonymize",
     "compare": "shoal.evaluate.comparison.compare",
     "describe": "shoal.verification",
+    "explain": "shoal.release.explanation.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
     "read_release": "shoal.release.reading",

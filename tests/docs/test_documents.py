@@ -63,7 +63,7 @@ def test_commands_run(page: Path, line: str, shoal: Shoal, tmp_path: Path, monke
     if {"--sign-key", "--public-key"} & set(words):
         assert shoal("keygen", "lab").code == 0
         signed = ("--sign-key", "lab.pem")
-    if words[0] in ("verify", "describe", "measure", "evaluate", "risk"):
+    if words[0] in ("verify", "describe", "measure", "evaluate", "explain", "risk"):
         roles = ("--qi", "age,sex,zip", "--sensitive", "disease", "--drop", "name,ssn")
         assert shoal("anonymize", "data.csv", "-o", "out.csv", "-k", 10, *roles, *signed).code == 0
     if "--drop" in words and "name,ssn" not in words:

@@ -145,7 +145,7 @@ def test_convert_job_file_to_folder_and_back(shoal: Shoal, tmp_path: Path) -> No
 def test_convert_tidies_a_csv_file(shoal: Shoal, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a,X,P,all\nb,P,all\n")
     assert shoal("hierarchy", "convert", tmp_path / "in.csv", "-o", tmp_path / "out.csv").code == 0
-    assert (tmp_path / "out.csv").read_text() == "a;X;P;all;*\nb;b;P;all;*\n"
+    assert (tmp_path / "out.csv").read_text() == "a;X;P;all\nb;b;P;all\n"
 
 
 def test_convert_refuses_what_does_not_fit(shoal: Shoal, zips: Path, tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ def wrap(text: str, width: int) -> list[str]:
     """
     lines: list[str] = []
     for paragraph in text.split("\n"):
+        if _width(paragraph) <= width:
+            lines.append(paragraph.rstrip())
+            continue
         indent = paragraph[: len(paragraph) - len(paragraph.lstrip(" "))]
         room = max(1, width - len(indent))
         line = ""

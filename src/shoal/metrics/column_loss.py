@@ -93,6 +93,8 @@ def column_loss(
     missing = baseline.missing
     n_missing = sum(count for text, count in baseline.before.items() if text in missing)
     terms = [(baseline.everything, n_suppressed)]
+    if baseline.is_as_it_was(counts):
+        return add_losses(terms)
     for text in sorted(counts):
         count = counts[text]
         if text in missing and (n_missing or text not in SUPPRESSED):
@@ -183,9 +185,20 @@ class Baseline:
             width = self.cells.high - self.cells.low
         return ColumnLoss(1.0, 1, iloss, 1.0, entropy, 1.0, 1.0, span, further, width, 1)
 
+    def is_value(self, text: str) -> bool:
+        """Return whether a released text can only be a value of the original.
+
+        A value that gave its name to a label, such as "Other", also means the other values below that label.
+        """
+        return text in self.before and not (isinstance(self.cells, CategoryReader) and self.cells.is_wide(text))
+
+    def is_as_it_was(self, counts: Mapping[str, int]) -> bool:
+        """Return whether a column shows only values of the original, and none of them more often."""
+        return all(count <= self.before.get(text, 0) for text, count in counts.items())
+
     def loss_of_text(self, text: str) -> ColumnLoss | None:
         """Return the loss of a released cell from its text; None if the text cannot be read."""
-        if text in self.before:
+        if self.is_value(text):
             return UNCHANGED
         if text in SUPPRESSED:
             return self.everything
@@ -211,7 +224,7 @@ class Baseline:
             ends: The ends of the ranges.
         """
         form = cells.form[index]
-        if text in self.before:
+        if self.is_value(text):
             return UNCHANGED
         if form == SET and isinstance(self.cells, CategoryReader):
             members = [texts[code] for code in cells.members[cells.starts[index] : cells.starts[index + 1]].tolist()]
@@ -340,12 +353,7 @@ class Baseline:
 
     @cached_property
     def _label_levels(self) -> dict[str, int]:
-        """The lowest level of each label."""
-        levels: dict[str, int] = {}
-        for labels in self.hierarchy.rows.values() if self.hierarchy else ():
-            for level, label in enumerate(labels, 1):
-                levels[label] = min(level, levels.get(label, level))
-        return levels
+        return self.hierarchy.label_levels() if self.hierarchy else {}
 
 
 def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:

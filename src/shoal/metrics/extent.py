@@ -72,4 +72,6 @@ def exact_cells(baseline: Baseline, counts: Mapping[str, int], texts: Iterable[s
     """
     missing = frozenset(baseline.missing)
     before, after = (sum(n for text, n in rows.items() if text in missing) for rows in (baseline.before, counts))
-    return np.array([after <= before if text in missing else text in baseline.before for text in texts], dtype=bool)
+    if baseline.is_as_it_was(counts):
+        return np.ones(len(list(texts)), dtype=bool)
+    return np.array([after <= before if text in missing else baseline.is_value(text) for text in texts], dtype=bool)

@@ -48,14 +48,13 @@ def label_losses(hierarchy: Hierarchy) -> dict[str, float]:
     The number of values below a label is not used, because it would reveal something of the original.
     """
     losses: dict[str, float] = {}
-    for value, labels in hierarchy.rows.items():
-        for level, label in enumerate(labels, 1):
-            if label in (value, TOP):
-                continue
-            if hierarchy.source == PREFIXES:
-                losses[label] = (len(label) - len(label.rstrip(TOP))) / len(label)
-            else:
-                losses[label] = min(level / hierarchy.height, losses.get(label, 1.0))
+    levels = hierarchy.label_levels()
+    pairs = ((value, label) for value, labels in hierarchy.rows.items() for label in labels)
+    for label in dict.fromkeys(label for value, label in pairs if label not in (value, TOP)):
+        if hierarchy.source == PREFIXES:
+            losses[label] = (len(label) - len(label.rstrip(TOP))) / len(label)
+        else:
+            losses[label] = levels[label] / hierarchy.height
     return losses
 
 

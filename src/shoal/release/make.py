@@ -26,7 +26,6 @@ from shoal.methods.base import (
     needs_search,
 )
 from shoal.methods.full_domain.base import FullDomain
-from shoal.methods.full_domain.research_values import Researched
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
@@ -174,7 +173,7 @@ def anonymize_table(
         shown = _show_as_it_is(*unchanged, method)
     run.stage("measuring")
     run.check()
-    research = method.research if isinstance(method, Researched) else None
+    research: Research | None = getattr(method, "research", None)  # of methods that search by research value
     release = make_release(table, request, models, shown, population, notes, run.weights, research)
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):

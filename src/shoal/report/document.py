@@ -254,7 +254,7 @@ def _share_of(share: float, of: str) -> str:
 def _not_hidden(evidence: Evidence) -> str:
     """Say what the requested models do not protect."""
     protected = {spec.get("column") for spec in evidence.release.request.specs}
-    protects_values = all(facts.name in protected for facts in evidence.sensitive)
+    protects_values = all(facts.name in protected or not facts.one_value for facts in evidence.sensitive)
     hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
     unprotected = [] if protects_values else ["a sensitive value that a whole group shares"]
     unprotected.append("what follows from data published elsewhere")

@@ -34,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 # The commands that have a setting.
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
-PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
+PAIRS = frozenset({"measure", "evaluate", "explain"})  # they compare a release with its original
 COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
@@ -50,7 +50,7 @@ class Settings:
     k: int | None = entry(
         Form.INTEGER,
         "Smallest group: every row has at least k-1 look-alikes. 5 is a common start.",
-        commands=frozenset({"anonymize", "verify", "measure"}),
+        commands=frozenset({"anonymize", "verify", "measure", "explain"}),
         least=1,
     )
     l: int | str | None = entry(
@@ -131,7 +131,7 @@ class Settings:
         Form.TEXT,
         "Column that identifies the person of each row; k then counts people (guide: several rows per person).",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "risk"},
+        commands=SEARCH | {"verify", "risk", "explain"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -374,7 +374,8 @@ class Settings:
 
         Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
         added; where both name one, the value given here applies. A column has one role and one kind: if it has one
-        here, the other's is ignored. `ends` and `snap` are one choice.
+        here, the other's is ignored. A role given here replaces that of the columns it names, and no others; `others`
+        replaces `others`. `ends` and `snap` are one choice.
         """
         ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
         if self.ends is not None or self.snap is not None:

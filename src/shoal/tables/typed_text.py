@@ -259,10 +259,7 @@ def frame_types(frame: Any, library: str) -> dict[str, Any]:
         empty = pl.from_arrow(frame.schema.empty_table())
         frame = empty if isinstance(empty, pl.DataFrame) else pl.DataFrame()
     if library != "pandas":
-        is_zoned = {
-            n: isinstance(dtype, pl.Datetime) and dtype.time_zone is not None for n, dtype in frame.schema.items()
-        }
-        return {n: pl.Datetime("us", "UTC") if is_zoned[n] else dtype for n, dtype in frame.schema.items()}
+        return {name: _stored(dtype) for name, dtype in frame.schema.items()}
     types: dict[str, Any] = {}
     for name, dtype in zip(map(str, frame.columns), frame.dtypes, strict=True):
         kind, size = getattr(dtype, "kind", ""), 8 * getattr(dtype, "itemsize", 8)
@@ -271,6 +268,14 @@ def frame_types(frame: Any, library: str) -> dict[str, Any]:
         elif kind == "b":
             types[name] = pl.Boolean
         elif kind == "M":
-            is_zoned, unit = getattr(dtype, "tz", None) is not None, getattr(dtype, "unit", "us")
-            types[name] = pl.Datetime("us", "UTC") if is_zoned else pl.Datetime(unit if unit in TICKS else "us")
+            unit: Any = getattr(dtype, "unit", "us")
+            zone = None if getattr(dtype, "tz", None) is None else "UTC"
+            types[name] = _stored(pl.Datetime(unit if unit in TICKS else "us", zone))
     return {name: dtype for name, dtype in types.items() if dtype is not None}
+
+
+def _stored(dtype: Any) -> Any:
+    """Return the type that a release has for a type."""
+    import polars as pl
+
+    return pl.Datetime("us", "UTC") if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None else dtype

@@ -35,9 +35,9 @@ def test_labels_count_by_level_not_by_the_values_below_them() -> None:
     few, many = (
         label_losses(shoal.hierarchy.from_dict(each)) for each in (rows, {**rows, "d": ["x", "all"], "e": ["y", "all"]})
     )
-    assert few == {"x": 1 / 3, "all": 2 / 3}
+    assert few == {"x": 1 / 2, "all": 1}
     assert {label: many[label] for label in few} == few
-    assert losses(Kind.CATEGORICAL, "c", "x", "all", "*", labels=few) == [0, 0.3333, 0.6667, 1]
+    assert losses(Kind.CATEGORICAL, "c", "x", "all", "*", labels=few) == [0, 0.5, 1, 1]
     assert losses(Kind.NUMERIC, "young", "30", "[40, 50]", labels={"young": 0.5}) == [0.5, 0, 0.5]
 
 
