@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from shoal.release.anonymize import anonymize, measure
     from shoal.release.explanation.explain import explain
-    from shoal.release.reading import read_release
+    from shoal.release.files.reading import read_release
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
@@ -158,7 +158,7 @@ _PLACES = {
     "explain": "shoal.release.explanation.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
-    "read_release": "shoal.release.reading",
+    "read_release": "shoal.release.files.reading",
     "read_table": "shoal.tables.formats",
     "risk": "shoal.risks",
     "verify": "shoal.verification",

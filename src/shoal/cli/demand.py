@@ -182,7 +182,7 @@ def require_true(released: Place, manifest: Manifest) -> None:
 
 def read_release(released: Place, manifest: Manifest) -> Table:
     """Read a released file as its manifest describes it."""
-    from shoal.release.reading import read_as_stated
+    from shoal.release.files.reading import read_as_stated
 
     return read_as_stated(released, manifest)
 

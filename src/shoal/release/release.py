@@ -25,9 +25,9 @@ from shoal.metrics.singled import Singled
 from shoal.release.files.layout import lay_out, spreadsheet_safe
 from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
+from shoal.release.files.reading import bounds_of
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
-from shoal.release.reading import bounds_of
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
 from shoal.schema import Role, Schema, check_delimiter

@@ -35,6 +35,7 @@ from shoal.verification.reading.parquet.pages import (
     FLOATS,
     Chunk,
     UnaccountedError,
+    is_ambiguous,
 )
 from shoal.verification.reading.parquet.thrift import Form, Struct, read_struct, write_struct
 
@@ -274,7 +275,7 @@ def _chunk(
         raise ValueError("another number of values")
     spans.append((begin, at))
     faults.add(pages.has_unused_values(), UNUSED)
-    faults.add(faults.strict and facts[1] in FLOATS and any(map(_is_ambiguous, pages.values)), AMBIGUOUS)
+    faults.add(faults.strict and facts[1] in FLOATS and any(map(is_ambiguous, pages.values)), AMBIGUOUS)
     for each in statistics:
         _statistics(each, pages, faults)
     finish = _copy_of_facts(file, at, facts, spans)
@@ -289,12 +290,6 @@ def _chunk(
         _offset_index(file, chunk, places, pages, spans, faults)
     if 6 in chunk:
         _column_index(file, chunk, pages, len(places), spans, faults)
-
-
-def _is_ambiguous(value: bytes) -> bool:
-    """Return whether a float has the text of another one: NaN has many forms, and zero has two."""
-    number = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
-    return bool(number != number or (number == 0 and any(value)))
 
 
 def _is_odd_header(header: Struct) -> bool:
