@@ -15,20 +15,20 @@ __all__ = ["CommandHelp", "GroupHelp"]
 EXAMPLE, BACKSLASH = "Example:", "\\"
 
 
-class CommandHelp(typer.core.TyperCommand):
+class _LaidOut:
+    """Lays out the help of a command."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write("\n".join(_help(self, ctx)) + "\n")
+
+
+class CommandHelp(_LaidOut, typer.core.TyperCommand):
     """A command that lays out its own help."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
-        formatter.write("\n".join(_help(self, ctx)) + "\n")
 
-
-class GroupHelp(typer.core.TyperGroup):
+class GroupHelp(_LaidOut, typer.core.TyperGroup):
     """A group of commands that lays out its own help."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
-        formatter.write("\n".join(_help(self, ctx)) + "\n")
 
 
 def _help(command: Any, ctx: Any) -> Iterator[str]:

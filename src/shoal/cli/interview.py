@@ -95,7 +95,7 @@ class _Answers:
             displaced = next((name for name, each in self.roles.items() if each is role and name != column.name), None)
         if displaced is not None:
             self._set(displaced, Role.IDENTIFIER)
-        if role not in (None, self.roles[column.name]) or getattr(column.proposal, "decide", False):
+        if role not in (None, self.roles[column.name]) or _is_open(column):
             self._set(column.name, role or self.roles[column.name])
         return displaced
 
@@ -111,6 +111,11 @@ class _Answers:
                 names = tuple(name for name in self.roles if name in self.decided and self.roles[name] == each.key)
                 values[each.name] = names if each.form.is_list else next(iter(names), None)
         return Settings(**values)  # type: ignore[arg-type]
+
+
+def _is_open(column: ProfiledColumn) -> bool:
+    """Say whether the proposal leaves the role to the user."""
+    return bool(getattr(column.proposal, "decide", False))
 
 
 def _choose(ask: Callable[[str], str], role: Role) -> str:
@@ -144,11 +149,12 @@ def _tell_keys() -> None:
 def _tell_column(column: ProfiledColumn, at: int, n_columns: int) -> None:
     facts, proposal = column.facts, column.proposal
     kind = f"{proposal.kind} {facts.date_format}" if facts.date_format else str(proposal.kind)
+    proposed = "Decide; proposed" if _is_open(column) else "Proposed"
     figures = f"{counted(facts.distinct, 'distinct value')}, {facts.missing_share:.1%} missing"
     lines: Sequence[str] = (
         f"\n{at + 1} of {n_columns}: {column.name}",
         f"  {kind}; {figures}, {facts.unique_share:.1%} unique {facts.sparkline}",
-        f"  Proposed: {NAMES[proposal.role][0]}. {proposal.reason[0].upper()}{proposal.reason[1:]}.",
+        f"  {proposed}: {NAMES[proposal.role][0]}. {proposal.reason[0].upper()}{proposal.reason[1:]}.",
     )
     for line in lines:
         terminal.say(line, err=True)

@@ -97,7 +97,7 @@ def _join(ours: Any, theirs: Any, claimed: set[str]) -> Any:
 
 def _apply_kinds(merged: dict[str, Any]) -> dict[str, Any]:
     """Give a column that one source made a quasi-identifier the kind that the other declares for it."""
-    declared = _columns((merged["numeric"], merged["categorical"], merged["dates"]))
+    declared = _columns(merged[name] for name in ("numeric", "categorical", "dates", "boolean", "ordered", "units"))
     kinds = {name: kind for name, kind in merged["kinds"].items() if name in merged["qi"] and name not in declared}
 
     def named(kind: Kind) -> list[str]:
@@ -107,5 +107,6 @@ def _apply_kinds(merged: dict[str, Any]) -> dict[str, Any]:
         "numeric": (*merged["numeric"], *named(Kind.NUMERIC)),
         "categorical": (*merged["categorical"], *named(Kind.CATEGORICAL)),
         "dates": {**merged["dates"], **dict.fromkeys(named(Kind.DATE), ISO)},
+        "boolean": (*merged["boolean"], *named(Kind.BOOLEAN)),
         "kinds": {name: kind for name, kind in merged["kinds"].items() if name not in kinds},
     }

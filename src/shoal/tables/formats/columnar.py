@@ -15,7 +15,7 @@ from shoal.tables.formats.parquet_pages import DamagedParquetError, ParquetClaim
 from shoal.tables.formats.sniff import Format
 from shoal.tables.formats.writers import create
 from shoal.tables.table import Stamp, Table, check_cells, check_width, make_table
-from shoal.tables.typed_text import frame_types, polars_texts
+from shoal.tables.typed_text import frame_orders, frame_types, polars_texts
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
         raise InputError(f"{path}: no data rows.")
     notes = (Note(file_path(path), f"{form}, {counted(frame.width, 'column')}"),)
     types = dict(frame.schema) if form is Format.PARQUET else frame_types(frame, "polars")
-    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes, types=types)
+    orders = frame_orders(frame, "polars")
+    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes, types=types, orders=orders)
 
 
 def _texts(frame: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> dict[str, pl.Series]:
