@@ -12,6 +12,7 @@ from typing import Any
 from shoal.errors import Note, UsageError, for_python, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
+from shoal.methods.full_domain.sampling import check_given
 from shoal.models import PrivacyModel
 from shoal.release.drift import check_columns
 from shoal.release.files.manifest import paths_beside
@@ -150,6 +151,8 @@ class Job:
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
         check_promise(request.k, all_models)
+        hierarchies = settings.rules()
+        check_given(all_models, hierarchies)
         return cls(
             data,
             settings,
@@ -157,7 +160,7 @@ class Job:
             method or choose_method(settings),
             all_models,
             run or make_run(settings, threads=os.cpu_count() or 1),
-            settings.rules(),
+            hierarchies,
             saved or Settings(),
             engine,
             limit,
