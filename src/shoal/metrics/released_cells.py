@@ -23,7 +23,7 @@ LONGEST_RANGE = 4000  # characters
 DAY = 86400.0
 INTERVAL = re.compile(rf"[\[({{]?\s*({NUMBER})\s*(?:-|~|,|:|;|\.\.)\s*({NUMBER})\s*([\])\[}}]?)")
 
-Domain = tuple[float, float] | Sequence[str]
+Domain = tuple[float, float] | Sequence[str]  # of numbers and dates, two texts are its ends
 
 
 class Reader(Protocol):
@@ -225,9 +225,7 @@ def reader(
             )
         bounds = (float(min(numbers)), float(max(numbers))) if numbers else (0.0, 0.0)
         if domain is not None:
-            bounds = (float(domain[0]), float(domain[1]))
-            if not bounds[0] <= bounds[1]:
-                raise UsageError(f"domain of {column.name!r}: give its least value first, then its greatest.")
+            bounds = _declared(column, domain)
         labels = {}
         for label, below in under.items():
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
@@ -257,3 +255,13 @@ def rare_labels(column: Column, original: Mapping[str, int], missing: Sequence[s
         for coding in column.codings
         if coding.form == "rare" and coding.text
     }
+
+
+def _declared(column: Column, domain: Domain) -> tuple[float, float]:
+    """Return a declared domain; its ends are numbers (dates: seconds), or texts as the column has them."""
+    wrong = f"domain of {column.name!r}: give its least value first, then its greatest, as the column has them."
+    texts = [end for end in domain if isinstance(end, str)]
+    numbers, misfits = numbers_of(column, texts) if texts else (list(domain), [])
+    if len(domain) != 2 or misfits or len(texts) == 1 or not numbers[0] <= numbers[1]:
+        raise UsageError(wrong)
+    return float(numbers[0]), float(numbers[1])

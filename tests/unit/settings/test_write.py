@@ -66,6 +66,7 @@ COMPLETE = Settings(
     uniform={'zi"p': "1"},
     cells="bounds",
     spreadsheet_safe=True,
+    output_delimiter=";",
     signoff={"who": "Ann", "when": "2026-11-16"},
     kinds={"disease": "categorical"},
 )
