@@ -17,12 +17,13 @@ from shoal.profile import checks
 __all__ = ["ROWS", "kind_of", "make_cells"]
 
 ROWS = 300
-SYLLABLES = "ba be bo da de do fa fi ga go ka ko la le lo ma me mo na ne no pa pe po ra re ro sa se so ta te to".split()
-FIRSTS = (
+SYLLABLES = [first + vowel for first in "bdfgklmnprst" for vowel in "aeo"]
+FIRSTS = re.findall(
+    r"\w+",
     "Anna Peter Maria Hans Julia Thomas Laura Michael Sofia David Elena Jan Claire Pierre Lucia Marco Emma Paul Nina "
-    "Carlos Marta Piotr Helena Luis Ines Erik Karin Simon Clara Victor"
-).split()
-LASTS = "mann berg son ini ez ski eau lund field ova er aert ado elli".split()
+    "Carlos Marta Piotr Helena Luis Ines Erik Karin Simon Clara Victor",
+)
+LASTS = ("mann", "berg", "son", "ini", "ez", "ski", "eau", "lund", "field", "ova", "er", "aert", "ado", "elli")
 STREETS = {
     "street": "{n} {w} Street",
     "street2": "{n}XX {w} Ave",
@@ -108,8 +109,11 @@ def runs(draw: random.Random, mean: int) -> list[int]:
 def _keys(draw: random.Random, form: str, prefix: str, n: int) -> list[str]:
     keys: dict[str, None] = {}
     digits = draw.choice((6, 7, 8, 9))
+    first, step = draw.choice(((1, 1), (1001, 1), (13, 9), (0, 0)))  # numbered in order, with gaps, or at random
     while len(keys) < n:
-        if form == "key":
+        if form == "key" and step:
+            key = prefix + str(first + len(keys) * step)
+        elif form == "key":
             key = prefix + str(draw.randrange(10 ** (digits - 1), 10**digits))
         elif form == "uuid":
             key = str(uuid.UUID(int=draw.getrandbits(128)))
