@@ -17,7 +17,8 @@ from shoal.profile.columns import (
     is_constant,
     profile_column,
 )
-from shoal.profile.detect import Proposal, propose
+from shoal.profile.detect import Proposal
+from shoal.profile.roles import propose_roles
 from shoal.profile.markers import Markers, count_look_alikes, find_markers
 from shoal.profile.shapes import EMAIL
 from shoal.profile.singling_out import Singling, find_dependencies, find_singling
@@ -118,12 +119,13 @@ def profile_table(table: Table) -> Profile:
     """
     values = [distinct_values(table.frame[name]) for name in table.names]
     markers = find_markers(values)
-    columns = []
-    for cells in values:
-        facts = profile_column(cells, markers.declared)
-        columns.append(ProfiledColumn(facts, propose(facts)))
-    qi = [column.name for column in columns if column.proposal.role is Role.QI]
+    all_facts = [profile_column(cells, markers.declared) for cells in values]
     coded = {cells.name: cells.coded for cells in values}
+    columns = [
+        ProfiledColumn(facts, proposal)
+        for facts, proposal in zip(all_facts, propose_roles(all_facts, coded), strict=True)
+    ]
+    qi = [column.name for column in columns if column.proposal.role is Role.QI]
     singling = find_singling({name: coded[name] for name in qi})
     warnings = (
         *_warn_header(columns),
