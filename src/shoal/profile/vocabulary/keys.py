@@ -132,7 +132,7 @@ DIRECT = (
         "names of people",
         IDENTIFIER,
         4,
-        "name names surname vorname nachname nom prenom prenoms nombre nombres apellido apellidos apellido1 apellido2 "
+        "name names surname vorname nachname nom prenom prenoms nombre nombres apellido apellidos "
         "nome cognome naam achternaam voornaam namn efternamn fornamn imie imiona nazwisko familienname initials "
         "nickname alias spitzname first last middle maiden lname fname forename sobrenome tussenvoegsel nm nam "
         "handzeichen intestatario titular inhaber firstname lastname fullname",
@@ -163,7 +163,7 @@ DIRECT = (
 KEYS = words(
     "id ids ident identifier identifiant identificador identificativo identyfikator key nr no lp lfd num number nummer "
     "numero numer nro nbr ref reference referenz pseudonym pseudonyme serial serialno matricule matricola matricula "
-    "aktenzeichen sygnatura uid guid uuid pk rownum rowid lfdnr kennung kennzahl numb seqno seqn cues caseid "
+    "aktenzeichen sygnatura uid guid uuid pk rownum rowid lfdnr kennung kennzahl numb seqno seqn caseid "
     "recordid idno hash encr kenmerk consecutive consecutivo laufende progressivo oid objectid idx historia_clinica"
 )
 WEAK_KEYS = words("code codes cod kod cd codigo codice kode index")
@@ -185,8 +185,8 @@ PEOPLE = words(
     "patient patients patienten patientin pat paciente paciënt paziente pacjent pacjenta person persons personne "
     "personnes persona persone personas pessoa osoba osoby individual individu individuo indiv ind customer cust client "
     "clients cliente clienti kunde kunden klant klient klienta employee emp mitarbeiter personal pers personeels "
-    "pracownik pracownika empleado employe dipendente medewerker user utilisateur usuario subject subj usubj participant "
-    "teilnehmer deelnemer respondent resp student stud stdnt studente alumno alumna eleve schuler uczen ucznia leerling "
+    "pracownik pracownika empleado employe dipendente medewerker user utilisateur usuario subject subj participant "
+    "teilnehmer deelnemer respondent resp student stud studente alumno alumna eleve schuler uczen ucznia leerling "
     "aluno citizen burger resident bewohner beneficiary bene benef beneficiaire beneficiario insured versicherten "
     "versicherter versicherte verzekerde assure assistito member membre mitglied socio donor donneur donante doador darczynca "
     "darczyncy spender offender inmate detainee prisoner victim victime suspect defendant proband probanden worker "
@@ -198,8 +198,8 @@ HOUSEHOLDS = words(
     "gezin gezins nucleo_familiare domicilios "
     "domicilio huishoud haushaltsnummer familiennummer foyer_fiscal unidade_familiar "
     "household haushalt haushalts hh hhid house houseid family famille familia familiar familie famiglia fam rodzina "
-    "menage foyer hogar nucleo huishouden gospodarstwo gosp gospodarstwa dwelling vivienda vivi nvivi logement "
-    "profam nquest nohouse hid hidp couple pedigree questionario numalloc hoja rodziny lar domicilios"
+    "menage foyer hogar nucleo huishouden gospodarstwo gosp gospodarstwa dwelling vivienda vivi logement "
+    "profam nquest nohouse hid couple pedigree questionario rodziny lar domicilios"
 )
 RECORDS = words(
     "processo processos ricovero internacao hospitalizacji hospitalizacja billet billete biglietto bilhete biletu "
@@ -218,9 +218,9 @@ RECORDS = words(
     "polis apolice account acct konto compte cuenta conto rekening conta ticket booking ride trip report complaint "
     "cmplnt docket questionnaire fragebogen specimen prescription poe application wniosek wniosku antrag inscription "
     "inscricao certificate observation obs measurement occurrence ocorrencia bo boletim notification notific verbale "
-    "rapporto pratica declaration declaratie uitkering swiadczenia swiadczenie aih rsa pde don donation appointment "
+    "rapporto pratica declaration declaratie uitkering swiadczenia swiadczenie rsa pde don donation appointment "
     "rendez termin cita activity caso crime offence arrest stop historia historial chart mrn icustay karte ksiegi "
-    "affaire procedura procedimento rgnr bestel obito enrollment pharmacy labevent dn do"
+    "affaire procedura procedimento bestel obito enrollment pharmacy labevent dn do"
 )
 # Keys of these belong to one person or household, like a key of people.
 HOLDERS = words(
@@ -236,7 +236,7 @@ ORGANISATIONS = words(
     "organisation school schools schule schul escuela scuola szkola escola universidade university practice praktijk "
     "praxis gpprac store shop company firma employer entreprise empresa azienda agency department abteilung afdeling "
     "istituto ziekenhuis szpital szpitala tribunal tribunale court gericht sad juzgado rechtbank unit location "
-    "project area beat farmacia apotheke oddzial cgc bank caresite"
+    "project area beat farmacia apotheke oddzial bank caresite"
 )
 # Keys and names of these are not keys and names of people.
 THINGS = words(
@@ -255,11 +255,11 @@ STAFF = words(
     "hebamme dentist zahnarzt pharmacist notary notar prosecutor staatsanwalt clerk adviser advisor inspector "
     "arztin wykonawca operatore funcionaria "
     "doctor doctors physician physicians physn medecin medico medica arzt lekarz lekarza nurse officer agent agente "
-    "consultant consult practitioner provider prescriber prescrittore caregiver cgid judge juge juez giudice sedzia "
+    "consultant consult practitioner provider prescriber prescrittore caregiver judge juge juez giudice sedzia "
     "lawyer attorney avocat abogado abogada avvocato obronca difensore verteidiger advocaat teacher lehrer lehrkraft "
     "docente enseignant profesor mentor investigator interviewer enqueteur handler caseworker representative "
     "verbalisant arztnummer lanr attending surgeon sachbearbeiter betreuer tutor counselor therapist arts huisarts "
-    "zorgverlener encarregado erziehungsberechtigte guardian invnam pfs policeman polizist respondente operator"
+    "zorgverlener encarregado erziehungsberechtigte guardian invnam policeman polizist respondente operator"
 )
 # Next to one of these words, a word such as account or vehicle names a property that many people share.
 ATTRIBUTES = words(

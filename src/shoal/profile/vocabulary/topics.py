@@ -32,8 +32,8 @@ SENSITIVES = (
         "site_of_tumor stage_group ajcc laterality histologic histological pathologic pathology survival_months "
         "her2 tumor_size autism autismo surdez deafness visao cecidade baixa niezdolnosci niezdolnosc urazu urazy "
         "wypadku skutek absencji absencja necessidade especial verletzungsart korperteil mde angina chd hyp "
-        "hypertensive bpmeds cig cigarettes cigpday smk smkev depev canev anxiety_ev frailty grip cesd eurod diab "
-        "chronic_mod phstat rthlth mnhlth shlt hlt ever_smoked packyears impairment psychosocial "
+        "hypertensive bpmeds cig cigarettes cigpday smk smkev depev canev anxiety_ev frailty grip eurod diab "
+        "chronic_mod phstat rthlth mnhlth hlt ever_smoked packyears impairment psychosocial "
         "eingriff eingriffe operiert acte_medical intervencion intervenciones ingreep ingrepen cirurgia cirurgias "
         "remedio remedios raucher fumador fumatore roker fumante palenie palacz enceinte embarazada incinta "
         "embarazo gravida internamento pobyt pobytu baja chorobowe choroby schweregrad gravedad testergebnis "
@@ -60,31 +60,31 @@ SENSITIVES = (
         "tratamento traitement trattamento trt rx medication medications medications medicine drug drugs med meds "
         "prescription prescrib prescricao receta ricetta recepta procedure procedures prcdr proc procedimiento "
         "procedimento surgery surg surgical operation opertn krankheit maladie enfermedad malattia ziekte choroba "
-        "doenca sjukdom diagnostic diagnostico diagnosi rozpoznanie hiv aids cancer cncr tumor tumour tumeur carcinoma "
-        "disability disab disabled handicap handcap behinderung schwerbehinderung discapacidad invalidita invalidite "
+        "doenca sjukdom diagnostic diagnostico diagnosi rozpoznanie hiv aids cancer tumor tumour tumeur carcinoma "
+        "disability disab disabled handicap behinderung schwerbehinderung discapacidad invalidita invalidite "
         "deficiencia defic niepelnosprawnosc pregnancy pregnant pregnancies preg embarazo gravidez schwanger grossesse "
-        "comorbidity comorbidita comcond medcond specialty speciality especialidad especialidade specialita specialite "
+        "comorbidity comorbidita medcond specialty speciality especialidad especialidade specialita specialite "
         "specialisme spef anomal acid acidente chronic cronico croni physical phys exercise exer diet "
         "strength route investigation invest health hlth sante salud salute gesundheit gezondheid zdrowie zdrowia saude "
-        "smoke smoker smoking smok fumo fumeur tabaco tabaquismo rauchen papierosy roken rookstatus cigarettes alcohol "
+        "smoke smoker smoking smok fumo fumeur tabaco tabaquismo rauchen papierosy roken cigarettes alcohol "
         "alkohol alcool alcoholism drinking drinks obesity obesidad diabetes diabete diabetic stroke asthma asma "
-        "hypertension hipertension hipertensao hyperten epilepsy seizure depression depress depressn mental anxiety "
+        "hypertension hipertension hipertensao hyperten epilepsy seizure depression depress mental anxiety "
         "psych dementia alzheimer infection infect infct covid vaccine vaccination vaccinated vaccinato vax impfstoff "
         "impfung vacuna vaccin vacina szczepienie allergy allergies allergie injury injured injuries inj lesion "
         "lesiones letsel wound ranni rannych feriti blesse gravite grav hurt fever febre fiebre cough dolor pain "
         "transplant dialysis radiation chemo tnm stage morphology morphologie grading nodes metastasis histology "
         "histol gene genotype allele allel apoe snp locus mutation genetic dna atc ndc gsn pharm farmaco farmaci leki "
-        "lek dose dosis dosage dosering drg ghm jgp grd ghs gop gdrg ebm hcpcs cpt apache severity severe icu uci "
+        "lek dose dosis dosage dosering drg ghm ghs gop gdrg ebm hcpcs cpt apache severity severe icu uci "
         "intubado neumonia pneumonia epoc copd inmusupr renal kidney chf esrd ra ihd cvd heart cardiac hospitalized "
-        "hospitaliz ospedalizzazione hospitalizacao hospdays hospvis docvis los verweildauer beatmung beatmungsstunden "
+        "hospitaliz ospedalizzazione hospitalizacao hospdays los verweildauer beatmung beatmungsstunden "
         "opnameduur estancia degenza sejournbj ill sick sickness krank krankheitstage fehltage malattie ziekteverzuim "
         "verzuim arretmaladie zwolnienia bajas adverse ae aeterm reaction nebenwirkung side readmitted readmission "
         "mortality gestacao gestation parto delivery birthdefect anomaly apgar gestant epilepsie dyslexia dyslexie dsa "
-        "nee ulcer thickness steroids inherit outpatient inpatient emergency insulin metformin glucose glucemia "
+        "ulcer thickness steroids inherit outpatient inpatient emergency insulin metformin glucose glucemia "
         "condom contraception abortion fertility parity sexual orientation hospadmi actdays medicaid medicare "
         "pflegegrad care pflege sturz fall_down medikation medikament befund labor lab labs biopsy exam exposure "
         "contraindication esenzione bloodtype blood groupesanguin sanguin death_cause causabas necropsia linhaa "
-        "agravo sintoma mialgia cefaleia vomito nausea rash itch",
+        "sintoma mialgia cefaleia vomito nausea rash itch",
         "disease diagnos krankheit erkrankung medikament behandlung labresult testresult causeofdeath todesursache "
         "psychiatr behinder schwanger diabet hipertens hypertens cancer tumor rozpozna arbeitsunfah ziekte maladie "
         "malattia enfermedad choroba vaccin impf symptom sintom morbid hospitaliz hospitalis ospedaliz arbeidsongeschikt specjaln specialisme "
@@ -105,7 +105,7 @@ SENSITIVES = (
         "cholesterol hdl ldl triglycerides trig platelet plt hemoglobin hemoglobine hgb hb albumin albumine creatinine "
         "creat bilirubin bili ast alt alk crp leukocytes wbc rbc psa ecg restecg spo2 oxygen temperature temperatur "
         "respiration fev1 karno ecog score_pain updrs mmse glycemia glu serum urine spirometry protime copper edema "
-        "ascites hepato valuenum bloodpressure skinthickness calories calorie cal vital vs labs hematocrit sodium "
+        "ascites hepato bloodpressure skinthickness calories calorie cal vital vs labs hematocrit sodium "
         "potassium insulinlevel pedigree_function",
         "bloodpress blutdruck cholest hemoglob creatin bloeddruk tensionart heartrate glucose glyc",
     ),
@@ -118,9 +118,9 @@ SENSITIVES = (
         "salarisschaal sal "
         "nettoeinkommen lohn salaire salaires revenu revenus ingreso_s ingresos sueldo salario salarial stipendio "
         "reddito redditi inkomen inkomst renda rendimento remuner remun remuneracao remuneracion retribuzione "
-        "retribution remuneration nomina dochod dochody dochodu wynagrodzenie wynagr zarobki pensja loon brutoloon "
+        "retribution remuneration nomina dochod dochody dochodu wynagrodzenie zarobki pensja loon brutoloon "
         "salaris brutosalaris nettosalaris brutoink nettoink entgelt entgeltgruppe bezuge verdienst faminc hhinc linc "
-        "rincome hhninc wagp pincp earnweek lwage logwage hearn fimngrs incm ressources ressource wealth vermogen "
+        "rincome earnweek lwage logwage ressources ressource wealth vermogen "
         "patrimonio vermogen networth debt debts schulden dette deuda debito schuld dlug restschuld ingresho ingrh",
         "income salary einkommen gehalt capitalgain capitalloss networth vermogen salario salaire inkomen dochod "
         "wynagrodz verdienst reddit stipend remuner earnings lohnst wages ressourc",
@@ -157,18 +157,18 @@ SENSITIVES = (
         "balance bal saldo solde loan loans kredit kredyt kredytu credit credits credito credits pret prestamo prestito "
         "lening hypothek mortgage hipoteca mutuo installment installments instalment rata rate_amount mensualite "
         "cuota prestacao prestazione interest int_rate zins zinssatz taux tasso interes oprocentowanie rente price preis "
-        "prix precio prezzo prijs cena einzelpreis unitprice fare payment payments paid pay pmt pymnt paiement pago "
+        "prix precio prezzo prijs cena einzelpreis unitprice fare payment payments paid pay pmt paiement pago "
         "pagamento betaling zahlung zahlungsart platnosc platnosci wplata tip tips bill bills bill_amt reimb reimburse "
-        "medreimb benres reimbursement remb rem erstattung vergoed premium pramie prime prima premie dti ltv oltv upb "
+        "reimbursement remb rem erstattung vergoed premium pramie prime prima premie dti ltv oltv upb "
         "fico cscore schufa default delinq delinquency dlq arrears impagos impago verzug zahlungsverzug incumprimento "
         "opoznienie sofferenza sconfinamento accordato utilizzato taxes tax steuerklasse steuer irpf benefit benefits "
         "allocation aide rsa_mnt allowance welfare scholarship bourse boursier beca becario stipendium award deductible "
         "deductable excess coinsurance copay ticket_amount expense expenses expenditure expenditures totexp spending "
         "gross net brutto netto bruto savings ersparnis epargne deposit stock investment assets property_value rent "
         "miete loyer alquiler affitto huur czynsz mietkosten annuity term tenor laufzeit plazo duree_credit okres "
-        "earliest_cr_line delinq2yrs revol capital disbursement chgoff grade_loan purpose fraud coverage cvrage cov "
-        "insurance insur hins assurance mutuelle versicherung kasse krankenkasse seguro assicurazione ubezpieczenie "
-        "verzekering payer pyr typology poverty povert pir freelunch lunch ase escalao uitkeringsbedrag eigen risico "
+        "capital disbursement chgoff grade_loan purpose fraud coverage cov "
+        "insurance insur assurance mutuelle versicherung kasse krankenkasse seguro assicurazione ubezpieczenie "
+        "verzekering payer pyr poverty povert freelunch lunch escalao uitkeringsbedrag eigen risico "
         "taxa moderadora dol outpdol inpdol meddol ddctbl cst cash fee fees fine multa unemployment_benefit tariff limit "
         "rate_paid hourly_rate daily_rate hourlyrate dailyrate orig_rate guarantee garanzia garantie "
         "rating_credit conforming denial action_taken churn",
@@ -195,9 +195,9 @@ SENSITIVES = (
         "mosque "
         "religion religions religious relig religia religiao religione konfession confession kirche church faith glaube "
         "belief beliefs politics political polviews partyid party partei parti partito partido partia vote voted voting "
-        "vote92 voto wahl wahlabsicht intencion recuerdo ideology ideol escideol ideologia union unions gewerkschaft "
+        "vote92 voto wahl wahlabsicht intencion recuerdo ideology ideol ideologia union unions gewerkschaft "
         "syndicat sindacato sindical sindicato vakbond zwiazkowa zwiazek croyance godsdienst kerk attend praktyki "
-        "polint abortion_view attitude attitudes opinion trust statusquo",
+        "polint abortion_view attitude attitudes opinion trust",
         "religi konfession politic tradeunion weltanschauung gewerksch sindac syndic sindical zwiazkow",
     ),
     concept(
@@ -207,7 +207,7 @@ SENSITIVES = (
         5,
         "sexuelle sexuelles sessuale seksuele seksualna orientierung orientamento gerichtheid orientacion "
         "orientacao orientacja "
-        "orientation homosex homosexual lgbt npartner partners_sexual affairs nbaffairs romantic sexuality",
+        "orientation homosex homosexual lgbt npartner partners_sexual affairs romantic sexuality",
         "sexualor sexlife sexualit",
     ),
     concept(
@@ -230,8 +230,8 @@ SENSITIVES = (
         "crime crimes conviction convictions convicted verdict sentence sentences sentlgth sentenced offence offense "
         "offences offenses ofns arrest arrests arrested straftat straftaten urteil strafmass vorstrafen vorstrafe delit "
         "delito delitos reato reati misdrijf przestepstwo czyn kara karany wyrok pena peine condena infraction "
-        "infrazione infraccion infracao natinf recid recidivism recidive recidiva reincidence priors prior_convictions "
-        "felony fel misd misdemeanor jail prison parole probation bewahrung sospensione juv violation violations "
+        "infrazione infraccion infracao natinf recidivism recidive recidiva reincidence prior_convictions "
+        "felony misd misdemeanor jail prison parole probation bewahrung sospensione juv violation violations "
         "citation contraband search statute paragraph iucr fbi law legislation legal jurisdiction nos weapon drugtest "
         "victimization victimized relacion_agresor judgment judgement recovery articolo punti_decurtati kwalifikacja "
         "rubrica natureza quantum domestic abuse violence timesrvd timeserved suspended discipline expelled hearing "
@@ -254,12 +254,12 @@ SENSITIVES = (
         "calificaciones resultaat notendurchschnitt durchschnittsnote promedio media_voti gemiddelde srednia "
         "aproveitamento conduct behaviour behavior motivation proficiency achievement "
         "score scores scoring mark marks note_ nota notas note noten noteneng voto voti cijfer cijfers ocena oceny "
-        "ocene gpa gradepoint exam_score sat satv satq act_score iq iqscore kww rating ratings performance readss mathss "
+        "ocene gpa gradepoint exam_score sat satv satq act_score iq iqscore kww rating ratings performance "
         "moyenne decile_score failures failed absences absence absent absenze assenze faltas nieobecnosci fehlstunden "
         "retard redacao punteggio puntuacion punktzahl result_exam satisfaction satisfied happy happiness zufriedenheit "
-        "zadowolenie soddisfazione satisfaccion tevredenheid losat sclfsato ghq stress anger attrition dropout "
+        "zadowolenie soddisfazione satisfaccion tevredenheid losat ghq stress anger attrition dropout "
         "specialed ell iep foerderbedarf foerder forder disciplinary turnover evaluation bewertung beurteilung beoordeling "
-        "treadss tmathss mathlevel vocabulary",
+        "mathlevel vocabulary",
         "performance satisfac zufried soddisf tevreden zadowol fehlstund absent absence",
     ),
     concept(
