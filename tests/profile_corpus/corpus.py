@@ -163,6 +163,6 @@ def figures(result: Score) -> Iterator[str]:
             f"{role:12} {result.total(role):8,} {result.precision(role):10.1%} {result.recall(role):8.1%} "
             f"{result.undecided[role] / max(1, result.total(role)):17.1%}"
         )
-    held = result.opaque[True]
-    yield f"names that only a codebook explains: {result.opaque.total()}, of which {held} are left to the user or dropped"
+    dropped = result.opaque[True]
+    yield f"names that only a codebook explains: {result.opaque.total()}; {dropped} are left to the user or dropped"
     yield f"false identifiers: {result.false_identifiers:.1%}; most quasi-identifiers in a table: {result.most_qi}"

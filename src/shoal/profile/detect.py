@@ -7,52 +7,53 @@ the user, and dropped until then.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from shoal.profile.columns import ColumnFacts, is_constant
+from shoal.profile.forms import (
+    CLOCK,
+    DIGIT,
+    EARLIEST_YEAR,
+    MOSTLY_DIFFERENT,
+    NEARLY_UNIQUE,
+    can_be_key,
+    fits_time,
+    has_digits,
+    holds_disease_codes,
+    is_code,
+    is_numbered,
+    is_one_by_one,
+    is_opaque,
+    looks_like_counts,
+    looks_like_keys,
+    share_of,
+)
 from shoal.profile.shapes import identifying_shape, is_postal, looks_like_names
 from shoal.profile.vocabulary import Concept, Naming, naming_of
 from shoal.profile.vocabulary.keys import COUNTS, KEYS
 from shoal.schema import Kind, Role
 
-__all__ = ["MOSTLY_DIFFERENT", "Proposal", "is_code", "looks_like_keys", "propose", "undecided"]
+__all__ = ["Proposal", "propose", "undecided"]
 
-NEARLY_UNIQUE = 0.95
-MOSTLY_DIFFERENT = 0.5
 MOST_ANSWERS = 5  # values of a question that is answered by yes, no or unknown
-FEW_VALUES = 12  # a column with so few values holds codes or answers, not keys
 MANY_WORDS = 5.0
 LONG_TEXT = 60
 SHORTEST_NATIONAL = 6
 SAMPLING_WORDS = frozenset(
-    "fnlwgt wgt wght pweight pwgt wgtp pwgtp perwt hhwt llcpwt wtint wtmec wtss wtssall weighting gewichtung phrf hochrechnungsfaktor "
-    "weegfactor hrf ponderation pond ipondi extri coefin coef coeff ponderacion factorel factor pesoriporto wagaosoby weegfactor "
-    "expansion expansao fator riporto weging wgthh".split()
+    ["fnlwgt", "wgt", "wght", "pweight", "pwgt", "wgtp", "pwgtp", "perwt", "hhwt", "llcpwt", "wtint", "wtmec", "wtss", "wtssall", "weighting", "gewichtung", "phrf", "hochrechnungsfaktor", "weegfactor", "hrf", "ponderation", "pond", "ipondi", "extri", "coefin", "coef", "coeff", "ponderacion", "factorel", "factor", "pesoriporto", "wagaosoby", "weegfactor", "expansion", "expansao", "fator", "riporto", "weging", "wgthh"]
 )
 WEIGHT_WORDS = frozenset({"weight", "weights", "wt", "gewicht", "poids", "peso", "waga", "pesos"})
 SURVEY_WORDS = frozenset(
     {"sample", "sampling", "survey", "final", "design", "expansion", "person", "household", "osoby", "int", "mec"}
 )
 SAMPLING = re.compile(r"wgt|wght|wt|gew|pond|coef|weig")
-EARLIEST_YEAR, LATEST_YEAR = 1800, 2300
 COORDINATES = frozenset(
-    "lat lon lng long latitude longitude gps latlng coordinate coordinates easting northing x y xgcswgs linrefx linrefy km "
-    "latitud longitud latitudine longitudine breitengrad langengrad szerokosc dlugosc wsp gcswgs".split()
+    ["lat", "lon", "lng", "long", "latitude", "longitude", "gps", "latlng", "coordinate", "coordinates", "easting", "northing", "x", "y", "xgcswgs", "linrefx", "linrefy", "km", "latitud", "longitud", "latitudine", "longitudine", "breitengrad", "langengrad", "szerokosc", "dlugosc", "wsp", "gcswgs"]
 )
 NAME_PARTS = frozenset({"first", "last", "middle"})
 NAME_WORDS = frozenset({"name", "names", "nm", "nam", "initial", "initials", "legal", "provider", "patient", "person"})
 HOUSE_NUMBERS = frozenset({"hausnummer", "huisnummer", "paon", "saon", "cabin", "housenumber"})
 DECIMALS = re.compile(r"[0-9]*\.[0-9]{3,}")
-DIGIT = re.compile(r"[0-9]")
-TIME = re.compile(
-    r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?|[0-9]{4}[-/ ]?[QT]?[0-9]{1,2}|[QT][1-4][-/ ]?[0-9]{4}|"
-    r"[A-Za-z]{3,9}\.?[-/ ][0-9]{2,4}|[0-9]{4}-[0-9]{2}-[0-9]{2}.*"
-)
-CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
-DISEASE_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
-KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3,}[-/_.A-Za-z0-9]*")
 NUMBER_OF = {
     "person": "a number or key of a person",
     "household": "a number or key of a household or family",
@@ -112,11 +113,6 @@ def _unknown(facts: ColumnFacts) -> str:
 
 def _identifier(facts: ColumnFacts, reason: str, *, key_of: str = "") -> Proposal:
     return Proposal(Role.IDENTIFIER, facts.kind, reason, key_of)
-
-
-def is_code(facts: ColumnFacts) -> bool:
-    """Tell whether a column has so few values, for its rows, that they are codes or answers rather than keys."""
-    return facts.distinct <= FEW_VALUES and facts.distinct_share <= MOSTLY_DIFFERENT
 
 
 def _by_shape(facts: ColumnFacts, naming: Naming) -> Proposal | None:
@@ -188,7 +184,7 @@ def _by_identifying_name(facts: ColumnFacts, naming: Naming) -> Proposal | None:
             continue  # an answer such as yes and no
         key_of = "" if concept.key in ("name", "phone", "fax") else "person"
         key_of = "staff" if "staff" in naming.groups or "npi" in naming.words else key_of
-        if concept.key not in ("name", "phone", "email", "fax") and not _can_be_key(facts):
+        if concept.key not in ("name", "phone", "email", "fax") and not can_be_key(facts):
             continue
         if concept.key == "national" and facts.longest < SHORTEST_NATIONAL:
             continue  # dni is an identity number in Spain, and days in Poland
@@ -198,9 +194,9 @@ def _by_identifying_name(facts: ColumnFacts, naming: Naming) -> Proposal | None:
 
 def _is_name(facts: ColumnFacts, naming: Naming) -> bool:
     """Tell whether a column called name is about names of people."""
-    if facts.kind is not Kind.CATEGORICAL or is_code(facts) and facts.distinct < 5:
+    if facts.kind is not Kind.CATEGORICAL or (is_code(facts) and facts.distinct < 5):
         return False
-    if _has_digits(facts):
+    if has_digits(facts):
         return False
     words = set(naming.words)
     if words & NAME_PARTS and not words <= NAME_PARTS | NAME_WORDS:
@@ -211,11 +207,6 @@ def _is_name(facts: ColumnFacts, naming: Naming) -> bool:
     return not (
         naming.groups & {"thing", "organisation"} or topics - {"birth", "time", "kin", "family", "body", "mark"}
     )
-
-
-def _has_digits(facts: ColumnFacts) -> bool:
-    """Tell whether most values contain a digit."""
-    return sum(DIGIT.search(text) is not None for text in facts.sample) > len(facts.sample) / 2
 
 
 def _address(facts: ColumnFacts, naming: Naming, concept: Concept) -> Proposal | None:
@@ -240,11 +231,6 @@ def _entity(naming: Naming) -> str:
     return next((group for group in ("person", "household", "holder", "record") if group in naming.groups), "")
 
 
-def _can_be_key(facts: ColumnFacts) -> bool:
-    """Tell whether the values can be keys: integers or texts, of which there are more than a few."""
-    return (facts.whole or facts.kind is Kind.CATEGORICAL) and not is_code(facts)
-
-
 def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
     """Return the strongest topic of a name that fits the values."""
     fitting = [
@@ -252,8 +238,8 @@ def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
         for concept in naming.concepts
         if concept.role is not Role.IDENTIFIER
         and concept.kind in (None, facts.kind)
-        and (concept.key != "time" or _fits_time(facts))
-        and (concept.key != "vital" or facts.kind is Kind.NUMERIC or is_code(facts) or _has_digits(facts))
+        and (concept.key != "time" or fits_time(facts))
+        and (concept.key != "vital" or facts.kind is Kind.NUMERIC or is_code(facts) or has_digits(facts))
         and (not concept.coded or facts.kind is not Kind.NUMERIC or facts.whole or _is_coordinate(concept, naming))
         and (concept.key != "organisation" or facts.distinct > MOST_ANSWERS)
     ]
@@ -267,26 +253,9 @@ def _is_coordinate(concept: Concept, naming: Naming) -> bool:
     return concept.key == "place" and bool(set(naming.words) & COORDINATES)
 
 
-def _fits_time(facts: ColumnFacts) -> bool:
-    """Tell whether values can be times of day, years, months, days, hours or seconds since 1970."""
-    if not facts.whole:
-        return bool(facts.sample) and _share(facts.sample, TIME) > 0.9
-    if facts.distinct <= 3:
-        return False
-    low, high = min(map(int, facts.sample)), max(map(int, facts.sample))
-    if low < 0:
-        return False
-    is_clock = 100 <= high <= 2400 and all(int(text) % 100 < 60 for text in facts.sample)
-    return high <= 53 or (low >= EARLIEST_YEAR and high <= LATEST_YEAR) or is_clock or low > 100_000_000
-
-
-def _share(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
-    return sum(pattern.fullmatch(text) is not None for text in sample) / len(sample)
-
-
 def _by_key(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise numbers and keys of people, households and records."""
-    if not _can_be_key(facts) or facts.kind is Kind.DATE:
+    if not can_be_key(facts) or facts.kind is Kind.DATE:
         return None
     entity = _entity(naming)
     is_key = "key" in naming.groups
@@ -296,7 +265,7 @@ def _by_key(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if "staff" in naming.groups:
         return None
     if is_key and entity:
-        if naming.words[0] in COUNTS and _looks_like_counts(facts):
+        if naming.words[0] in COUNTS and looks_like_counts(facts):
             unsure = "the name suggests counts or keys, and the values can be either"
             return replace(undecided(facts, unsure), key_of=entity)
         return _key(facts, entity)
@@ -304,7 +273,7 @@ def _by_key(facts: ColumnFacts, naming: Naming) -> Proposal | None:
         return _key(facts, "key")
     if is_key and facts.unique_share > NEARLY_UNIQUE and looks_like_keys(facts):
         return _key(facts, "key")
-    if naming.groups & {"organisation", "thing"} or (topic is not None and topic.strength > 1 and not _opaque(facts)):
+    if naming.groups & {"organisation", "thing"} or (topic is not None and topic.strength > 1 and not is_opaque(facts)):
         return None
     if is_key and (looks_like_keys(facts) or facts.unique_share > NEARLY_UNIQUE):
         return _key(facts, "key")
@@ -319,33 +288,9 @@ def _key(facts: ColumnFacts, entity: str) -> Proposal:
     return _identifier(facts, f"name and values suggest {NUMBER_OF.get(entity, NUMBER_OF[''])}", key_of=entity)
 
 
-def _looks_like_counts(facts: ColumnFacts) -> bool:
-    """Tell whether integers are counts: small, and some are shared by rows."""
-    return facts.whole and facts.longest <= 3 and facts.unique_share < NEARLY_UNIQUE
-
-
-def looks_like_keys(facts: ColumnFacts) -> bool:
-    """Tell whether values look assigned: integers in sequence or of one length, or texts with a number in them."""
-    if not facts.sample:
-        return False
-    if facts.whole:
-        if facts.padded or facts.shortest == facts.longest >= 5:
-            return True
-        numbers = [int(text) for text in facts.sample]
-        return min(numbers) >= 0 and (facts.longest >= 4 or max(numbers) - min(numbers) < 10 * facts.distinct)
-    return _share(facts.sample, KEY_TEXT) >= 0.8 or _opaque(facts)
-
-
-def _opaque(facts: ColumnFacts) -> bool:
-    """Tell whether values are long texts of letters and digits without blanks, such as digests."""
-    if facts.kind is not Kind.CATEGORICAL or facts.shortest < 10:
-        return False
-    return all(" " not in text and DIGIT.search(text) for text in facts.sample[:100])
-
-
 def _by_staff(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise names and numbers of doctors, officers, teachers and other staff."""
-    if "staff" not in naming.groups or naming.groups & {"attribute"} or not _can_be_key(facts):
+    if "staff" not in naming.groups or naming.groups & {"attribute"} or not can_be_key(facts):
         return None
     if facts.whole and "key" not in naming.groups and "record" in naming.groups:
         return None  # visits to a doctor
@@ -366,7 +311,7 @@ def _by_date(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     )
 
 
-def _constant(facts: ColumnFacts, naming: Naming) -> Proposal | None:  # noqa: ARG001
+def _constant(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if not is_constant(facts):
         return None
     reason = (
@@ -384,7 +329,7 @@ def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
         return None
     if topic.role is Role.INSENSITIVE:
         return Proposal(topic.role, facts.kind, f"the column name suggests {topic.label}", concept=topic.key)
-    if _is_one_by_one(facts) and topic.key not in ("zip", "birth"):
+    if is_one_by_one(facts) and topic.key not in ("zip", "birth"):
         reason = f"the column name suggests {topic.label}, but {facts.unique_share:.0%} of the rows have a unique text"
         return undecided(facts, reason)
     kind = Kind.CATEGORICAL if topic.coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
@@ -393,43 +338,22 @@ def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     )
 
 
-def _is_one_by_one(facts: ColumnFacts) -> bool:
-    """Tell whether nearly every row has a different text."""
-    return facts.kind is Kind.CATEGORICAL and facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20
-
-
-def _by_values(facts: ColumnFacts, naming: Naming) -> Proposal | None:  # noqa: ARG001
+def _by_values(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise postal codes, times, codes of diseases and numbers of rows without a telling column name."""
     if is_postal(facts.sample) and facts.unique_share <= NEARLY_UNIQUE:
         reason = "the values look like postal codes, which others may know"
         return Proposal(Role.QI, Kind.CATEGORICAL, reason, concept="zip")
-    if facts.sample and facts.kind is Kind.CATEGORICAL and _share(facts.sample, CLOCK) > NEARLY_UNIQUE:
+    if facts.sample and facts.kind is Kind.CATEGORICAL and share_of(facts.sample, CLOCK) > NEARLY_UNIQUE:
         return Proposal(Role.QI, facts.kind, "times of day, which others may know", concept="time")
-    if _holds_disease_codes(facts):
+    if holds_disease_codes(facts):
         reason = "the values look like codes of diseases (ICD), which nobody should learn"
         return Proposal(Role.SENSITIVE, facts.kind, reason, concept="health")
     unique_rows = f"{facts.unique_share:.0%} of the rows have a unique value"
     if facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20:
-        if facts.whole and _is_numbered(facts):
+        if facts.whole and is_numbered(facts):
             return _identifier(facts, f"{unique_rows}: a number that may be found in other sources", key_of="key")
         if facts.kind is Kind.CATEGORICAL:
             return _identifier(facts, f"{unique_rows}: a text that may be found in other sources", key_of="key")
     if facts.kind is Kind.CATEGORICAL and facts.distinct_share > MOSTLY_DIFFERENT and facts.distinct > 20:
         return _identifier(facts, f"mostly different texts ({unique_rows}), which recoding cannot keep useful")
     return None
-
-
-def _is_numbered(facts: ColumnFacts) -> bool:
-    """Tell whether unique integers are numbers of rows, in sequence, or assigned numbers of one length."""
-    numbers = sorted(int(text) for text in facts.sample)
-    gaps = sorted(after - before for before, after in pairwise(numbers))
-    even = bool(gaps) and gaps[-1] <= 3 * gaps[len(gaps) // 2]  # the sample leaves out values at equal distances
-    return facts.shortest == facts.longest >= 5 or (numbers[0] >= 0 and even)
-
-
-def _holds_disease_codes(facts: ColumnFacts) -> bool:
-    """Tell whether texts are codes of diseases: of several chapters, and shared by rows."""
-    if facts.kind is not Kind.CATEGORICAL or facts.distinct < 20 or facts.unique_share > MOSTLY_DIFFERENT:
-        return False
-    chapters = {text[0] for text in facts.sample}
-    return len(chapters) >= 4 and _share(facts.sample, DISEASE_CODE) > NEARLY_UNIQUE

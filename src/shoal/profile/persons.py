@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.profile.columns import Coded, ColumnFacts
-from shoal.profile.detect import Proposal, is_code, looks_like_keys
+from shoal.profile.detect import Proposal
+from shoal.profile.forms import is_code, looks_like_keys
 from shoal.profile.vocabulary import naming_of
 from shoal.schema import Kind
 

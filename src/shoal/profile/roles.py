@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from shoal.profile.columns import Coded, ColumnFacts
-from shoal.profile.detect import MOSTLY_DIFFERENT, Proposal, is_code, propose, undecided
+from shoal.profile.detect import Proposal, propose, undecided
+from shoal.profile.forms import MOSTLY_DIFFERENT, is_code
 from shoal.profile.persons import find_person
 from shoal.profile.vocabulary import common_prefix, naming_of
 from shoal.profile.vocabulary.quasi import QIS
@@ -86,7 +87,7 @@ def _by_company(columns: Sequence[ColumnFacts], proposals: list[Proposal]) -> li
 
 def _is_measured(facts: ColumnFacts, has_traits: bool) -> bool:
     """Tell whether a column holds measurements, codes with few values, or what a name such as `code` or `type` says."""
-    if facts.kind is Kind.DATE or facts.distinct_share > MOSTLY_DIFFERENT and facts.kind is Kind.CATEGORICAL:
+    if facts.kind is Kind.DATE or (facts.distinct_share > MOSTLY_DIFFERENT and facts.kind is Kind.CATEGORICAL):
         return False
     is_general = set(naming_of(facts.name).words) <= GENERAL
     if is_code(facts) or is_general or (facts.kind is Kind.NUMERIC and not facts.whole):

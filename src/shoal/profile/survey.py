@@ -18,8 +18,8 @@ from shoal.profile.columns import (
     profile_column,
 )
 from shoal.profile.detect import Proposal
-from shoal.profile.roles import propose_roles
 from shoal.profile.markers import Markers, count_look_alikes, find_markers
+from shoal.profile.roles import propose_roles
 from shoal.profile.shapes import EMAIL
 from shoal.profile.singling_out import Singling, find_dependencies, find_singling
 from shoal.schema import RELEASED_ROLES, Dialect, Kind, Role
