@@ -2,7 +2,8 @@
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
 To check and score one: `verify` (yes, or an error that says why not), `describe` (which k, l, t ... it reaches),
-`measure` (what any tool's release lost) and `risk` (how easily people are found in it).
+`measure` (what any tool's release lost), `explain` (why the cells of a row are as wide as they are) and `risk` (how
+easily people are found in it).
 To choose: `compare` (methods, k and seeds side by side), `advise` (which k, and why).
 To choose how: `methods`, `hierarchy`, `Rule`, `Climb`; what to call a column: `Role`, `Kind`, `Schema`.
 To say what every group must pass: `models`, each of them here by its name: `KAnonymity`, `LDiversity`, `TCloseness` ...
@@ -31,16 +32,22 @@ if TYPE_CHECKING:
         DeltaDisclosure,
         DeltaPresence,
         EntropyLDiversity,
+        GrassbergerLDiversity,
+        JournalistProfit,
         KAnonymity,
         KMap,
         LDiversity,
         MaximalRisk,
         PersonalK,
+        PopulationUniqueness,
+        ProsecutorProfit,
         PSensitiveK,
         RecursiveLDiversity,
+        SampleUniqueness,
         TCloseness,
     )
     from shoal.release.anonymize import anonymize, measure
+    from shoal.release.explain import explain
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
@@ -63,6 +70,8 @@ __all__ = [
     "DeltaPresence",
     "Description",
     "EntropyLDiversity",
+    "GrassbergerLDiversity",
+    "JournalistProfit",
     "KAnonymity",
     "KMap",
     "Kind",
@@ -72,11 +81,14 @@ __all__ = [
     "Measures",
     "PSensitiveK",
     "PersonalK",
+    "PopulationUniqueness",
+    "ProsecutorProfit",
     "RecursiveLDiversity",
     "Release",
     "Risk",
     "Role",
     "Rule",
+    "SampleUniqueness",
     "Schema",
     "ShoalError",
     "TCloseness",
@@ -90,6 +102,7 @@ __all__ = [
     "describe",
     "errors",
     "evaluate",
+    "explain",
     "hierarchy",
     "measure",
     "methods",
@@ -111,6 +124,8 @@ _PLACES = {
     "DeltaPresence": "shoal.models",
     "Description": "shoal.verification",
     "EntropyLDiversity": "shoal.models",
+    "GrassbergerLDiversity": "shoal.models",
+    "JournalistProfit": "shoal.models",
     "KAnonymity": "shoal.models",
     "KMap": "shoal.models",
     "Kind": "shoal.schema",
@@ -120,11 +135,14 @@ _PLACES = {
     "Measures": "shoal.metrics",
     "PSensitiveK": "shoal.models",
     "PersonalK": "shoal.models",
+    "PopulationUniqueness": "shoal.models",
+    "ProsecutorProfit": "shoal.models",
     "RecursiveLDiversity": "shoal.models",
     "Release": "shoal.release.release",
     "Risk": "shoal.risks",
     "Role": "shoal.schema",
     "Rule": "shoal.rules",
+    "SampleUniqueness": "shoal.models",
     "Schema": "shoal.schema",
     "ShoalError": "shoal.errors",
     "TCloseness": "shoal.models",
@@ -134,6 +152,7 @@ _PLACES = {
     "anonymize": "shoal.release.anonymize",
     "compare": "shoal.evaluate.comparison.compare",
     "describe": "shoal.verification",
+    "explain": "shoal.release.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
     "read_table": "shoal.tables.formats",

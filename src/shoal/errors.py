@@ -46,7 +46,6 @@ __all__ = [
     "file_path",
     "first_row",
     "for_command_line",
-    "for_document",
     "for_python",
     "join_problems",
     "place_of",
@@ -78,22 +77,24 @@ SPELLINGS = {
     "k": "-k",
     "models": "--model",
     "options": "--option",
+    "other_hierarchies": "--hierarchies",
     "output": "-o",
     "trust": "--trust-hierarchies",
 }
 
 
-def setting(name: str, value: object = None) -> str:
+def setting(name: str, value: object = None, *, option: str = "") -> str:
     """Mention a setting in a text, spelled as a keyword for Python and as an option for the command line.
 
     Args:
         name: The keyword, such as "keep_order".
         value: The value to suggest. A bool becomes a flag on the command line; a list becomes comma-separated.
+        option: How the command line spells it, if it differs from the usual spelling.
 
     Returns:
         A marked text for the message of an error or a note; `for_python` and `for_command_line` spell it out.
     """
-    option = SPELLINGS.get(name, f"--{name.replace('_', '-')}")
+    option = option or SPELLINGS.get(name, f"--{name.replace('_', '-')}")
     if value is None:
         return f"{START}{name}={BETWEEN}{option}{END}"
     if isinstance(value, bool):
@@ -163,21 +164,9 @@ def for_command_line(text: str) -> str:
     return MENTION.sub(r"\2", text).translate(PLAIN)
 
 
-def for_document(text: str) -> str:
-    """Spell the settings that a text mentions for a document, which readers of both kinds share.
-
-    >>> for_document(f"Limit this with {setting('t')}, such as {setting('t', 0.2)}.")
-    'Limit this with the setting t, such as t=0.2.'
-    """
-    spelled = MENTION.sub(
-        lambda mention: f"the setting {mention[1][:-1]}" if mention[1][-1] == "=" else mention[1], text
-    )
-    return spelled.translate(PLAIN)
-
-
-def _for_public(text: str) -> str:
-    """Spell a text for a public document: without row numbers and folders."""
-    return for_document(PATH.sub(lambda mention: PurePath(mention[1]).name, without_rows(text)))
+def _publishable(text: str) -> str:
+    """Return a text for a public document: without row numbers and folders."""
+    return PATH.sub(lambda mention: PurePath(mention[1]).name, without_rows(text))
 
 
 class ShoalError(Exception):
@@ -302,19 +291,24 @@ class Note(str):
     def __reduce__(self) -> tuple[type[Note], tuple[Any, ...]]:
         return Note, self.__getnewargs__()
 
+    @property
+    def marked(self) -> str:
+        """The note with its marks of settings, for `for_python` or `shoal.errors.for_command_line`."""
+        return _words(self.about, self.text, self.cure, self.counts)
+
     def for_command_line(self) -> str:
         """Return the note with settings spelled as options."""
-        return for_command_line(_words(self.about, self.text, self.cure, self.counts))
+        return for_command_line(self.marked)
 
-    def sentences(self, k: int | None = None) -> tuple[str, str]:
+    def sentences(self, k: int | None = None, spell: Callable[[str], str] = for_python) -> tuple[str, str]:
         """Return what was noticed and what to do about it, as two sentences; the second may be empty.
 
         Args:
             k: Hide smaller counts, as in `public`; None for a private text.
+            spell: How to spell the settings that it mentions: `for_python` or `for_command_line`.
         """
         parts = _words(self.about, self.text, "", self.counts, k or 0), self.cure
-        spell = for_document if k is None else _for_public
-        noticed, cure = (spell(_sentence(part)) for part in parts)
+        noticed, cure = (spell(_sentence(part) if k is None else _publishable(_sentence(part))) for part in parts)
         return noticed, cure
 
     def public(self, k: int) -> str:
@@ -322,7 +316,7 @@ class Note(str):
 
         Counts below k read "fewer than k", row numbers are left out, and files lose their folders.
         """
-        return _for_public(_words(self.about, self.text, self.cure, self.counts, k))
+        return for_python(_publishable(_words(self.about, self.text, self.cure, self.counts, k)))
 
 
 def _words(about: str, text: str, cure: str, counts: Mapping[str, int], k: int = 0) -> str:

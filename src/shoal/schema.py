@@ -16,6 +16,7 @@ from shoal.errors import UsageError, join_problems, setting
 
 __all__ = [
     "ISO",
+    "NUMBERED",
     "CellKeywords",
     "Column",
     "Dialect",
@@ -27,9 +28,9 @@ __all__ = [
     "check_delimiter",
     "check_encoding",
     "check_k",
-    "check_lists",
     "check_text",
     "check_threads",
+    "column_names",
     "unknown_column",
 ]
 
@@ -44,6 +45,7 @@ for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
     PARTS.update(dict.fromkeys(_letters, (_part,)))
 RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
+NUMBERED = "number"  # what to do with columns that share a name
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
 
@@ -103,12 +105,14 @@ class Dialect:
         encoding: The text encoding.
         header: Whether the first line contains the column names.
         initial_space: Whether blanks follow every delimiter and belong to it (``39, Private, 77516``).
+        numbered: Whether columns that share a name are numbered: a, a_2, a_3. So are those of a sheet.
     """
 
     delimiter: str = ","
     encoding: str = "utf-8"
     header: bool = True
     initial_space: bool = False
+    numbered: bool = False
 
     def describe(self) -> str:
         """Return the dialect in words: ``delimiter ',', encoding utf-8, with header``."""
@@ -143,6 +147,8 @@ class Reading:
         header: Whether the first line of a CSV file or a sheet contains the column names.
         sheet: The sheet of a workbook.
         named: The columns that the settings name; a first line that contains all of them is a header.
+        duplicate_columns: What to do with columns that share a name: "number" calls them a, a_2, a_3; otherwise they
+            are an error.
 
     Raises:
         UsageError: If a column has two kinds, or a mark, a delimiter, an encoding or a date format cannot be used.
@@ -159,6 +165,7 @@ class Reading:
     header: bool | None = None
     sheet: str | None = None
     named: tuple[str, ...] = ()
+    duplicate_columns: str | None = None
 
     def __post_init__(self) -> None:
         kinds = (set(self.numeric), set(self.categorical), set(self.dates))
@@ -195,11 +202,13 @@ class Reading:
             decimal: The decimal mark; a point if None.
             thousands: The thousands mark; none if None.
         """
-        check_lists(numeric=numeric, categorical=categorical, dates=dates)
+        dated = column_names("dates", dates or ())
         return cls(
-            numeric=tuple(numeric),
-            categorical=tuple(categorical),
-            dates=dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(dates or (), ISO),
+            numeric=column_names("numeric", numeric),
+            categorical=column_names("categorical", categorical),
+            dates=dict(zip(dated, dates.values(), strict=True))
+            if isinstance(dates, Mapping)
+            else dict.fromkeys(dated, ISO),
             missing=(missing,) if isinstance(missing, str) else tuple(missing),
             decimal=decimal or ".",
             thousands=thousands or "",
@@ -216,6 +225,11 @@ class Reading:
             "decimal": self.decimal,
             "thousands": self.thousands,
         }
+
+    @property
+    def numbers_columns(self) -> bool:
+        """Whether columns that share a name are numbered."""
+        return self.duplicate_columns == NUMBERED
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -435,11 +449,19 @@ def _undetermined(form: str) -> str:
     return next((problem for problem, occurs in problems.items() if occurs), "")
 
 
-def check_lists(**lists: object) -> None:
-    """Refuse a single text where a list of column names is needed: its letters would be taken for names."""
-    for name, value in lists.items():
-        if isinstance(value, str):
-            raise UsageError(f"{name}={value!r} is a text. Give a list of column names.")
+def column_names(keyword: str, names: Iterable[object]) -> tuple[str, ...]:
+    """Return column names as texts; the names of a pandas frame may be integers.
+
+    Args:
+        keyword: The keyword that has these names.
+        names: The names.
+
+    Raises:
+        UsageError: If a single text is given in place of a list: its letters would be taken for names.
+    """
+    if isinstance(names, str):
+        raise UsageError(f"{keyword}={names!r} is a text. Give a list of column names.")
+    return tuple(map(str, names))
 
 
 def check_k(k: object) -> int:

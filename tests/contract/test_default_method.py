@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.methods.registry import DEFAULT, info_of
 from shoal.models import MODELS, Basis, model_from
+from shoal.models.registry import names_of
 
 N_ROWS, N_PEOPLE, K = 90, 40, 4
 # Fields that bind on the table below.
@@ -28,6 +29,11 @@ SPECS: dict[str, dict[str, Any]] = {
     "delta-presence": {"low": 0, "high": 0.6},
     "maximal-risk": {"limit": 0.15},
     "average-risk": {"limit": 0.1},
+    "grassberger-l": {"column": "disease", "l": 3},
+    "sample-uniqueness": {"limit": 0.05},
+    "population-uniqueness": {"limit": 0.001, "population": 2000},
+    "prosecutor-profit": {"cost": 3, "gain": 20},
+    "journalist-profit": {"cost": 2, "gain": 24},
 }
 ZIP = {f"0{i}": (f"0{i // 3}x", "*") for i in range(9)}
 
@@ -59,13 +65,14 @@ def test_default_method_honours_every_model(
         frame = frame.with_columns(own_k=pl.Series([str(2 + i % 7) for i in range(frame.height)]))
     else:
         settings["models"] = [model_from({"name": name} | SPECS[name])]
-    if name in ("k-map", "delta-presence"):
+    if name in names_of([Basis.POPULATION]):
         settings["population"] = pl.concat([frame, sheet(seed + 1, 2 * N_ROWS)], how="diagonal")
     if with_hierarchy:
         settings["hierarchies"] = {"zip": shoal.hierarchy.from_dict(ZIP)}
     if with_people:
         settings["person"] = "person"
-    made = shoal.anonymize(frame, qi=["age", "zip", "sex"], numeric=["age"], sensitive=["disease"], k=K, **settings)
+    k = 1 if name.endswith("uniqueness") else K  # with k >= 2 no row is alone
+    made = shoal.anonymize(frame, qi=["age", "zip", "sex"], numeric=["age"], sensitive=["disease"], k=k, **settings)
     assert made.request.method == DEFAULT
     assert made.measures.ncp < 1
     made.write(tmp_path / "out.csv")

@@ -26,12 +26,14 @@ from shoal.models import (
     BetaLikeness,
     DeltaDisclosure,
     EntropyLDiversity,
+    GrassbergerLDiversity,
     Groups,
     KAnonymity,
     LDiversity,
     MaximalRisk,
     PersonalK,
     PrivacyModel,
+    ProsecutorProfit,
     PSensitiveK,
     RecursiveLDiversity,
     TCloseness,
@@ -88,10 +90,18 @@ CASES = [
     *(Case(KAnonymity(k), lambda group, every, k=k: len(group) < k) for k in (1, 2, 5, 1000)),
     Case(PersonalK(), lambda group, every: len(group) < max(row.own_k for row in group)),
     Case(MaximalRisk(THIRD), lambda group, every: Fraction(1, len(group)) > THIRD),
+    *(
+        Case(ProsecutorProfit(cost, gain, payout), lambda group, every, t=(cost, gain, payout): naive.pays(group, *t))
+        for cost, gain, payout in ((3, 7, 0), (THIRD, 2, HALF), (2, 1, 0))
+    ),
     *(Case(LDiversity("disease", l), of_disease(naive.fails_distinct, l)) for l in (1, 2, 3, 4)),
     *(
         Case(EntropyLDiversity("disease", l), of_disease(naive.fails_entropy, l))
         for l in (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(4))
+    ),
+    *(
+        Case(GrassbergerLDiversity("disease", l), of_disease(naive.fails_grassberger, l))
+        for l in (Fraction(1), Fraction(3, 2), Fraction(3))
     ),
     *(
         Case(RecursiveLDiversity("disease", c, l), of_disease(naive.fails_recursive, c, l))
@@ -330,6 +340,29 @@ def test_k_that_is_left_out_is_asked_for() -> None:
     """B04."""
     with pytest.raises(UsageError, match=r"k is not given.*k=5 is common"):
         shoal.anonymize(pl.DataFrame({"age": [1, 2]}), qi=["age"])
+
+
+ALONE = pl.DataFrame({"age": [1, 2, 3, 4], "own": [2, 2, 2, 2]})
+
+
+def test_k_of_one_is_refused_as_the_only_promise() -> None:
+    """B04: it promises nothing; compare and advise refuse it among other k too."""
+    with pytest.raises(UsageError, match=r"k=1 promises nothing.*k >= 2"):
+        shoal.anonymize(ALONE, qi=["age"], drop=["own"], k=1)
+    for command in (shoal.compare, shoal.advise):
+        with pytest.raises(UsageError, match="k=1 promises nothing"):
+            command(ALONE, qi=["age"], drop=["own"], k=[2, 1], methods=["mondrian"], jobs=1)
+
+
+def test_k_of_one_is_taken_beside_another_promise() -> None:
+    """B04: a model or a personal k."""
+    made = shoal.anonymize(ALONE, qi=["age"], drop=["own"], k=1, models=[MaximalRisk(THIRD)])
+    assert made.measures.smallest_group >= 3
+    assert shoal.anonymize(ALONE, qi=["age"], k_column="own", k=1).measures.smallest_group >= 2
+    found = shoal.compare(
+        ALONE, qi=["age"], drop=["own"], k=[1, 2], models=[MaximalRisk(HALF)], methods=["mondrian"], jobs=1
+    )
+    assert found.frame["failed"].null_count() == 2
 
 
 def test_whole_number_of_any_library_is_taken() -> None:

@@ -162,6 +162,11 @@ SETTINGS: dict[str, Case] = {
         original=as_csv(rows(spell=lambda name, text: ".".join(text.split("-")[::-1]) if name == "born" else text)),
     ),
     "hierarchies": Case(columns={"zip": {"role": "qi", "hierarchy": "zip.csv"}}, files={"zip.csv": ZIPS}),
+    "other_hierarchies": Case(
+        top={"hierarchies": "auto", "method": "datafly", "suppression_limit": 0.3},
+        columns={"zip": {"role": "qi", "hierarchy": "zip.csv"}},
+        files={"zip.csv": ZIPS},
+    ),
     "trust_hierarchies": Case(
         top={"trust_hierarchies": True},
         columns={"zip": {"role": "qi", "hierarchy": "zip.csv"}},
@@ -187,6 +192,11 @@ SETTINGS: dict[str, Case] = {
         original=as_csv(rows(), header=False),
     ),
     "sheet": Case(file={"sheet": "visits"}, source="data.xlsx", original=lambda path: write_workbook(path)),
+    "duplicate_columns": Case(
+        file={"duplicate_columns": "number"},
+        columns={"ward": None, "age_2": {"role": "sensitive"}},
+        original=ORIGINAL.replace(b"ward", b"age", 1).replace(b",A,", b",1,").replace(b",B,", b",2,"),
+    ),
     "decimal": Case(
         file={"decimal": ",", "thousands": "."}, columns=COSTLY, original=as_csv(rows(spell=german), delimiter=";")
     ),
@@ -249,6 +259,9 @@ FILES: dict[str, Case] = {
     "order kept": Case(words=("--keep-order",), verify_words=("--keep-order",)),
     "intervals": Case(columns={"age": {"role": "qi", "intervals": {"widths": [10, 20]}}}),
     "prefixes": Case(columns={"zip": {"role": "qi", "prefixes": {"mask": 1}}}),
+    "built-in hierarchy": Case(columns={"zip": {"role": "qi", "hierarchy": "builtin:zip"}}),
+    "proposed hierarchy": Case(columns={"age": {"role": "qi", "hierarchy": "auto"}}),
+    "prefixes that meet": Case(columns={"zip": {"role": "qi", "prefixes": {"lengths": [4, 2], "meet": True}}}),
     "prefixes by length": Case(columns={"zip": {"role": "qi", "prefixes": {"lengths": [4, 2]}}}),
     "hierarchy of a job file": Case(columns={"zip": {"role": "qi", "hierarchy": "job.xml"}}, files={"job.xml": JOB}),
     "hierarchy of a sensitive column": Case(

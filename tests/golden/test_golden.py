@@ -93,6 +93,6 @@ def test_release_is_the_printed_table(case: dict[str, Any]) -> None:
 def test_twin_measures_the_printed_table(case: dict[str, Any]) -> None:
     """[S0] Figure 2-9."""
     released = [tuple(row[name] for name in case["qi"]) for row in read(case["released"])]
-    assert len(loss.group_sizes(released)) == case["groups"]
+    assert len(loss.group_sizes(released, case["k"])) == case["groups"]
     assert loss.discernibility(released, case["k"]) == case["dm"]
     assert loss.average_group(released, case["k"]) == case["c_avg"]

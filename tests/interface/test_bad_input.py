@@ -98,6 +98,18 @@ def test_k_missing_proposes_five(shoal: Shoal, data: Path, tmp_path: Path) -> No
     refuse(shoal, tmp_path, 2, "-k 5", "anonymize", data, "-o", tmp_path / "out.csv", *ROLES)
 
 
+def test_k_of_one_alone_is_refused_wherever_it_is_given(shoal: Shoal, data: Path, tmp_path: Path) -> None:
+    """B04: by the option, by the config and in a list of k; a check of a file may count single rows."""
+    config = tmp_path / "shoal.toml"
+    config.write_text("k = 1\n")
+    out = ("-o", tmp_path / "out.csv", *ROLES)
+    refuse(shoal, tmp_path, 2, "k=1 promises nothing", "anonymize", data, *out, "-k", 1)
+    refuse(shoal, tmp_path, 2, "k=1 promises nothing", "anonymize", data, *out, "--config", config)
+    for command in ("compare", "advise"):
+        refuse(shoal, tmp_path, 2, "k=1 promises nothing", command, data, *ROLES[:2], "-k", "1,2", "--jobs", 1)
+    assert shoal("verify", data, *ROLES[:2], "-k", 1).code == 0
+
+
 def test_k_in_config_must_be_a_positive_whole_number(shoal: Shoal, data: Path, tmp_path: Path) -> None:
     """B04: in a config too."""
     for text in ("k = 0", "k = 1.5", 'k = "five"', "k = true", "k = nan"):

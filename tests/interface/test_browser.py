@@ -102,6 +102,24 @@ def test_nothing_sticks_out_of_the_page(browser: Browser, page: Path, width: int
     assert browser.ask("document.documentElement.scrollWidth") <= width
 
 
+def test_sign_off_is_on_the_first_page(browser: Browser, tmp_path: Path) -> None:
+    """However much there is to consider: on A4, everything up to the signature ends above the first break."""
+    import polars as pl
+
+    names = [f"a_rather_long_name_of_a_quasi_identifier_{i:02d}" for i in range(14)]
+    frame = pl.DataFrame(
+        {name: ["abc"[(i + j) % 3] for i in range(90)] for j, name in enumerate(names)} | {"disease": ["flu"] * 90}
+    )
+    release = shoal.anonymize(
+        frame, qi=names, sensitive=["disease"], accept_unique=["disease"], k=2, keep_order=True, method="mondrian"
+    )
+    release.write(tmp_path / "out.csv", report=tmp_path / "r.html")
+    browser.open(tmp_path / "r.html", width=680, height=994)  # the printed area of A4 at 96 dots per inch
+    assert browser.ask("document.querySelectorAll('.warnings li').length") >= 4
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert 400 < browser.ask("document.querySelector('.signoff').getBoundingClientRect().bottom") < 994
+
+
 def test_page_prints_on_a4(browser: Browser, page: Path) -> None:
     browser.open(page, scheme="dark")
     printed = browser.printed()

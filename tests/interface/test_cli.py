@@ -47,6 +47,7 @@ def test_json_is_one_object_and_nothing_else(shoal: Shoal, data: Path, tmp_path:
     ended = shoal("anonymize", data, "-o", out, "-k", 2, *ROLES, "--json")
     content = json.loads(ended.out)
     expected = {"method", "k", "rows", "groups", "smallest_group", "suppressed_rows", "measures", "levels", "seconds"}
+    expected |= {"columns"}
     assert set(content) == expected | {"output", "manifest", "lower_bound", "ends"}
     figures = {"moved_ends", "rows_at_rare_ends", "rows_at_lone_ends", "rows_alone_in_sets", "cost"}
     assert set(content["ends"]) == figures | {"choice", "ncp_exact", "columns"}
@@ -156,10 +157,10 @@ def test_methods_lists_names_summaries_and_papers(shoal: Shoal) -> None:
     assert {"name", "summary", "paper", "models"} == set(listed[0])
     models = {method["name"]: method["models"] for method in listed}
     assert "average-risk" in models["shoaling"]
-    assert "average-risk" not in models["sbca"]
+    assert not {"average-risk", "sample-uniqueness", "population-uniqueness"} & set(models["sbca"])
     table = shoal("methods").out
     assert "LeFevre" in table
-    assert "Models: all but average-risk" in table
+    assert "Models: all but average-risk" in table.replace("\n", " ")
 
 
 def test_demo_says_where_what_was_asked_reached_and_lost(

@@ -85,7 +85,7 @@ def test_advise_recommends_with_a_reason_and_draws(shoal: Shoal, table: Path, tm
     words = ("advise", table, *ROLES, "--methods", "mondrian", "-k", "2-4,10")
     ended = shoal(*words, "--max-risk", "0.25", "--plot", plot, "--report", page)
     assert ended.code == 0, ended.err
-    assert "Your limits are a risk of at most 0.25: 2 of 4 releases keep them" in " ".join(ended.out.split())
+    assert "Your limits are a risk of at most 25%: 2 of 4 releases keep them" in " ".join(ended.out.split())
     assert "Use k = 4 with mondrian, by the rule limits." in ended.out
     assert plot.read_text().startswith("<svg")
     assert "Use k = 4 with mondrian" in page.read_text()

@@ -32,8 +32,8 @@ def test_person_counts_people_not_rows(shoal: Shoal, tmp_path: Path) -> None:
     assert {row["age"] for row in read(tmp_path / "people.csv")} == {"[30, 100]"}
     by_rows = shoal("anonymize", data, "-o", tmp_path / "rows.csv", "-k", 5, "--qi", "age", "--drop", "id")
     assert {row["age"] for row in read(tmp_path / "rows.csv")} == {"30", "70"}
-    assert "each row counts as one person" in by_rows.err
-    assert "one row is taken" not in by_people.err
+    assert "rows: each row counts as one person" in by_rows.out
+    assert "people, by the column 'id'" in by_people.out
 
 
 def test_a_method_that_forgets_people_is_stopped(shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +277,7 @@ def test_repeated_identifiers_are_named(shoal: Shoal, tmp_path: Path) -> None:
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 11, "--qi", "age", "--drop", "email")
     ended = shoal(*words)
     assert ended.code == 0, ended.err
-    assert "each row counts as one person" in ended.err
+    assert "rows: each row counts as one person" in ended.out
     assert "column 'email': repeats in 10 rows" in ended.err
 
 

@@ -145,7 +145,7 @@ def test_convert_job_file_to_folder_and_back(shoal: Shoal, tmp_path: Path) -> No
 def test_convert_tidies_a_csv_file(shoal: Shoal, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a,X,P,all\nb,P,all\n")
     assert shoal("hierarchy", "convert", tmp_path / "in.csv", "-o", tmp_path / "out.csv").code == 0
-    assert (tmp_path / "out.csv").read_text() == "a;X;P;all;*\nb;b;P;all;*\n"
+    assert (tmp_path / "out.csv").read_text() == "a;X;P;all\nb;b;P;all\n"
 
 
 def test_convert_refuses_what_does_not_fit(shoal: Shoal, zips: Path, tmp_path: Path) -> None:
@@ -173,3 +173,33 @@ def test_commands_of_the_guide_run_one_after_the_other(
     for words in commands:
         ended = shoal(*words)
         assert ended.code == 0, (words, ended.err)
+
+
+def test_builtin_lists_shows_and_writes(shoal: Shoal, tmp_path: Path) -> None:
+    listed = shoal("hierarchy", "builtin")
+    assert all(name in listed.out for name in ("countries", "us-states", "icd-10", "ages", "dates", "zip", "codes"))
+    assert {each["name"] for each in json.loads(shoal("hierarchy", "builtin", "--json").out)} >= {"countries", "zip"}
+    out = tmp_path / "states.csv"
+    ended = shoal("hierarchy", "builtin", "us-states", "--form", "code", "-o", out)
+    assert ended.code == 0, ended.err
+    assert "New England (6)" in ended.out
+    assert "MA;New England;Northeast;*" in out.read_text().splitlines()
+    assert shoal("hierarchy", "show", out).code == 0
+    assert shoal("hierarchy", "builtin", "us-states", "-o", out).code == 6, "an existing file stays without --force"
+    content = json.loads(shoal("hierarchy", "builtin", "zip", "--json").out)
+    assert content["examples"]["02139-4307"] == ["02139*", "021*", "0*", "*"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("planets",), "is not a built-in hierarchy"),
+        (("countries", "--form", "iso"), "has no form 'iso'. Use name or alpha2"),
+        (("zip", "-o", "zip.csv"), "has no list to write"),
+        (("-o", "all.csv"), "name the hierarchy"),
+    ],
+)
+def test_builtin_refuses_what_it_cannot_show(shoal: Shoal, words: tuple[str, ...], problem: str) -> None:
+    ended = shoal("hierarchy", "builtin", *words)
+    assert ended.code == 2
+    assert problem in ended.err

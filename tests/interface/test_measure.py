@@ -117,7 +117,10 @@ def test_command_tells_every_measure(shoal: Shoal, tmp_path: Path) -> None:
     codes = write(tmp_path / "codes.csv", *(f"{c};{c[:3]}*;{c[:2]}**;{c[0]}***;*" for c in map(str, range(4350, 4354))))
     words = ("measure", before, after, "--qi", "gender,age,postcode", "--categorical", "postcode")
     words = (*words, "--hierarchy", f"postcode={codes}", "--target", "sickness")
-    told = json.loads(shoal(*words, "--json").out)["measures"]
+    content = json.loads(shoal(*words, "--json").out)
+    assert content["columns"]["postcode"] == {"mean_values": (4 + 2 * 4) / 6, "mean_width": None, "unit": "codes"}
+    told = content["measures"]
+    assert told["exact_rows"] == pytest.approx(4 / 6)
     assert told["distortion"] == 2.5
     assert told["distortion_ratio"] == pytest.approx(2.5 / 18)
     assert told["precision"] == pytest.approx(1 - 2.5 / 18)
@@ -136,7 +139,17 @@ def test_command_tells_every_measure(shoal: Shoal, tmp_path: Path) -> None:
     own = json.loads(shoal(*words, "--level-weights", "postcode=5,1,1,1", "--json").out)["measures"]
     assert own["distortion"] == pytest.approx(2 * (1 + 5 / 8))
     shown = shoal(*words).out
-    for word in ("ILoss, LM", "MD", "entropy", "precision", "distortion", "research value", "CM"):
+    for word in (
+        "exact rows",
+        "postcode: 2 codes",
+        "ILoss, LM",
+        "MD",
+        "entropy",
+        "precision",
+        "distortion",
+        "research value",
+        "CM",
+    ):
         assert word in shown
 
 

@@ -34,7 +34,18 @@ MODELS = {
     "delta-presence": ("--model", "delta-presence low=0 high=0.22", *PEOPLE),
     "maximal-risk": ("--model", "maximal-risk limit=0.1"),
     "average-risk": ("--model", "average-risk limit=0.1"),
+    "grassberger-l": ("--model", "grassberger-l disease l=3.5"),
+    "prosecutor-profit": ("--model", "prosecutor-profit cost=3 gain=30"),
+    "journalist-profit": ("--model", "journalist-profit cost=2 gain=90 payout=0.25", *PEOPLE),
     "personal k": ("--k-column", "own"),
+}
+# The same with k = 1: no row of a group of k is alone.
+LONE = {
+    "sample-uniqueness": ("-k", 1, "--model", "sample-uniqueness limit=0.1"),
+    "population-uniqueness": ("-k", 1, "--model", "population-uniqueness limit=0.01 population=1200"),
+    "pitman": ("-k", 1, "--model", "population-uniqueness limit=0.01 population=5000 estimator=pitman"),
+    "snb": ("-k", 1, "--model", "population-uniqueness limit=0.03 population=900 estimator=snb"),
+    "zayatz": ("-k", 1, "--model", "population-uniqueness limit=0.01 population=1200 estimator=zayatz"),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -58,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def words_for(name: str) -> tuple[Any, ...]:
-    more = MODELS[name]
+    more = (MODELS | LONE)[name]
     return more if "--k-column" in more else (*more, "--drop", "own")
 
 
@@ -81,7 +92,22 @@ def test_model_is_kept_and_verified(shoal: Shoal, folder: Path, name: str) -> No
     assert "own" not in {column["name"] for column in manifest["columns"]}
 
 
-@every_model
+@pytest.mark.parametrize("method", ["shoaling", "mondrian", "optimal"])
+@pytest.mark.parametrize("name", LONE)
+def test_limit_on_lone_rows_is_kept_and_verified(shoal: Shoal, folder: Path, name: str, method: str) -> None:
+    """C24: the release passes, and the table itself does not."""
+    made = shoal("anonymize", "in.csv", "-o", "out.csv", *WORDS, *words_for(name), "--method", method, "--json")
+    assert made.code == 0, made.err
+    assert json.loads(made.out)["groups"] > 1
+    check = (*WORDS, *LONE[name])
+    said = shoal("verify", "out.csv", *check, "--original", "in.csv")
+    assert said.code == 0, said.err
+    said = shoal("verify", "in.csv", *check)
+    assert said.code == 5, said.out
+    assert "uniqueness" in said.err
+
+
+@pytest.mark.parametrize("name", [*MODELS, *LONE])
 def test_method_that_forgets_a_model_is_stopped(
     shoal: Shoal, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

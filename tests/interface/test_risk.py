@@ -41,10 +41,10 @@ def test_table_rounds_up_and_says_what_is_not_available(shoal: Shoal, tmp_path: 
     out.write_text("age,sex\n" + "30,F\n" * 11)
     ended = shoal("risk", out, "--qi", "age,sex", "--threshold", "0.09", "--population", 1000)
     assert ended.code == 0, ended.err
-    assert "0.09 requires groups of 12: not met" in ended.out
-    assert "at most 0.091" in ended.out
+    assert "9% requires groups of 12 rows: not met" in ended.out
+    assert "at most 9.1%" in ended.out
     out.write_text("age,sex\n" + "30,F\n" * 10)
-    assert "at most 0.1, 0.1 on average" in shoal("risk", out, "--qi", "age,sex").out
+    assert "at most 10%, 10% on average" in shoal("risk", out, "--qi", "age,sex").out
     assert "Pitman not available" in ended.out
 
 

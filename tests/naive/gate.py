@@ -589,3 +589,14 @@ class Layout:
             self.quoted += 1
             return cell
         return cell[1:]
+
+
+def naive_numbers(names: list[str]) -> list[str]:
+    """Return different names for columns that share one: the first keeps it, the others get the next free number."""
+    result: list[str] = []
+    for position, name in enumerate(names):
+        number = 1
+        while name in names[:position] and (number == 1 or f"{name}_{number}" in [*names, *result]):
+            number += 1
+        result.append(name if number == 1 else f"{name}_{number}")
+    return result

@@ -78,15 +78,15 @@ def ncp(original: Sequence[Row], released: Sequence[Row | None], attributes: Seq
     return total / (len(original) * sum(attribute.weight for attribute in attributes))
 
 
-def group_sizes(released: Sequence[Row | None]) -> Counter[tuple[str, ...]]:
-    """Rows of each group, by its released cells; fully suppressed rows form no group."""
-    shown = (tuple(row) for row in released if row is not None)
-    return Counter(row for row in shown if any(cell != SUPPRESSED for cell in row))
+def group_sizes(released: Sequence[Row | None], k: int) -> Counter[tuple[str, ...]]:
+    """Rows of each group, by its released cells; fewer than k fully suppressed rows form no group."""
+    sizes = Counter(tuple(row) for row in released if row is not None)
+    return Counter({row: n for row, n in sizes.items() if n >= k or any(cell != SUPPRESSED for cell in row)})
 
 
 def discernibility(released: Sequence[Row | None], k: int) -> int:
     """DM: each row of a group of k or more costs the size of its group, every other row the size of the table."""
-    sizes = group_sizes(released)
+    sizes = group_sizes(released, k)
     costs = []
     for row in released:
         size = 0 if row is None else sizes[tuple(row)]
@@ -96,7 +96,7 @@ def discernibility(released: Sequence[Row | None], k: int) -> int:
 
 def average_group(released: Sequence[Row | None], k: int) -> Fraction:
     """C_AVG: the mean size of the groups over k; 0 where there is no group."""
-    sizes = group_sizes(released)
+    sizes = group_sizes(released, k)
     return Fraction(sum(sizes.values()), len(sizes) * k) if sizes else Fraction(0)
 
 
@@ -111,6 +111,42 @@ def modification_rate(
             same = after is not None and (after[i] == plain(text) or (after[i] in missing and plain(text) in missing))
             changed += not same
     return Fraction(changed, cells)
+
+
+def exact_rows(original: Sequence[Row], released: Sequence[Row | None], attributes: Sequence[Attribute]) -> Fraction:
+    """Share of the rows of which no cell was changed; a row left out is none of them."""
+    columns = list(zip(*original, strict=True))
+    exact = 0
+    for before, after in zip(original, released, strict=True):
+        cells = () if after is None else zip(before, after, attributes, columns, strict=True)
+        exact += after is not None and not any(is_changed(*cell) for cell in cells)
+    return Fraction(exact, len(original))
+
+
+def mean_values(after: Sequence[str | None], attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """Mean number of distinct values that a cell of a column covers: one, or those inside; all for a row left out."""
+    total = 0
+    for before, text in zip(column, after, strict=True):
+        if not is_changed(before, text, attribute, column):
+            total += 1
+            continue
+        covered = inside(SUPPRESSED if text is None else text, attribute, column)
+        if attribute.kind == "categorical":
+            total += max(1, len(set(covered)))
+        else:
+            total += max(1, len({value and attribute.measure(value) for value in covered}))
+    return Fraction(total, len(column))
+
+
+def mean_width(after: Sequence[str | None], attribute: Attribute, column: Sequence[str]) -> Fraction:
+    """Mean width of the cells of a column of numbers or dates (in seconds): 0 for a value, the whole for a star."""
+    numbers = [attribute.measure(plain(text)) for text in column if plain(text) not in attribute.missing]
+    whole = max(numbers) - min(numbers) if numbers else Fraction(0)
+    total = Fraction(0)
+    for before, text in zip(column, after, strict=True):
+        share = Fraction(1) if text is None else ncp_cell(before, text, attribute, column)
+        total += share * whole
+    return total / len(column)
 
 
 def inside(after: str, attribute: Attribute, column: Sequence[str]) -> list[str]:
@@ -161,10 +197,11 @@ def entropy_cell(after: str | None, attribute: Attribute, column: Sequence[str])
     return sum(n / covered.total() * math.log2(covered.total() / n) for n in covered.values())
 
 
-def classification(released: Sequence[Row | None], classes: Sequence[str]) -> Fraction:
+def classification(released: Sequence[Row | None], classes: Sequence[str], k: int) -> Fraction:
     """CM: rows suppressed, or not of the most frequent class of their group, over all rows."""
     by_group: dict[tuple[str, ...], Counter[str]] = {}
+    sizes = group_sizes(released, k)
     for row, told in zip(released, classes, strict=True):
-        if row is not None and any(cell != SUPPRESSED for cell in row):
+        if row is not None and tuple(row) in sizes:
             by_group.setdefault(tuple(row), Counter())[told] += 1
     return 1 - Fraction(sum(max(counts.values()) for counts in by_group.values()), len(released))

@@ -34,6 +34,34 @@ def fails_entropy(group: Values, l: Fraction) -> bool:
     return Fraction(n**n, prod(c**c for c in counts)) < l**n
 
 
+def digamma(x: float) -> float:
+    """The derivative of log gamma, by its recurrence and the first terms of its series for large arguments."""
+    total = 0.0
+    while x < 1000:
+        total -= 1 / x
+        x += 1
+    return total + log(x) - 1 / (2 * x) - 1 / (12 * x * x)
+
+
+def fails_grassberger(group: Values, l: Fraction) -> bool:
+    """Grassberger 2003: G(n) = psi(n) + (-1)^n / 2 (psi((n + 1) / 2) - psi(n / 2)); one value fails."""
+    counts, n = diverse_counts(group), len(group)
+    estimate = log(n)
+    for c in counts:
+        estimate -= c / n * (digamma(c) + (-1) ** c / 2 * (digamma((c + 1) / 2) - digamma(c / 2)))
+    return estimate < log(l) or (len(counts) == 1 and l > 1)
+
+
+def pays(group: Values, cost: Fraction, gain: Fraction, payout: Fraction) -> bool:
+    """The expected payout of an attack on a row is above what is accepted."""
+    return Fraction(gain) / len(group) - cost > payout
+
+
+def too_many_alone(groups: Sequence[Values], limit: Fraction) -> bool:
+    """The share of rows whose group is all they are."""
+    return Fraction(sum(len(group) == 1 for group in groups), sum(map(len, groups))) > limit
+
+
 def fails_recursive(group: Values, c: Fraction, l: int) -> bool:
     counts = diverse_counts(group)
     return not counts[0] < c * sum(counts[l - 1 :])

@@ -90,10 +90,24 @@ def test_measures_agree_with_their_twins(drawn: Scored, data: st.DataObject) -> 
     assert measures.dm == loss.discernibility(released, k)
     assert measures.c_avg == pytest.approx(float(loss.average_group(released, k)))
     assert measures.modification_rate == float(loss.modification_rate(original, released))
+    assert measures.exact_rows == float(loss.exact_rows(original, released, attributes))
+    assert measures.ncp_unweighted == pytest.approx(
+        float(loss.ncp(original, released, attributes_of(sheet))), abs=1e-12
+    )
+    assert measures.weighted == (len(set(weights.values())) > 1)
+    for i, (name, attribute) in enumerate(zip(sheet.qi, attributes, strict=True)):
+        after, column = [None if row is None else row[i] for row in released], sheet.columns[name]
+        extent = measures.columns[name]
+        assert extent.mean_values == pytest.approx(float(loss.mean_values(after, attribute, column)))
+        if attribute.kind == "categorical":
+            assert extent.mean_width is None
+        else:
+            width = loss.mean_width(after, attribute, column) / (86400 if attribute.kind == "date" else 1)
+            assert extent.mean_width == pytest.approx(float(width), rel=1e-9)
     kept = [row for row in released if row is not None]
     starred = sum(set(row) == {"*"} for row in kept)
     assert measures.rows == len(kept)
-    assert measures.suppressed_rows == len(released) - len(kept) + starred
+    assert measures.suppressed_rows == len(released) - len(kept) + (starred if starred < k else 0)
     assert measures.smallest_group == min(kept.count(row) for row in kept)
     assert measures.groups == len(set(kept))
 
@@ -106,7 +120,8 @@ def test_measures_by_counts_agree_with_their_twins(drawn: Scored, classes: list[
     frame = drawn.frame.with_columns(
         pl.Series("class", [c for c, row in zip(classes, released, strict=False) if row is not None], dtype=pl.String)
     )
-    measures = shoal.measure(sheet.frame, frame, target="class", **sheet.arguments)
+    k = drawn.k
+    measures = shoal.measure(sheet.frame, frame, target="class", k=k, **sheet.arguments)
     totals = dict.fromkeys(("iloss", "lm", "entropy", "changed"), Fraction(0) + 0.0)
     for i, (name, attribute) in enumerate(zip(sheet.qi, attributes_of(sheet), strict=True)):
         column = sheet.columns[name]
@@ -129,7 +144,7 @@ def test_measures_by_counts_agree_with_their_twins(drawn: Scored, classes: list[
     assert measures.distortion == pytest.approx(totals["changed"])
     assert measures.distortion_ratio == pytest.approx(1 - measures.precision)
     assert 0 <= measures.lm <= 1
-    assert measures.cm == pytest.approx(float(loss.classification(released, classes[:n_rows])))
+    assert measures.cm == pytest.approx(float(loss.classification(released, classes[:n_rows], k)))
 
 
 LABELLED = {
@@ -221,6 +236,9 @@ def test_suppressed_table_lost_all(sheet: Sheet) -> None:
     measures = shoal.measure(sheet.frame, stars, **sheet.arguments)
     assert measures.ncp == 1
     assert measures.modification_rate == 1
+    assert measures.suppressed_rows == 0  # one group of all rows
+    assert measures.dm == sheet.n_rows**2
+    measures = shoal.measure(sheet.frame, stars, k=sheet.n_rows + 1, **sheet.arguments)
     assert measures.suppressed_rows == sheet.n_rows
     assert measures.dm == sheet.n_rows**2
 

@@ -65,7 +65,7 @@ def wishes(draw: st.DrawFn) -> Wish:
     n_rows, extra = sheet.n_rows, {}
     options: dict[str, Any] = {**sheet.arguments, "sensitive": sheet.sensitive}
     facts: dict[str, Any] = {"kinds": sheet.kinds, "unchanged": sheet.sensitive, "missing": ("", *sheet.missing)}
-    facts["k"] = options["k"] = draw(st.integers(1, max(1, min(6, n_rows + 1))))
+    facts["k"] = options["k"] = draw(st.integers(2, max(2, min(6, n_rows + 1))))
     method = options["method"] = METHODS[draw(st.sampled_from(sorted(METHODS)))]
     if draw(st.booleans()):
         extra["dropped"] = [f"n{i}" for i in range(n_rows)]

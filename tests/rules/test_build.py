@@ -108,6 +108,7 @@ def test_wheel_holds_the_package_and_nothing_else(built: Built, tree: Path) -> N
     expected = {str(path.relative_to(source)) for path in source.rglob("*.py")}
     expected |= {f"shoal/{name}.abi3.so" for name in ("kernels/_cyutility", *kernels(tree))}
     expected |= {str(path.relative_to(source)) for path in source.glob("shoal/datasets/*.csv")}
+    expected |= {str(path.relative_to(source)) for path in source.glob("shoal/hierarchy/builtin/*.csv")}
     expected |= {str(path.relative_to(source)) for path in source.glob("shoal/*/templates/*")}
     expected |= {"shoal/py.typed"}
     assert {name for name in built.names() if ".dist-info/" not in name} == expected

@@ -52,3 +52,6 @@ _.leaf_starts
 
 # Public, for learners of the user's own.
 _.to_numeric
+
+# sqlite3 reads it.
+_.text_factory

@@ -23,6 +23,7 @@ HEIGHT = 300  # of charts with two axes
 LEFT, RIGHT, FOOT = 62, 16, 46  # margins: numbers and name of the upright axis, last mark, names below
 ROW, PAIR_ROW = 26, 34  # heights of rows of bars
 MOST_TICKS = 9
+LONGEST_NAME, LEAD = 200, 16  # room for names at the side of bars, height of a line above a bar
 
 
 @dataclass(frozen=True)
@@ -153,18 +154,18 @@ def bars(
     title: str, summary: str, rows: Sequence[Bar], *, head: tuple[str, str] = ("", ""), longest: float | None = None
 ) -> Chart:
     """Draw one level bar for each name, in the given order; `longest` is the value of a bar of full width."""
-    side = widest([row.name for row in rows], 200) + 6
-    reach = WIDTH - side - 110
+    side, lead = _side([row.name for row in rows])
+    reach, height = WIDTH - side - 110, ROW + lead
     most = longest if longest is not None else max((row.value for row in rows), default=0)
     drawn = []
     for i, row in enumerate(rows):
-        y, length = i * ROW + 4, reach * row.value / most if most > 0 else 0.0
-        drawn.append(text(row.name, side - 6, y + 13, room=side - 6, anchor="end"))
+        y, length = i * height + lead + 4, reach * row.value / most if most > 0 else 0.0
+        drawn.append(_bar_name(row.name, side, y + 13, lead))
         drawn.append(element("rect", x=side, y=y, width=max(length, 1.0), height=ROW - 8, class_="fill-1"))
         drawn.append(text(row.words or spoken(row.value), side + max(length, 1) + 6, y + 13, "small", room=104))
-    drawn.append(element("path", d=f"M{decimals(side)} 0V{len(rows) * ROW + 2}", class_="axis"))
+    drawn.append(element("path", d=f"M{decimals(side)} 0V{len(rows) * height + 2}", class_="axis"))
     table = tuple((row.name, row.words or spoken(row.value)) for row in rows)
-    return _chart(title, summary, len(rows) * ROW + 6, drawn, head, table)
+    return _chart(title, summary, len(rows) * height + 6, drawn, head, table)
 
 
 def pairs(
@@ -176,20 +177,20 @@ def pairs(
 ) -> Chart:
     """Draw two bars for each name, before and after, in the given order."""
     legend, top = _legend(list(head[1:]), squares=True)
-    side = widest([row.name for row in rows], 200) + 6
-    reach = WIDTH - side - 80
+    side, lead = _side([row.name for row in rows])
+    reach, height = WIDTH - side - 80, PAIR_ROW + lead
     most = max((max(row.before, row.after) for row in rows), default=0) or 1
     drawn = [legend]
     for i, row in enumerate(rows):
-        y = top + i * PAIR_ROW
-        drawn.append(text(row.name, side - 6, y + 18, room=side - 6, anchor="end"))
+        y = top + i * height + lead
+        drawn.append(_bar_name(row.name, side, y + (18 if not lead else 13), lead))
         for j, value in enumerate((row.before, row.after)):
             length, at = max(reach * value / most, 1.0), y + 2 + j * 13
             drawn.append(element("rect", x=side, y=at, width=length, height=12, class_=f"fill-{j + 1}"))
             drawn.append(text(spoken(round(value)), side + length + 5, at + 10, "tiny"))
-    drawn.append(element("path", d=f"M{decimals(side)} {top}V{top + len(rows) * PAIR_ROW}", class_="axis"))
+    drawn.append(element("path", d=f"M{decimals(side)} {top}V{top + len(rows) * height}", class_="axis"))
     table = tuple((row.name, spoken(round(row.before)), spoken(round(row.after))) for row in rows)
-    return _chart(title, summary, top + len(rows) * PAIR_ROW + 4, drawn, head, table)
+    return _chart(title, summary, top + len(rows) * height + 4, drawn, head, table)
 
 
 def histogram(title: str, summary: str, columns: Sequence[Bar], *, x: str, y: str, marked: str | None = None) -> Chart:
@@ -214,6 +215,19 @@ def histogram(title: str, summary: str, columns: Sequence[Bar], *, x: str, y: st
     drawn.append(text(x, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "name", anchor="middle"))
     rows = tuple((column.name, column.words or spoken(column.value)) for column in columns)
     return _chart(title, summary, HEIGHT, drawn, (x, y), rows)
+
+
+def _side(names: Sequence[str]) -> tuple[float, int]:
+    """Return where bars begin, and the height of a line above each for its name if a name is too long for the side."""
+    width = widest(names, WIDTH)
+    return (width + 6, 0) if width <= LONGEST_NAME else (2.0, LEAD)
+
+
+def _bar_name(name: str, side: float, y: float, lead: int) -> str:
+    """Return the name of a bar: to its left, or above it."""
+    if lead:
+        return text(name, side + 4, y - lead, room=WIDTH - 12)
+    return text(name, side - 6, y, room=side - 6, anchor="end")
 
 
 def _chart(

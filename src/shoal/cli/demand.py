@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.options import Place
 from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
 from shoal.schema import Kind, Role
 from shoal.settings.fields import Panel
@@ -36,7 +37,7 @@ NoManifest = Annotated[
 ]
 
 
-def find_manifest(released: Path, manifest: Path | None, no_manifest: bool) -> Manifest | None:
+def find_manifest(released: Place, manifest: Path | None, no_manifest: bool) -> Manifest | None:
     """Return the manifest of a release: the one that is named, or the one beside it."""
     if manifest is not None and no_manifest:
         raise UsageError("--manifest and --no-manifest contradict each other. Pass one of them.")
@@ -67,7 +68,7 @@ def about_manifest(manifest: Manifest, demand: Demand | None = None) -> Note:
 
 
 def demand_of(
-    settings: Settings, saved: Settings, manifest: Manifest | None, *, has_original: bool, keep_order: bool
+    settings: Settings, saved: Settings, manifest: Manifest | None, *, original: Path | None, keep_order: bool
 ) -> Demand:
     """Return what the settings ask of a release.
 
@@ -75,21 +76,24 @@ def demand_of(
         settings: The settings of the command, those of a shoal.toml included.
         saved: The settings of the shoal.toml alone; it gives every column its role.
         manifest: The manifest of the release.
-        has_original: Whether the original is there; the person and the own k of a row are in it.
+        original: The original, if it is there; the person and the own k of a row are in it, and hierarchies are
+            proposed from it.
         keep_order: Whether the rows are in the order of the original.
     """
     from shoal.verification import Demand
     from shoal.verification.verdict import read_limit
 
-    if not has_original and settings.k_column not in (None, saved.k_column):
+    if original is None and settings.k_column not in (None, saved.k_column):
         raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
-    if not has_original and settings.person not in (None, saved.person):
+    if original is None and settings.person not in (None, saved.person):
         raise UsageError(f"the person of each row is in the original. Use {setting('original')} to give it.")
     is_complete = saved != Settings()
     limit = settings.suppression_limit
     if is_complete and limit is None:
         limit = 0
-    hierarchies = settings.rules()
+    # The roles may be those of the manifest alone.
+    asked = settings if manifest is None else take_from_manifest(settings, manifest)
+    hierarchies = _hierarchies(asked, original)
     return Demand(
         k=settings.k,
         roles=settings.roles,
@@ -99,12 +103,10 @@ def demand_of(
         models=_models(settings, manifest),
         suppression_limit=None if limit is None else read_limit(limit),  # type: ignore[arg-type]
         labels={
-            name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in settings.generalised
+            name: _labels_of(name, rule, settings) for name, rule in hierarchies.items() if name in asked.generalised
         },
         paths={
-            name: _paths_of(name, rule, settings)
-            for name, rule in hierarchies.items()
-            if name not in settings.generalised
+            name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name not in asked.generalised
         },
         population=None if settings.population is None else readable(settings.population),
         rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
@@ -115,11 +117,34 @@ def demand_of(
     )
 
 
-def readable(path: Path) -> Any:
+def given_hierarchies(settings: Settings) -> dict[str, HierarchyRule]:
+    """Return the hierarchies by column without those to be proposed, which need the original."""
+    from shoal.hierarchy import Auto
+
+    return {name: rule for name, rule in settings.rules().items() if not isinstance(rule, Auto)}
+
+
+def _hierarchies(settings: Settings, original: Place | None) -> Mapping[str, HierarchyRule]:
+    """Return the hierarchies by column; those to be proposed are proposed from the original, or left out without it."""
+    rules, given = settings.rules(), given_hierarchies(settings)
+    if original is None or len(rules) == len(given):
+        return given
+    from shoal.cli import options as opt
+    from shoal.encoding.encode import guess_kinds
+    from shoal.hierarchy import propose_open
+    from shoal.schema import Schema
+
+    reading = settings.reading
+    table = opt.read_one_of(original, reading, settings.generalised, original=True)
+    schema = Schema.build(table.names, {Role.QI: settings.generalised}, reading=reading, others="insensitive")
+    return propose_open(rules, table, guess_kinds(table, schema))[0]
+
+
+def readable(path: Place) -> Any:
     """Return a path that the verifier reads; a file that only the tables of shoal read, as a frame of its texts."""
     from shoal import verification
 
-    if verification.can_read(path):
+    if isinstance(path, Path) and verification.can_read(path):
         return path
     from shoal.tables.formats import read_table
 
@@ -143,7 +168,7 @@ def take_from_manifest(settings: Settings, manifest: Manifest) -> Settings:
     return settings.over(stated)
 
 
-def require_true(released: Path, manifest: Manifest) -> None:
+def require_true(released: Place, manifest: Manifest) -> None:
     """Raise a VerificationError if a file is not what its manifest states."""
     from shoal import verification
 
@@ -154,13 +179,13 @@ def require_true(released: Path, manifest: Manifest) -> None:
         )
 
 
-def read_release(released: Path, manifest: Manifest) -> Table:
+def read_release(released: Place, manifest: Manifest) -> Table:
     """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
     from shoal.release.files.layout import read_back
     from shoal.tables.formats import Format, read_table
     from shoal.tables.formats.sniff import sniff
 
-    is_text = sniff(released) in (Format.CSV, Format.GZIP)
+    is_text = sniff(Path(released)) in (Format.CSV, Format.GZIP)
     table = read_table(released, delimiter=",", encoding="utf-8", header=True) if is_text else read_table(released)
     return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from shoal.cli import terminal
-from shoal.cli.streams import tolerant_streams
+from shoal.cli.streams import spooling, tolerant_streams
 from shoal.cli.supervisor import MEMORY_CURE, UNTOUCHED, WRITTEN, is_about_memory, memory_limit
 from shoal.cli.urls import hide
 from shoal.errors import InternalError, ShoalError, UsageError, place_of
@@ -34,6 +34,8 @@ COMMANDS = {
     "verify": "Check whether every row of a file has k-1 look-alikes in its quasi-identifiers: yes or no.",
     "describe": "Say which k, l, t, alpha and beta a file reaches.",
     "measure": "Score a release: how much information it lost, and how large its groups are.",
+    "explain": "Say why the cells of a row are as wide as they are: its group, its neighbours, and what else is "
+    "possible.",
     "risk": "Estimate how easily people are found in a release: prosecutor, journalist and marketer risk, and uniques.",
     "compare": "Anonymise a table by several methods, with several k and seeds, and compare loss, risk, time and "
     "memory.",
@@ -44,7 +46,7 @@ COMMANDS = {
     "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
     "keygen": "Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.",
     "methods": "List the methods, each with one line, its paper and its models.",
-    "hierarchy": "Show, propose and convert hierarchies.",
+    "hierarchy": "Show, propose and convert hierarchies, and list the built-in ones.",
 }
 
 
@@ -151,7 +153,8 @@ def _call(words: list[str]) -> tuple[int, str]:
     try:
         _refuse_urls(words)
         # No option before a command has a value, so the first word without a dash is the command.
-        _command(next((word for word in words if not word.startswith("-")), ""))(words)
+        with spooling():
+            _command(next((word for word in words if not word.startswith("-")), ""))(words)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         return code, f"interrupted; {UNTOUCHED}." if code == 130 else ""
@@ -196,8 +199,8 @@ def _command(name: str) -> Callable[[list[str]], object]:
 
 
 def _refuse_urls(arguments: list[str]) -> None:
-    """Refuse the URL of a database table in commands that read only files."""
+    """Refuse the URL of a table on a server in commands that read only files."""
     if "anonymize" not in arguments:
         for word in arguments:
             if is_url(word):
-                raise UsageError(f"{word}: only shoal anonymize reads database tables. Pass a file here.")
+                raise UsageError(f"{word}: only shoal anonymize reads tables of a server. Pass a file here.")

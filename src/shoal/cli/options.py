@@ -6,14 +6,17 @@ import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli import terminal
+from shoal.cli.streams import spool_input
 from shoal.cli.supervisor import memory_limit
 from shoal.errors import FileError, InputError, UsageError, setting
 from shoal.schema import check_threads
 from shoal.settings.fields import Panel
+from shoal.tables.sources.url import is_file_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +27,27 @@ if TYPE_CHECKING:
 
 LEAST_BYTES = 1 << 30  # address space that polars and its threads reserve on any table
 ROOMY_BYTES = 2 << 30
-TABLE_HELP = "The table: CSV (also .gz, .zst), Parquet, Arrow or Excel."
+FORMATS = (
+    "CSV (also .gz, .zst), Parquet, Arrow, Excel, SPSS, Stata or SAS; sqlite:///FILE?table=NAME, likewise duckdb; or - "
+    "for standard input."
+)
+TABLE_HELP = f"The table: {FORMATS}"
 
-Data = Annotated[Path, typer.Argument(help=TABLE_HELP)]
-Original = Annotated[Path, typer.Argument(help="The original table: CSV (also .gz, .zst), Parquet, Arrow or Excel.")]
+
+def table_place(text: str) -> Path | str:
+    """Return where a table is: a path, the URL of a table in a file, or a private copy of standard input for -."""
+    if text == "-":
+        path = spool_input()
+        terminal.call_it(path, "standard input")
+        return path
+    return text if is_file_url(text) else Path(text)
+
+
+Place = Path | str  # what `table_place` returns; a command line accepts no union of types
+Data = Annotated[Any, typer.Argument(parser=table_place, metavar="DATA", help=TABLE_HELP)]
+Original = Annotated[Any, typer.Argument(parser=table_place, metavar="ORIGINAL", help=f"The original table: {FORMATS}")]
 Released = Annotated[
-    Path, typer.Argument(help="The release, made by any tool: CSV (also .gz, .zst), Parquet, Arrow or Excel.")
+    Any, typer.Argument(parser=table_place, metavar="RELEASED", help=f"The release, made by any tool: {FORMATS}")
 ]
 
 AsJson = Annotated[
@@ -82,7 +100,7 @@ def require_qi(settings: Settings) -> tuple[str, ...]:
     return settings.generalised
 
 
-def read_file(path: Path, reading: Reading) -> Table:
+def read_file(path: Place, reading: Reading) -> Table:
     """Read a table as the settings say."""
     from shoal.tables.formats import read_table
 
@@ -93,10 +111,11 @@ def read_file(path: Path, reading: Reading) -> Table:
         header=reading.header,
         named=reading.named,
         sheet=reading.sheet,
+        duplicate_columns=reading.duplicate_columns,
     )
 
 
-def read_one_of(path: Path, reading: Reading, columns: Sequence[str], *, original: bool = False) -> Table:
+def read_one_of(path: Place, reading: Reading, columns: Sequence[str], *, original: bool = False) -> Table:
     """Read one of several files of a command; the settings may describe only another one.
 
     A release is often written differently from its original: shoal writes UTF-8 with commas and a header, whatever it
@@ -114,16 +133,21 @@ def read_one_of(path: Path, reading: Reading, columns: Sequence[str], *, origina
     from shoal.tables.formats.excel import visible_sheets
     from shoal.tables.formats.sniff import sniff
 
+    doubles = reading.duplicate_columns
+    if isinstance(path, str):
+        return read_table(path)
     if reading.sheet is not None and path.is_file() and sniff(path) is Format.EXCEL:
         try:
-            return read_table(path, sheet=reading.sheet, header=reading.header, named=columns)
+            return read_table(
+                path, sheet=reading.sheet, header=reading.header, named=columns, duplicate_columns=doubles
+            )
         except UsageError:
             if original or len(visible_sheets(path)) > 1:
                 raise
     reading = replace(reading, sheet=None, named=tuple(columns))
     is_described = (reading.delimiter, reading.encoding, reading.header) != (None, None, None)
     try:
-        table = read_table(path, named=columns)
+        table = read_table(path, named=columns, duplicate_columns=doubles)
     except InputError:
         if not is_described:
             raise

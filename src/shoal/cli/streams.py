@@ -1,14 +1,55 @@
-"""Standard output and standard error that may fail: a reader that is gone, or a full disk, must not end a command."""
+"""The standard streams: a private copy of standard input; output that may fail without ending a command."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["TolerantStream", "tolerant_streams"]
+from shoal.errors import FileError, UsageError
+from shoal.tables.formats.writers import create
+from shoal.tables.targets.folders import PrivateFolder
+
+__all__ = ["TolerantStream", "spool_input", "spooling", "tolerant_streams"]
+
+BLOCK_BYTES = 1 << 20
+_spools: list[contextlib.ExitStack] = []  # that of the command that runs; it holds the copy of standard input
+
+
+@contextlib.contextmanager
+def spooling() -> Iterator[None]:
+    """Remove the copy of standard input that `spool_input` makes in the block."""
+    with contextlib.ExitStack() as stack:
+        _spools[:] = [stack]
+        try:
+            yield
+        finally:
+            _spools.clear()
+
+
+def spool_input() -> Path:
+    """Copy standard input to a file that only its owner can read; return its path.
+
+    A file can be read more than once: by the reader, and again by the verifier.
+    """
+    if not _spools:
+        raise UsageError("- is named twice, but standard input can be read only once. Name a file for one of the two.")
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise FileError("standard input: cannot be read: it is closed.")
+    private = _spools.pop().enter_context(PrivateFolder())
+    path = private.path / "standard-input"
+    try:
+        with create(path) as file:
+            shutil.copyfileobj(stream, file, BLOCK_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is closed"
+        raise FileError(f"standard input: cannot be copied to {private.path}: {reason}.") from None
+    return path
 
 
 class TolerantStream:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shoal.cli import layout
 from shoal.cli.supervisor import say_if_interrupted
 from shoal.errors import Note, for_command_line, visible
 
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
 LINE_BREAK = re.compile(r"[\r\n]")
 # Names on the command line that contain line breaks, and how they are shown; a message may have lines of its own.
 _broken_names: dict[str, str] = {}
+# Files that the user did not name, and what to call them.
+_called: dict[str, str] = {}
 
+LEAST_WIDTH = 20
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
@@ -44,9 +49,20 @@ def show_any_text() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def call_it(path: Path, words: str) -> None:
+    """Call a file by other words than its path in everything that is printed."""
+    _called[str(path)] = words
+
+
+def spelled(place: Path | str) -> str:
+    """Return how to name a table on the command line: - for the copy of standard input."""
+    return "-" if str(place) in _called else str(place)
+
+
 def remember_names(arguments: Sequence[str]) -> None:
     """Remember the names among the arguments that contain line breaks, which would read as lines of a message."""
     _broken_names.clear()
+    _called.clear()
     for word in arguments:
         if LINE_BREAK.search(word):
             parts = {word, *word.split("="), *word.split(","), word.partition("=")[2]}
@@ -59,7 +75,13 @@ def shown(text: str) -> str:
     """Return a text as a terminal may show it: lines of letters, and nothing that it would obey."""
     for name in sorted(_broken_names, key=len, reverse=True):
         text = text.replace(name, _broken_names[name])
-    return visible(text)
+    return visible(_with_called(text))
+
+
+def _with_called(text: str) -> str:
+    for path, words in _called.items():
+        text = text.replace(path, words)
+    return text
 
 
 @contextmanager
@@ -75,22 +97,34 @@ def escaped_usage() -> Iterator[None]:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a text."""
-    typer.echo(shown(text), err=err)
+    """Print a text; a terminal gets lines of whole words, a file or another program the text as it is."""
+    stream = sys.stderr if err else sys.stdout
+    text = shown(text)
+    typer.echo("\n".join(layout.wrap(text, width())) if stream.isatty() else text, err=err)
+
+
+def say_command(command: str, *, err: bool = False) -> None:
+    """Print a command to copy; it is one line, however long."""
+    typer.echo(f"  {shown(command)}", err=err)
+
+
+def width() -> int:
+    """Return the columns of the terminal; 80 if standard output is none."""
+    return max(LEAST_WIDTH, shutil.get_terminal_size((80, 24)).columns)
 
 
 def label(text: str) -> Text:
-    """Return a text for the tables and trees that `draw` prints; nothing in it is markup."""
+    """Return a text for the trees that `draw` prints; nothing in it is markup."""
     from rich.text import Text
 
     return Text(shown(text))
 
 
 def draw(content: RenderableType) -> None:
-    """Print a table or a tree on stdout."""
+    """Print a tree on stdout."""
     from rich.console import Console
 
-    Console().print(content)
+    Console(width=width()).print(content)
 
 
 @contextmanager
@@ -172,12 +206,12 @@ def say_notes(notes: Iterable[str]) -> None:
 
 def print_json(content: dict[str, Any] | list[Any]) -> None:
     """Print one JSON value on stdout; notes in it spell settings as options."""
-    text = json.dumps(_spelled(content), ensure_ascii=False)
+    text = _with_called(json.dumps(_spelled(content), ensure_ascii=False))
     # Inside JSON, an escaped letter is still that letter.
     typer.echo("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text))
 
 
-def print_timed_json(content: dict[str, Any], began: float, **files: Path | None) -> None:
+def print_timed_json(content: dict[str, Any], began: float, **files: Path | str | None) -> None:
     """Print figures as JSON with the seconds since `began` (of time.perf_counter) and the files that were written."""
     seconds = round(time.perf_counter() - began, 3)
     print_json(content | {"seconds": seconds} | {name: path and str(path) for name, path in files.items()})
@@ -192,13 +226,28 @@ def _spelled(content: Any) -> Any:
 
 
 def print_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
-    """Print facts as a small two-column table on stdout; notes among them spell settings as options."""
-    from rich.table import Table
+    """Print named facts on stdout; notes among them spell settings as options."""
+    texts = [(shown(name), shown(for_command_line(fact))) for name, fact in facts]
+    _print_titled(title, layout.facts(texts, width()))
 
-    table = Table(title=label(title), show_header=False, title_justify="left")
-    for name, fact in facts:
-        table.add_row(label(name), label(for_command_line(fact)))
-    draw(table)
+
+def print_grid(
+    title: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Iterable[str] = (),
+    below: Sequence[int] = (),
+) -> None:
+    """Print a table on stdout; see `shoal.cli.layout.grid` for the arguments."""
+    texts = [[shown(for_command_line(text)) for text in row] for row in rows]
+    _print_titled(title, layout.grid([shown(name) for name in head], texts, width(), right=right, below=below))
+
+
+def _print_titled(title: str, lines: Iterable[str]) -> None:
+    for line in layout.wrap(shown(title), width()):
+        typer.secho(line, bold=True)
+    typer.echo("\n".join(lines))
 
 
 def print_release(

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 __all__ = ["Tree", "plant"]
 
-ROOT = "*"
-
 
 @dataclass(frozen=True)
 class Tree:
@@ -22,7 +20,7 @@ class Tree:
     Attributes:
         nodes: The node of each code at each level (levels x codes).
         labels: The text of each node.
-        sizes: The number of codes below each node.
+        sizes: The number of codes that the label of each node covers on any level; 1 for a code.
     """
 
     nodes: NDArray[np.int32]
@@ -49,19 +47,23 @@ def plant(texts: Sequence[str], paths: Sequence[tuple[str, ...]]) -> Tree:
 
     Args:
         texts: The text of each code.
-        paths: The labels of each code from level 1 up, all of the same length.
+        paths: The labels of each code from level 1 up, all of the same length and with the same last label.
     """
-    card = len(texts)
-    labels = [*texts, ROOT]  # the root is one node, whatever the level on which a path reaches it
+    card, root = len(texts), paths[0][-1]
+    labels = [*texts, root]  # the root is one node, whatever the level on which a path reaches it
     nodes = [np.arange(card, dtype=np.int32)]
     for level in range(len(paths[0])):
-        node_of = {ROOT: card}
+        node_of = {root: card}
         for path in paths:
             if path[level] not in node_of:
                 node_of[path[level]] = len(labels)
                 labels.append(path[level])
         nodes.append(np.array([node_of[path[level]] for path in paths], dtype=np.int32))
     table = np.ascontiguousarray(np.vstack(nodes))
-    sizes = np.bincount(table.ravel(), minlength=len(labels)).astype(np.int32)
-    sizes[card] = card
+    sizes = np.ones(len(labels), dtype=np.int32)
+    covered: dict[str, set[int]] = {}
+    for code, path in enumerate(paths):
+        for label in set(path):
+            covered.setdefault(label, set()).add(code)
+    sizes[card:] = [len(covered[label]) for label in labels[card:]]
     return Tree(table, tuple(labels), sizes)

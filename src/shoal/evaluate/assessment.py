@@ -137,6 +137,7 @@ def utility(
     )
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     check_rows(pair.original, pair.released)
+    target = None if target is None else str(target)
     _check_target(pair, target, held_out)
     labels = {name: tree.values_under() for name, tree in pair.hierarchies.items()}
     tables, schema = (pair.original, pair.released), pair.schema

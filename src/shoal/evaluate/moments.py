@@ -24,6 +24,7 @@ from shoal.metrics.features import Categories, Labels, Numbers, fill_kinds, fit_
 from shoal.schema import Schema
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
+from shoal.tables.values import date_text
 
 __all__ = ["Association", "Bin", "ColumnMoments", "Moments", "associate", "compare_moments"]
 
@@ -50,10 +51,12 @@ class ColumnMoments:
         distance: Total variation distance of the marginals (half the sum of the differences of their bins), in
             [0, 1]; lower is better.
         marginal: The bins.
-        mean_before: Mean of the original; dates count in days. None for categories, as are the next three.
+        mean_before: Mean of the original; dates count in days since 1970-01-01. None for categories, as are the next
+            three.
         mean_after: Mean of the release.
         variance_before: Variance of the original.
         variance_after: Variance of the release.
+        date_format: How the dates of the column are written; None for other columns.
     """
 
     name: str
@@ -63,6 +66,7 @@ class ColumnMoments:
     mean_after: float | None = None
     variance_before: float | None = None
     variance_after: float | None = None
+    date_format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def _column(before: Column, after: Column) -> ColumnMoments:
     if not isinstance(before, Numbers) or not isinstance(after, Numbers):
         return ColumnMoments(before.name, distance, bins)
     (mean, variance), (mean_after, variance_after) = _moments(before), _moments(after)
-    return ColumnMoments(before.name, distance, bins, mean, mean_after, variance, variance_after)
+    return ColumnMoments(before.name, distance, bins, mean, mean_after, variance, variance_after, before.date_format)
 
 
 def _bins(before: Column, after: Column) -> Iterator[Bin]:
@@ -163,9 +167,15 @@ def _bins(before: Column, after: Column) -> Iterator[Bin]:
         beyond = intervals[i + 1][0] if i + 1 < len(intervals) else math.inf
         last = beyond - before.step if before.step else math.nextafter(beyond, -math.inf)
         ends = (low if i else -math.inf, last)
-        yield Bin(f"{low:g} to {high:g}", *(float(c.inside(*ends).mean()) for c in (before, after)))
+        yield Bin(
+            f"{_text(low, before)} to {_text(high, before)}", *(float(c.inside(*ends).mean()) for c in (before, after))
+        )
     if before.missing.any() or after.missing.any():
         yield Bin("missing", float(before.missing.mean()), float(after.missing.mean()))
+
+
+def _text(number: float, column: Numbers) -> str:
+    return f"{number:g}" if column.date_format is None else date_text(number, column.date_format)
 
 
 def _intervals(numbers: Floats) -> list[tuple[float, float]]:

@@ -10,7 +10,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from shoal.errors import Note, setting
+from shoal.metrics.extent import DAY
 from shoal.report.summary import Fact, fact
+from shoal.report.words import width_words
+from shoal.tables.values import date_text
 
 if TYPE_CHECKING:
     from shoal.evaluate.assessment import Utility
@@ -85,11 +88,14 @@ def _mean_words(column: ColumnMoments) -> str:
         return ""
     if column.mean_after is None or column.variance_after is None:
         return f"{column.name}: no number is left"
-    before, after = column.variance_before**0.5, column.variance_after**0.5
-    return (
-        f"{column.name}: mean {column.mean_before:.4g} became {column.mean_after:.4g}, "
-        f"standard deviation {before:.4g} became {after:.4g}"
-    )
+    deviations = column.variance_before**0.5, column.variance_after**0.5
+    if column.date_format is None:
+        means = [f"{mean:.4g}" for mean in (column.mean_before, column.mean_after)]
+        spreads = [f"{deviation:.4g}" for deviation in deviations]
+    else:
+        means = [date_text(mean, column.date_format) for mean in (column.mean_before, column.mean_after)]
+        spreads = [width_words(deviation * DAY, dates=True) for deviation in deviations]
+    return f"{column.name}: mean {means[0]} became {means[1]}, standard deviation {spreads[0]} became {spreads[1]}"
 
 
 def feasibility_words(answer: Feasibility) -> Note:

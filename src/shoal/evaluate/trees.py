@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from shoal.evaluate.extra import extra_module
 from shoal.evaluate.task import make_task
 from shoal.metrics.features import Labels, NumericEncoding, fit_encoding
-from shoal.schema import Role, Schema
+from shoal.schema import Kind, Role, Schema
 from shoal.tables.formats import as_table
+from shoal.tables.values import date_text
 
 __all__ = ["Bucket", "Held", "Tree", "grow"]
 
@@ -39,12 +40,14 @@ class Bucket:
         class_name: The class that characterises the bucket: its share exceeds its share of the table the most.
         rows: Number of rows, of the table on which the tree was grown.
         share: Share of these rows that have the class.
+        date_formats: How the dates of features that are dates are written.
     """
 
     bounds: Mapping[str, tuple[float, float]]
     class_name: str
     rows: int
     share: float
+    date_formats: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
         """Return the conditions as text, such as "capital-gain < 7298, age >= 28"."""
@@ -54,9 +57,13 @@ class Bucket:
             if equals:
                 words.append(f"{column} is {value}" if low > 0 else f"{column} is not {value}")
                 continue
-            words += [f"{feature} >= {low:g}"] if low > -math.inf else []
-            words += [f"{feature} < {high:g}"] if high < math.inf else []
+            words += [f"{feature} >= {self._text(feature, low)}"] if low > -math.inf else []
+            words += [f"{feature} < {self._text(feature, high)}"] if high < math.inf else []
         return ", ".join(words) or "all rows"
+
+    def _text(self, feature: str, number: float) -> str:
+        form = self.date_formats.get(feature)
+        return f"{number:g}" if form is None else date_text(number, form)
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,10 @@ def grow(
     )
     nodes = model.fit(matrix, classes).tree_
     leaves = list(_leaves(nodes, 0, np.arange(len(classes)), matrix, {}, encoding.features))
-    return Tree(encoding, target, tuple(_bucket(bounds, classes[members], classes) for bounds, members in leaves))
+    columns = (scale.column for scale in encoding.scales)
+    formats = {column.name: column.date_format for column in columns if column.kind is Kind.DATE}
+    found = (_bucket(bounds, classes[members], classes) for bounds, members in leaves)
+    return Tree(encoding, target, tuple(replace(bucket, date_formats=formats) for bucket in found))
 
 
 Bounds = dict[str, tuple[float, float]]

@@ -45,17 +45,18 @@ Rule = HierarchyRule
 class Hierarchy:
     """Ordered levels over the values of one attribute.
 
-    A label means the same values on every level where it occurs, except "*", which always means all values. A value
-    without a label on a lower level repeats itself there.
+    A label that occurs on several levels means all values that it covers on any of them; they grow from level to level.
+    A value without a label on a lower level repeats itself there.
 
     Attributes:
-        rows: The labels of each value from level 1 up. All rows have the same length and end in "*".
+        rows: The labels of each value from level 1 up. All rows have the same length and end in the same label, the
+            root, which is "*" unless the hierarchy names another.
         source: Where the hierarchy comes from, for messages.
         trusted: Whether it was accepted although some labels do not contain their values.
         notes: What the user should know about it.
 
     Raises:
-        InputError: The rows differ in length, are empty or do not end in "*".
+        InputError: The rows differ in length or in their root, or are empty.
 
     >>> sex = Hierarchy({"f": ("*",), "m": ("*",)})
     >>> sex.height, sex.label("f", 0), sex.label("f", 1)
@@ -70,11 +71,11 @@ class Hierarchy:
     def __post_init__(self) -> None:
         rows = {value: tuple(labels) for value, labels in self.rows.items()}
         heights = {len(labels) for labels in rows.values()}
-        if len(heights) != 1 or 0 in heights or any(labels[-1] != TOP for labels in rows.values()):
+        if len(heights) != 1 or 0 in heights or len({labels[-1] for labels in rows.values()}) != 1:
             name = f"hierarchy {self.source}" if self.source else "the hierarchy"
             raise InputError(
-                f"{name}: every value needs the same number of labels, the last of them '*'. "
-                "Build it with shoal.hierarchy.from_dict, which pads short rows and adds '*'."
+                f"{name}: every value needs the same number of labels, and the last label must be the same for all. "
+                "Build it with shoal.hierarchy.from_dict, which pads short rows and adds a root."
             )
         object.__setattr__(self, "rows", rows)
 
@@ -82,6 +83,11 @@ class Hierarchy:
     def height(self) -> int:
         """Number of levels above the values."""
         return len(next(iter(self.rows.values())))
+
+    @property
+    def root(self) -> str:
+        """The label of the last level, which covers all values."""
+        return next(iter(self.rows.values()))[-1]
 
     def label(self, value: str, level: int) -> str:
         """Return the label of a value on a level; level 0 is the value itself."""
@@ -100,6 +106,15 @@ class Hierarchy:
                 under.setdefault(label, set()).add(value)
         return {label: frozenset(values) for label, values in under.items()}
 
+    def label_levels(self) -> dict[str, int]:
+        """Return the level of each label: the lowest on which it covers all the values that it means."""
+        covered: dict[str, dict[int, int]] = {}
+        for labels in self.rows.values():
+            for level, label in enumerate(labels, 1):
+                counts = covered.setdefault(label, {})
+                counts[level] = counts.get(level, 0) + 1
+        return {label: max(counts, key=lambda level: (counts[level], -level)) for label, counts in covered.items()}
+
     def bind(
         self,
         texts: Sequence[str],
@@ -115,9 +130,10 @@ class Hierarchy:
         Args:
             texts: The values of the column.
             column: The name of the column, for messages.
-            unknown: What to do with a value that is not in the hierarchy: "error", or "top" to make it "*" from level
-                1 up.
-            missing: Texts that mean a missing value. If they are not in the hierarchy, they become "*" from level 1 up.
+            unknown: What to do with a value that is not in the hierarchy: "error", or "top" to give it the label of
+                the root from level 1 up.
+            missing: Texts that mean a missing value. If they are not in the hierarchy, they get the label of the root
+                from level 1 up.
             rows_of: Returns the first row (from 1) of texts[i], for messages.
             numbers: Whether to compare numbers by value, so that 20.0 finds 20.
 
@@ -132,7 +148,7 @@ class Hierarchy:
         by_number = (
             {Decimal(value): value for value in reversed(list(self.rows)) if NUMBER.fullmatch(value)} if numbers else {}
         )
-        top = (TOP,) * self.height
+        top = (self.root,) * self.height
         rows: dict[str, tuple[str, ...]] = {}
         unlisted = []
         for i, text in enumerate(texts):

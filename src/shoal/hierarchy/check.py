@@ -63,7 +63,7 @@ def build(
     """Return the hierarchy that these lines describe.
 
     A short line is padded at the bottom: the value repeats itself on the levels that it lacks. If all lines end in the
-    same label other than "*", "*" is added above it.
+    same label, that label is the root, whatever its name; values without labels get the root "*".
 
     Args:
         lines: One line for each value.
@@ -161,51 +161,50 @@ def _check_roots(lines: Sequence[Line], add_root: bool) -> list[Problem]:
 
 
 def _pad(lines: Sequence[Line]) -> list[Line]:
-    """Add "*" at the top if it is not there, then repeat the value in short lines until all have the same length."""
-    if any(not line.labels or line.labels[-1] != TOP for line in lines):
+    """Add "*" at the top if there is no root, then repeat the value in short lines until all have the same length."""
+    if len({line.labels[-1:] for line in lines}) > 1 or not lines[0].labels:
         lines = [line._replace(labels=(*line.labels, TOP)) for line in lines]
     height = max(len(line.labels) for line in lines)
     return [line._replace(labels=(line.value,) * (height - len(line.labels)) + line.labels) for line in lines]
 
 
 def _check_leaves(lines: Sequence[Line]) -> list[Problem]:
-    """Look for labels that are also values, other than the padding at the beginning of a line."""
-    leaf = Problem("the label is also a value. Rename one of them.")
-    values = {line.value for line in lines}
-    for number, value, labels in lines:
-        is_padding = True
+    """Look for labels that are also values; a value may give its name to a label that covers it."""
+    leaf = Problem("the label is also a value that it does not cover. Rename one of them.")
+    labels_of = {line.value: line.labels for line in lines}
+    for number, _, labels in lines:
         for level, label in enumerate(labels, start=1):
-            is_padding = is_padding and label == value
-            if label in values and not is_padding:
+            if label in labels_of and set(labels_of[label][:level]) != {label}:
                 leaf.add(number, level)
     return [leaf]
 
 
 def _check_levels(lines: Sequence[Line]) -> list[Problem]:
-    """Look for labels with two parents, and for labels that mean different values on different levels."""
+    """Look for labels with two parents, and for labels that lose values from one level to a higher one."""
     splits = Problem("the label has two parents: an earlier line puts it below another label. Keep one of them.")
     cycle = Problem("the label is its own ancestor, with other labels in between. Use each label once on a path.")
-    wider = Problem("the label means other values on a lower level. Rename the higher one.")
+    fewer = Problem("the label covers values on a lower level that it does not cover here. Rename one of them.")
     parents: dict[tuple[int, str], str] = {}
-    members: dict[tuple[int, str], list[str]] = {}
+    members: dict[tuple[int, str], set[str]] = {}
     for number, value, labels in lines:
-        for level, label in enumerate(labels, start=1):
-            if label == TOP:
-                break
+        for level, label in enumerate(labels[:-1], start=1):
             above = labels[level]
-            if parents.setdefault((level, label), above) != above:
-                splits.add(number, level)
             if label in labels[level:] and above != label:
                 cycle.add(number, level)
-            members.setdefault((level, label), []).append(value)
+            if label == labels[-1]:
+                break
+            if parents.setdefault((level, label), above) != above:
+                splits.add(number, level)
+            members.setdefault((level, label), set()).add(value)
     if not splits.places and not cycle.places:
-        lowest: dict[str, list[str]] = {}
-        ambiguous = set()
+        below: dict[str, set[str]] = {}
+        shrunk = set()
         for (level, label), values in sorted(members.items(), key=lambda item: item[0][0]):
-            if lowest.setdefault(label, values) != values:
-                ambiguous.add((level, label))
+            if not below.get(label, set()) <= values:
+                shrunk.add((level, label))
+            below[label] = values
         for number, _, labels in lines:
             for level, label in enumerate(labels, start=1):
-                if (level, label) in ambiguous:
-                    wider.add(number, level)
-    return [splits, cycle, wider]
+                if (level, label) in shrunk:
+                    fewer.add(number, level)
+    return [splits, cycle, fewer]

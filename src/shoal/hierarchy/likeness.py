@@ -38,7 +38,8 @@ def profiles_of(table: Table, column: str, others: Iterable[str]) -> dict[str, l
     for name in others:
         codes, n_codes = _codes(table, name)
         if codes is not None:
-            both = np.bincount(value_of * n_codes + codes, minlength=len(names) * n_codes).reshape(len(names), n_codes)
+            cells = value_of * n_codes + codes
+            both = np.bincount(cells, table.weights, len(names) * n_codes).reshape(len(names), n_codes)
             parts.append(both / both.sum(axis=1, keepdims=True))
     shares = np.hstack(parts)
     return {name: shares[i].tolist() for i, name in enumerate(names)}
@@ -59,8 +60,20 @@ def _codes(table: Table, name: str) -> tuple[Any, int]:
     value = np.full(len(normal), np.nan)
     value[present] = [float(number) for number in numbers]
     cells = value[ranks]
-    edges = np.unique(np.nanquantile(cells, np.arange(1, N_BINS) / N_BINS))
+    edges = np.unique(_quantiles(value, table.counts(name)))
     return np.where(np.isnan(cells), len(edges) + 1, np.searchsorted(edges, cells, side="right")), len(edges) + 2
+
+
+def _quantiles(value: Any, rows: Any) -> Any:
+    """Return the bounds of the bins, as numpy's quantiles of one number for each row."""
+    import numpy as np
+
+    known = np.flatnonzero(~np.isnan(value))
+    order = known[np.argsort(value[known], kind="stable")]
+    upto = np.cumsum(rows[order])
+    places = np.arange(1, N_BINS) / N_BINS * (upto[-1] - 1)
+    low, high = (value[order][np.searchsorted(upto, at, side="right")] for at in (np.floor(places), np.ceil(places)))
+    return low + (high - low) * (places - np.floor(places))
 
 
 def merge_order(weights: Sequence[float], profiles: Sequence[Sequence[float]]) -> list[tuple[int, int]]:

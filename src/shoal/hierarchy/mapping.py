@@ -21,7 +21,7 @@ def from_dict(content: Mapping[str, Any], *, trust: bool = False) -> Hierarchy:
             Child to parent: ``{"SE": "North", "IT": "South", "North": "Europe", "South": "Europe"}``.
             A tree: ``{"Europe": {"North": {"SE", "NO"}, "South": {"IT"}}}``; its leaves are the members of a set or
             the keys without content.
-            "*" is added at the top if it is not there.
+            A single label at the top is the root; above several, "*" is added.
         trust: Accept labels that do not contain their values.
 
     Raises:
@@ -29,7 +29,7 @@ def from_dict(content: Mapping[str, Any], *, trust: bool = False) -> Hierarchy:
         UsageError: The dictionary has none of the three forms.
 
     >>> from_dict({"Europe": {"North": {"SE"}, "MT": None}}).rows
-    {'SE': ('North', 'Europe', '*'), 'MT': ('MT', 'Europe', '*')}
+    {'SE': ('North', 'Europe'), 'MT': ('MT', 'Europe')}
     """
     parts = list(content.values())
     if parts and all(isinstance(part, str) for part in parts):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from shoal.errors import UsageError
 from shoal.hierarchy.base import TOP, LabelRule, Misfit
 
-__all__ = ["PrefixHierarchy", "prefixes"]
+__all__ = ["PrefixHierarchy", "look_like_codes", "prefixes"]
 
 MASK = "*"
+CODE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z ./-]*")
 
 
 @dataclass(frozen=True)
@@ -19,19 +21,22 @@ class PrefixHierarchy(LabelRule):
     """A rule that shows fewer first characters of a code on each level; built by `prefixes`.
 
     Each hidden character becomes one `*`, so codes of different lengths never share a label below the top. At least
-    one character stays visible, so no label consists of `*` only.
+    one character stays visible, so no label consists of `*` only. If codes of different lengths are to meet, one `*`
+    stands for all that follows: 02139* covers 02139 and 02139-4307.
 
     Attributes:
         lengths: How many characters each level shows, or empty.
         mask: How many more characters each level hides, if `lengths` is empty.
+        meet: Whether codes of different lengths share labels.
     """
 
     lengths: tuple[int, ...] = ()
     mask: int = 0
+    meet: bool = False
 
     @property
     def _source_name(self) -> str:
-        return "prefixes"
+        return "open prefixes" if self.meet else "prefixes"
 
     def _height_over(self, texts: Sequence[str]) -> int:
         if self.lengths:
@@ -42,23 +47,32 @@ class PrefixHierarchy(LabelRule):
     def _labels_of(self, text: str, height: int) -> tuple[str, ...] | None:
         if not text or MASK in text:
             return None
+        if self.meet:
+            return (*(self._opened(text, step, height) for step in range(height - 1)), TOP)
         return (*(self._masked(text, step) for step in range(height - 1)), TOP)
 
     def _misfit(self, texts: Sequence[str], positions: Sequence[int]) -> Misfit:
         reason = f"empty or contain {MASK!r}, which marks a hidden character"
         return Misfit(positions, reason, "Rename them, declare them missing")
 
+    def _opened(self, text: str, step: int, height: int) -> str:
+        """Return the label of a level: as many characters for every code; a shorter code is still a value there."""
+        n_shown = self.lengths[step] if self.lengths else 1 + self.mask * (height - 2 - step)
+        return text if len(text) < n_shown else text[:n_shown] + MASK
+
     def _masked(self, text: str, step: int) -> str:
         n_shown = self.lengths[step] if self.lengths else max(1, len(text) - self.mask * (step + 1))
         return text[:n_shown] + MASK * max(0, len(text) - n_shown)
 
 
-def prefixes(lengths: Sequence[int] | None = None, *, mask: int | None = None) -> PrefixHierarchy:
+def prefixes(lengths: Sequence[int] | None = None, *, mask: int | None = None, meet: bool = False) -> PrefixHierarchy:
     """Return a rule that hides the last characters of codes, more of them on each level.
 
     Args:
         lengths: How many first characters each level shows, in falling order. A level leaves shorter codes as they are.
         mask: How many more characters each level hides than the level before, until one is left.
+        meet: Whether codes of different lengths share labels: 02139* covers 02139 and 02139-4307. Levels then count
+            from the first character.
 
     Raises:
         UsageError: Both or neither are given, or a number does not fit.
@@ -67,17 +81,25 @@ def prefixes(lengths: Sequence[int] | None = None, *, mask: int | None = None) -
     {'02139': ('0213*', '02***', '*'), '021': ('021', '02*', '*')}
     >>> prefixes(mask=2).over(["02139"]).rows
     {'02139': ('021**', '0****', '*')}
+    >>> prefixes([5, 3], meet=True).over(["02139", "02139-4307"]).rows
+    {'02139': ('02139*', '021*', '*'), '02139-4307': ('02139*', '021*', '*')}
     """
     if (lengths is None) == (mask is None):
         raise UsageError("prefixes: give either lengths or mask.")
     if mask is not None:
         if mask < 1:
             raise UsageError(f"prefixes: mask={mask!r} is not a positive integer.")
-        return PrefixHierarchy(mask=mask)
+        return PrefixHierarchy(mask=mask, meet=meet)
     falling = tuple(lengths or ())
     if not falling or falling[-1] < 1 or any(a <= b for a, b in pairwise(falling)):
         raise UsageError(
             f"prefixes: lengths={list(falling)!r} is not a falling list of positive integers. Use one such as "
             "[4, 3, 2]."
         )
-    return PrefixHierarchy(lengths=falling)
+    return PrefixHierarchy(lengths=falling, meet=meet)
+
+
+def look_like_codes(values: Collection[str]) -> bool:
+    """Return whether values look like codes: each has a digit, and there are few lengths."""
+    lengths = {len(value) for value in values}
+    return 0 < len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from shoal.errors import InputError, Note, UsageError, counted, setting
-from shoal.hierarchy.base import TOP, Hierarchy
+from shoal.errors import InputError, InternalError, Note, UsageError, counted, setting
+from shoal.hierarchy.base import TOP, Binding, Hierarchy, HierarchyRule
+from shoal.hierarchy.builtin import builtin, matching
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
 from shoal.hierarchy.likeness import merge_order, profiles_of
-from shoal.hierarchy.prefix import prefixes
+from shoal.hierarchy.prefix import look_like_codes, prefixes
 from shoal.hierarchy.scale import Dates, Numbers, Scale
-from shoal.schema import Kind
-from shoal.tables.values import guess_kind, normalise
+from shoal.schema import Column, Kind, Schema
+from shoal.tables.values import PLAIN, Marks, guess_kind, normalise
 
 if TYPE_CHECKING:
     from shoal.tables.table import Table
 
-__all__ = ["propose", "propose_for"]
+__all__ = ["AUTO", "Auto", "propose", "propose_for", "propose_open"]
+
+AUTO = "auto"
 
 FINEST = 16  # approximate number of intervals on the lowest level
 MOST_CATEGORIES = 1500  # co-occurrence compares all pairs of them
-CODE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z ./-]*")
 WAYS = {
     Kind.NUMERIC: ("widths", "quantiles", "prefix"),
     Kind.DATE: ("widths", "quantiles"),
@@ -43,6 +44,15 @@ QUANTILES_NOTE = Note(
 )
 
 
+@dataclass(frozen=True)
+class Auto:
+    """Stands for the hierarchy of a column that is proposed from the table; `propose_open` replaces it."""
+
+    def over(self, texts: Sequence[str], **binding: Unpack[Binding]) -> Hierarchy:
+        """Refuse to make a hierarchy without the table."""
+        raise InternalError(f"the hierarchy of column {binding.get('column', '')!r} was not proposed.")
+
+
 def propose(
     counts: Mapping[str, int],
     kind: Kind | str,
@@ -50,6 +60,7 @@ def propose(
     by: str | None = None,
     profiles: Mapping[str, Sequence[float]] | None = None,
     date_format: str = "%Y-%m-%d",
+    marks: Marks = PLAIN,
 ) -> Hierarchy:
     """Propose a hierarchy over values.
 
@@ -62,6 +73,7 @@ def propose(
             "prefix", all others "cooccurrence".
         profiles: For "cooccurrence": the distribution of the other columns among the rows of each value.
         date_format: How dates are written in the column, as for strptime.
+        marks: The decimal and thousands marks of numbers.
 
     Raises:
         InputError: There are no values, too many categories, or values that do not fit the kind.
@@ -72,17 +84,17 @@ def propose(
     """
     kind = _kind(kind)
     values = list(counts)
+    scale: Scale = Numbers(marks) if kind is Kind.NUMERIC else Dates(date_format)
     if not values:
         raise InputError("there are no values to build a hierarchy from: the column is empty.")
     if by is None:
-        by = "widths" if kind is not Kind.CATEGORICAL else "prefix" if _look_like_codes(values) else "cooccurrence"
+        by = "widths" if kind is not Kind.CATEGORICAL else "prefix" if look_like_codes(values) else "cooccurrence"
     if by not in WAYS[kind]:
         raise UsageError(f"{setting('by', by)} does not fit a {kind} column. Use {' or '.join(WAYS[kind])}.")
     if by == "prefix":
         return replace(prefixes(mask=1).over(sorted(values)), source="proposal")
     if by == "cooccurrence":
         return _by_cooccurrence(counts, profiles or {})
-    scale: Scale = Numbers() if kind is Kind.NUMERIC else Dates(date_format)
     places = {value: scale.place(value) for value in values}
     if any(place is None for place in places.values()):
         count = sum(place is None for place in places.values())
@@ -96,6 +108,8 @@ def propose(
     else:
         integral = all(place.denominator == 1 for place in place_of.values())
         rule = _by_widths(place_of[ordered[0]], place_of[ordered[-1]], integral, kind, date_format)
+    if rule is not None and marks != PLAIN:
+        rule = replace(rule, marks=marks)
     if rule is None:
         return Hierarchy(dict.fromkeys(ordered, (TOP,)), source="proposal")
     notes = (QUANTILES_NOTE,) if by == "quantiles" else ()
@@ -111,6 +125,7 @@ def propose_for(
     others: Iterable[str] | None = None,
     missing: Collection[str] = (),
     date_format: str = "%Y-%m-%d",
+    marks: Marks = PLAIN,
 ) -> Hierarchy:
     """Propose a hierarchy for a column of a table.
 
@@ -122,50 +137,105 @@ def propose_for(
         others: The columns to compare categories by; all other columns by default.
         missing: Texts that mean a missing value, in addition to the empty one.
         date_format: How dates are written in the column, as for strptime.
+        marks: The decimal and thousands marks of numbers.
 
     Raises:
         InputError: The column has no values, too many categories, or values that do not fit the kind.
         UsageError: A column is not in the table, or an argument does not fit.
     """
-    import numpy as np
-
     unknown_names = [name for name in (column, *(others or ())) if name not in table.names]
     if unknown_names:
         names = ", ".join(table.names[:30])
         raise UsageError(f"column {unknown_names[0]!r} is not in the table. Its columns are: {names}.")
-    markers = {"", *missing}
-    ranks, texts = table.factor(column)
-    normal = [normalise(text) for text in texts.to_list()]
-    sizes = np.bincount(ranks, minlength=len(normal))
-    counts: dict[str, int] = {}
-    for text, size in zip(normal, sizes.tolist(), strict=True):
-        if text not in markers:
-            counts[text] = counts.get(text, 0) + size
+    counts = _known_counts(table, column, missing)
     if not counts:
         raise InputError(f"column {column!r} has only missing values.")
     if kind is None:
-        kind, misfit = guess_kind(list(counts))
+        kind, misfit = guess_kind(list(counts), marks)
         kind = Kind.CATEGORICAL if misfit is not None else kind
     kind = _kind(kind)
     compared = [name for name in table.names if name != column] if others is None else list(others)
-    compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not _look_like_codes(list(counts)))
+    compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not look_like_codes(list(counts)))
     profiles = profiles_of(table, column, compared) if compares and len(counts) <= MOST_CATEGORIES else {}
     try:
-        return propose(counts, kind, by=by, profiles=profiles, date_format=date_format)
+        return propose(counts, kind, by=by, profiles=profiles, date_format=date_format, marks=marks)
     except InputError as error:
         raise InputError(f"column {column!r}: {error.text}") from None
+
+
+def propose_open(
+    rules: Mapping[str, HierarchyRule], table: Table, schema: Schema
+) -> tuple[dict[str, HierarchyRule], list[Note]]:
+    """Replace each `Auto` by a hierarchy for its column: a built-in one that knows all its values, or a proposal.
+
+    Categories are compared by the quasi-identifiers only. The same table gives the same hierarchies in any row order.
+
+    Args:
+        rules: Hierarchies by column.
+        table: The table.
+        schema: Its columns; the kinds must be known.
+
+    Returns:
+        The hierarchies, and what the user should know about them. A column without a hierarchy has no entry.
+    """
+    resolved = {name: rule for name, rule in rules.items() if not isinstance(rule, Auto)}
+    made: list[str] = []
+    notes: list[Note] = []
+    columns = {column.name: column for column in schema.columns}
+    names = sorted(column.name for column in schema.qi)
+    for name, rule in rules.items():
+        if not isinstance(rule, Auto):
+            continue
+        try:
+            resolved[name], words = _propose_one(table, columns[name], names, schema.missing)
+            made.append(f"{name!r} ({words})")
+        except InputError as error:
+            text = f"no hierarchy could be proposed, so its values stay or become '*': {error.text}"
+            notes.append(Note(f"column {name!r}", text))
+    if made:
+        text = f"hierarchies were proposed for {', '.join(made)}"
+        cure = f"review them with shoal hierarchy propose or builtin, and pass your own with {setting('hierarchies')}"
+        notes.insert(0, Note("", text, cure))
+    return {name: resolved[name] for name in rules if name in resolved}, notes
+
+
+def _propose_one(table: Table, column: Column, qi: Sequence[str], missing: Sequence[str]) -> tuple[HierarchyRule, str]:
+    """Return the hierarchy for a column, and what it is in a few words."""
+    if column.kind is Kind.CATEGORICAL:
+        counts = _known_counts(table, column.name, missing)
+        if found := matching(column.name, counts):
+            return builtin(found), f"built-in {found}"
+        if look_like_codes(counts) and len(set(map(len, counts))) > 1:
+            rule = prefixes(mask=1, meet=True)
+            return rule, "first characters"
+    others = [name for name in qi if name != column.name]
+    proposed = propose_for(
+        table,
+        column.name,
+        kind=column.kind,
+        others=others,
+        missing=missing,
+        date_format=column.date_format,
+        marks=Marks(column.decimal, column.thousands),
+    )
+    return proposed, counted(proposed.height, "level")
+
+
+def _known_counts(table: Table, column: str, missing: Collection[str]) -> dict[str, int]:
+    """Return the number of rows of each value that is not missing."""
+    markers = {"", *missing}
+    counts: dict[str, int] = {}
+    for raw, size in zip(table.factor(column).texts.to_list(), table.counts(column).tolist(), strict=True):
+        text = normalise(raw)
+        if text not in markers:
+            counts[text] = counts.get(text, 0) + size
+    return counts
 
 
 def _kind(kind: Kind | str) -> Kind:
     if kind not in list(Kind):
         raise UsageError(f"kind {kind!r} is not known. Use {', '.join(Kind)}.")
     return Kind(kind)
-
-
-def _look_like_codes(values: Sequence[str]) -> bool:
-    """Return whether values look like codes: each has a digit, and there are few lengths."""
-    lengths = {len(value) for value in values}
-    return len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))
 
 
 def _by_widths(low: Fraction, high: Fraction, integral: bool, kind: Kind, date_format: str) -> IntervalHierarchy | None:

@@ -37,6 +37,8 @@ class ColumnLoss:
         levels: The levels by which cells were generalised, over the height of the hierarchy.
         distortion: The weighted hierarchical distance from the original.
         spans: The number of values that cells cover beyond the original one.
+        further: The number of values of the original that cells cover beyond one.
+        width: The distance between the ends of cells of numbers and dates (in seconds).
         starred: The number of suppressed cells.
         broken: The rules that some cell breaks.
     """
@@ -49,6 +51,8 @@ class ColumnLoss:
     levels: float = 0.0
     distortion: float = 0.0
     spans: float = 0.0
+    further: int = 0
+    width: float = 0.0
     starred: int = 0
     broken: frozenset[int] = frozenset()
 
@@ -89,6 +93,8 @@ def column_loss(
     missing = baseline.missing
     n_missing = sum(count for text, count in baseline.before.items() if text in missing)
     terms = [(baseline.everything, n_suppressed)]
+    if baseline.is_as_it_was(counts):
+        return add_losses(terms)
     for text in sorted(counts):
         count = counts[text]
         if text in missing and (n_missing or text not in SUPPRESSED):
@@ -174,11 +180,25 @@ class Baseline:
         """The loss of a suppressed cell."""
         iloss = (self.n_values - 1) / self.n_values if self.n_values else 0.0
         entropy, span = self._entropy(self.rows.values()), self._span(0, len(self.numbers), len(self.rows))
-        return ColumnLoss(1.0, 1, iloss, 1.0, entropy, 1.0, 1.0, span, 1)
+        further, width = max(self._n_distinct - 1, 0), 0.0
+        if isinstance(self.cells, OrderedReader):
+            width = self.cells.high - self.cells.low
+        return ColumnLoss(1.0, 1, iloss, 1.0, entropy, 1.0, 1.0, span, further, width, 1)
+
+    def is_value(self, text: str) -> bool:
+        """Return whether a released text can only be a value of the original.
+
+        A value that gave its name to a label, such as "Other", also means the other values below that label.
+        """
+        return text in self.before and not (isinstance(self.cells, CategoryReader) and self.cells.is_wide(text))
+
+    def is_as_it_was(self, counts: Mapping[str, int]) -> bool:
+        """Return whether a column shows only values of the original, and none of them more often."""
+        return all(count <= self.before.get(text, 0) for text, count in counts.items())
 
     def loss_of_text(self, text: str) -> ColumnLoss | None:
         """Return the loss of a released cell from its text; None if the text cannot be read."""
-        if text in self.before:
+        if self.is_value(text):
             return UNCHANGED
         if text in SUPPRESSED:
             return self.everything
@@ -204,7 +224,7 @@ class Baseline:
             ends: The ends of the ranges.
         """
         form = cells.form[index]
-        if text in self.before:
+        if self.is_value(text):
             return UNCHANGED
         if form == SET and isinstance(self.cells, CategoryReader):
             members = [texts[code] for code in cells.members[cells.starts[index] : cells.starts[index + 1]].tolist()]
@@ -227,6 +247,7 @@ class Baseline:
             levels=level / (len(self.level_losses) - 1),
             distortion=self.level_losses[level],
             spans=float(beyond),
+            further=beyond,
             broken=self._broken_by([self._codes[value] for value in inside]) if self.pairs else frozenset(),
         )
 
@@ -245,6 +266,8 @@ class Baseline:
             levels=level / (len(self.level_losses) - 1),
             distortion=self.level_losses[level],
             spans=self._span(first, end, 0),
+            further=self._n_further(first, end),
+            width=high - low,
             broken=self._broken_between(first, end) if self.pairs else frozenset(),
         )
 
@@ -253,6 +276,20 @@ class Baseline:
         if isinstance(self.cells, CategoryReader):
             return float(max(n_inside - 1, 0))
         return (self.numbers[end - 1] - self.numbers[first]) / self._resolution if end > first else 0.0
+
+    def _n_further(self, first: int, end: int) -> int:
+        """Return how many distinct numbers a range covers beyond one; several spellings of a number are one."""
+        if end <= first:
+            return 0
+        ends = self.numbers[first], self.numbers[end - 1]
+        return bisect_left(self._distinct, ends[1]) - bisect_left(self._distinct, ends[0])
+
+    @cached_property
+    def _n_distinct(self) -> int:
+        """The number of values; several spellings of a number are one."""
+        if isinstance(self.cells, CategoryReader):
+            return self.n_values
+        return len(self._distinct) + any(text in self.missing for text in self.before)
 
     @cached_property
     def _resolution(self) -> float:
@@ -316,12 +353,7 @@ class Baseline:
 
     @cached_property
     def _label_levels(self) -> dict[str, int]:
-        """The lowest level of each label."""
-        levels: dict[str, int] = {}
-        for labels in self.hierarchy.rows.values() if self.hierarchy else ():
-            for level, label in enumerate(labels, 1):
-                levels[label] = min(level, levels.get(label, level))
-        return levels
+        return self.hierarchy.label_levels() if self.hierarchy else {}
 
 
 def cell_counts(texts: Iterable[str], counts: Iterable[int]) -> dict[str, int]:

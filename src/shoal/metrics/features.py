@@ -57,6 +57,7 @@ class Numbers:
         missing: Whether the value of a row is missing.
         starred: Whether the cell of a row is suppressed.
         step: The gap between neighbouring numbers: 1 if all are integers (dates: days), otherwise 0.
+        date_format: How dates are written; None for numbers.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Numbers:
     missing: NDArray[np.bool_]
     starred: NDArray[np.bool_]
     step: float
+    date_format: str | None = None
 
     @property
     def middle(self) -> Floats:
@@ -135,7 +137,9 @@ class NumberScale:
             raise _unreadable(self.column, int(np.argmax(ranks == known_values[known_ends.index(None)])) + 1)
         if known_ends:
             ends[known_values] = known_ends
-        return Numbers(self.column.name, ends[ranks, 0], ends[ranks, 1], missing[ranks], starred[ranks], self.step)
+        form = self.column.date_format if self.column.kind is Kind.DATE else None
+        low, high = ends[ranks, 0], ends[ranks, 1]
+        return Numbers(self.column.name, low, high, missing[ranks], starred[ranks], self.step, form)
 
     def matrix(self, table: Table) -> Floats:
         """Return the features of the rows of a table."""

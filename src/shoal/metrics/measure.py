@@ -14,7 +14,9 @@ from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.released_cells import Domain
+from shoal.metrics.research_value import Research, Worth, read_dictionary
 from shoal.rules import CompiledRules, Pair
 from shoal.schema import Schema, check_k
 from shoal.tables import values
@@ -45,13 +47,14 @@ class Measures:
             cell over that of its column, or of the number of values in its set over that of its column; 1 if the cell
             is suppressed.
         utility: 1 - ncp.
-        dm: Discernibility: the sum of squared group sizes, plus n for each suppressed row.
+        dm: Discernibility: the sum of squared group sizes, plus n for each suppressed row and each row of a group
+            of fewer than k.
         c_avg: Mean group size over k, at least 1.
         modification_rate: Share of quasi-identifier cells that were changed.
         rows: Number of released rows.
         groups: Number of groups among the released rows.
         smallest_group: Size of the smallest group among the released rows.
-        suppressed_rows: Number of rows that were left out or are suppressed in every quasi-identifier.
+        suppressed_rows: Number of rows that were left out, or show "*" in every quasi-identifier and are fewer than k.
         per_attribute: Mean loss (NCP) of each quasi-identifier.
         iloss: Mean of (values of the cell - 1) / values of the column, in [0, 1).
         lm: Loss metric in [0, 1]: mean of (leaves of the cell - 1) / (leaves of the column - 1), or of the share of the
@@ -65,10 +68,16 @@ class Measures:
         distortion_ratio: Distortion over that of a fully suppressed table, in [0, 1].
         cm: Classification metric in [0, 1]: the share of rows that are suppressed or do not belong to the majority
             class of their group; None if no target is named.
-        research_value: For each quasi-identifier, its weight (weights sum to 1) times the number of rows over the sum
-            of the spans that they cover, times the share of the importance of its rules that is kept; in [0, weight],
-            and 0 if every cell is suppressed.
+        research_value: For each quasi-identifier, its weight (weights sum to 1), times its granularity, times the share
+            of the importance of its rules that is kept; in [0, weight], and 0 if every cell is suppressed. Granularity
+            is the number of rows over the number of values that they show. If all cells lie on one level of a
+            hierarchy, it is that of the level: for a category the number of labels over the number of values, for a
+            number or date the rows over the values that their labels declare.
         research_value_total: Sum of the research values, in [0, 1].
+        exact_rows: Share of the rows whose quasi-identifiers are all released as they were.
+        columns: How wide the cells of each quasi-identifier are on average, in values and in its unit.
+        ncp_unweighted: The same as ncp with equal weights.
+        weighted: Whether the weights of ncp, and so of utility, differ.
     """
 
     ncp: float
@@ -92,6 +101,10 @@ class Measures:
     cm: float | None = None
     research_value: dict[str, float] = field(default_factory=dict)
     research_value_total: float = 1.0
+    exact_rows: float = 1.0
+    columns: dict[str, ColumnExtent] = field(default_factory=dict)
+    ncp_unweighted: float = 0.0
+    weighted: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the measures by name."""
@@ -119,6 +132,7 @@ def measure_tables(
     climb: Climb | None = None,
     target: str | None = None,
     rules: CompiledRules | None = None,
+    research: Research | None = None,
 ) -> Measures:
     """Measure the release of any tool against its original; rows that are missing from it count as suppressed.
 
@@ -133,6 +147,7 @@ def measure_tables(
         climb: The weights of hierarchy levels in the distortion.
         target: The column of classes for cm.
         rules: Over the quasi-identifiers of the original.
+        research: Declared research values, and the balance of granularity and rules.
 
     Raises:
         InputError: A released cell cannot be read, or the release has more rows than the original.
@@ -145,7 +160,8 @@ def measure_tables(
     if target is not None and target not in released.names:
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
     n_rows, n_kept = original.n_rows, released.n_rows
-    losses = {}
+    losses, extents = {}, {}
+    exact = np.ones(released.frame.height, dtype=bool)
     for a, column in enumerate(schema.qi):
         baseline = Baseline.of(
             column,
@@ -156,14 +172,25 @@ def measure_tables(
             climb=climb,
             pairs=rules_of(rules, a),
         )
-        losses[column.name] = _loss_in_table(baseline, released, n_rows - n_kept)
+        losses[column.name], same = _loss_in_table(baseline, released, n_rows - n_kept)
+        extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
+        exact &= same[released.factor(column.name).ranks]
     # If "*" is a value of the original, it does not mark suppression.
     has_stars = any(SUPPRESSION in original.factor(name).texts for name in names)
     groups = GroupSizes(
-        released.group_sizes(names), n_rows, n_kept, 0 if has_stars else _count_starred(released, names)
+        released.group_sizes(names),
+        n_rows,
+        n_kept,
+        0 if has_stars else count_starred(released, names),
+        count_rows(exact, released),
     )
-    cm = None if target is None else classification_metric(released, names, target, n_rows)
-    return assemble(losses, groups, weights_of(schema, weights), rules, k, cm)
+    cm = None if target is None else classification_metric(released, names, target, n_rows, groups.least(k))
+    worth = Worth(weights_of(schema, weights), rules, research or Research())
+    for a, column in enumerate(schema.qi):
+        hierarchy = (hierarchies or {}).get(column.name)
+        if hierarchy is not None or column.name in worth.research.values:
+            worth.add(read_dictionary(original, column, schema, hierarchy), _counts_in(released, column.name), a)
+    return assemble(losses, extents, groups, worth, k, cm)
 
 
 @dataclass(frozen=True)
@@ -174,48 +201,56 @@ class GroupSizes:
         sizes: The rows of each group, fully suppressed rows included.
         n_rows: The number of rows of the original.
         n_kept: The number of released rows.
-        n_starred: The number of released rows that are suppressed in every quasi-identifier.
+        n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
+            them, they are a group like any other.
+        n_exact: The number of released rows whose quasi-identifiers are all as they were.
     """
 
     sizes: NDArray[np.int64]
     n_rows: int
     n_kept: int
     n_starred: int
+    n_exact: int
+
+    def least(self, k: int | None) -> int:
+        """Return k, or the size of the smallest group if k is not given."""
+        return int(self.sizes.min()) if k is None else k
+
+    def n_hidden(self, k: int) -> int:
+        """Return the number of released rows that count as suppressed: fully suppressed rows, if fewer than k."""
+        return self.n_starred if self.n_starred < k else 0
 
 
 def assemble(
     losses: Mapping[str, ColumnLoss],
+    extents: Mapping[str, ColumnExtent],
     groups: GroupSizes,
-    weights: Mapping[str, float],
-    rules: CompiledRules | None,
+    worth: Worth,
     k: int | None,
     cm: float | None,
 ) -> Measures:
-    """Return the measures from the loss of each column and the sizes of the groups."""
+    """Return the measures from the loss and the extent of each column and the sizes of the groups."""
     k = None if k is None else check_k(k)
-    n_rows, n_kept, n_starred = groups.n_rows, groups.n_kept, groups.n_starred
-    total_weight = sum(weights.values())
+    n_rows, n_kept = groups.n_rows, groups.n_kept
+    weights, total_weight = worth.weights, sum(worth.weights.values())
     per_attribute = {name: loss.ncp / n_rows for name, loss in losses.items()}
     n_cells = n_rows * len(losses)
-    research = {
-        name: _research_value(loss, n_rows, weights[name] / total_weight, rules, a)
-        for a, (name, loss) in enumerate(losses.items())
-    }
+    research = {name: worth.value(name, loss, n_rows, a) for a, (name, loss) in enumerate(losses.items())}
     total = add_losses((loss, 1) for loss in losses.values())
-    smallest = int(groups.sizes.min())
-    least = smallest if k is None else k
+    least = groups.least(k)
+    n_hidden = groups.n_hidden(least)
     ncp = sum(per_attribute[name] * weights[name] for name in per_attribute) / total_weight
-    n_groups = len(groups.sizes) - (n_starred > 0)
+    n_groups = len(groups.sizes) - (n_hidden > 0)
     return Measures(
         ncp=ncp,
         utility=1.0 - ncp,
         dm=_discernibility(groups, least),
-        c_avg=(n_kept - n_starred) / n_groups / least if n_groups and least else 0.0,
+        c_avg=(n_kept - n_hidden) / n_groups / least if n_groups and least else 0.0,
         modification_rate=total.changed / n_cells,
         rows=n_kept,
         groups=len(groups.sizes),
-        smallest_group=smallest,
-        suppressed_rows=n_rows - n_kept + n_starred,
+        smallest_group=int(groups.sizes.min()),
+        suppressed_rows=n_rows - n_kept + n_hidden,
         per_attribute=per_attribute,
         iloss=total.iloss / n_cells,
         lm=total.lm / n_cells,
@@ -228,6 +263,10 @@ def assemble(
         cm=cm,
         research_value=research,
         research_value_total=sum(research.values()),
+        exact_rows=groups.n_exact / n_rows if n_rows else 1.0,
+        columns=dict(extents),
+        ncp_unweighted=sum(per_attribute.values()) / len(per_attribute),
+        weighted=len(set(weights.values())) > 1,
     )
 
 
@@ -240,8 +279,8 @@ def _counts_in(table: Table, name: str) -> dict[str, int]:
     return cell_counts(table.factor(name).texts.to_list(), table.counts(name).tolist())
 
 
-def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> ColumnLoss:
-    """Return the loss of a column from its released texts."""
+def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> tuple[ColumnLoss, NDArray[np.bool_]]:
+    """Return the loss of a column from its released texts, and for each distinct text whether it is an exact cell."""
     name = baseline.column.name
 
     def loss_of(text: str) -> ColumnLoss:
@@ -250,7 +289,9 @@ def _loss_in_table(baseline: Baseline, released: Table, n_suppressed: int) -> Co
             raise unreadable_cell(name, _first_row(released, name, text))
         return loss
 
-    return column_loss(baseline, _counts_in(released, name), n_suppressed, loss_of)
+    counts = _counts_in(released, name)
+    texts = map(values.normalise, released.factor(name).texts.to_list())
+    return column_loss(baseline, counts, n_suppressed, loss_of), exact_cells(baseline, counts, texts)
 
 
 def _first_row(table: Table, name: str, text: str) -> int:
@@ -260,30 +301,21 @@ def _first_row(table: Table, name: str, text: str) -> int:
     return int(np.argmax(same[ranks])) + 1
 
 
-def _research_value(loss: ColumnLoss, n_rows: int, weight: float, rules: CompiledRules | None, a: int) -> float:
-    """Return weight x rows / spans of the rows x share of the importance of rules that is kept."""
-    if loss.starred == n_rows:
-        return 0.0
-    kept = rules.kept(loss.broken, a) if rules else 1
-    return weight * n_rows / (n_rows + loss.spans) * float(kept)
-
-
-def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int) -> float:
+def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int, k: int) -> float:
     """Return the share of rows that are suppressed or do not belong to the majority class of their group."""
     import polars as pl
 
-    kept = released.frame.filter(~pl.all_horizontal(pl.col(names) == SUPPRESSION)) if n_rows else released.frame
+    starred = pl.all_horizontal(pl.col(names) == SUPPRESSION)
+    frame = released.frame
+    kept = frame.filter(~starred) if frame.select(starred.sum()).item() < k else frame
     counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
     majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
 
 
 def _discernibility(groups: GroupSizes, k: int) -> int:
-    n_rows, n_starred = groups.n_rows, groups.n_starred
-    squares = sum(size * size if size >= k else n_rows * size for size in groups.sizes.tolist())
-    if n_starred:  # fully suppressed rows count as suppressed, whatever the size of their group
-        squares += n_rows * n_starred - (n_starred**2 if n_starred >= k else n_rows * n_starred)
-    return int(squares) + n_rows * (n_rows - groups.n_kept)
+    squares = sum(size * size if size >= k else groups.n_rows * size for size in groups.sizes.tolist())
+    return int(squares) + groups.n_rows * (groups.n_rows - groups.n_kept)
 
 
 def check_names(what: str, named: Mapping[str, object], names: list[str]) -> None:
@@ -315,7 +347,11 @@ def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     return starred
 
 
-def _count_starred(table: Table, names: list[str]) -> int:
+def count_starred(table: Table, names: list[str]) -> int:
     """Count the rows that are suppressed in every quasi-identifier."""
-    starred = starred_rows(table, names)
-    return int(starred.sum() if table.weights is None else table.weights[starred].sum())
+    return count_rows(starred_rows(table, names), table)
+
+
+def count_rows(rows: NDArray[np.bool_], table: Table) -> int:
+    """Count the marked rows of a table."""
+    return int(rows.sum() if table.weights is None else table.weights[rows].sum())

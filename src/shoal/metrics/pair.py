@@ -9,7 +9,8 @@ from typing import Any
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
-from shoal.schema import Reading, Role, Schema, check_lists
+from shoal.hierarchy.propose import propose_open
+from shoal.schema import Reading, Role, Schema, column_names
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -53,7 +54,7 @@ def open_pair(
     Raises:
         UsageError: If a table lacks a quasi-identifier.
     """
-    check_lists(qi=qi)
+    qi = column_names("qi", qi)
     tables = [as_table(table, qi) for table in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
@@ -61,7 +62,8 @@ def open_pair(
             raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
     schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive")
     schema = guess_kinds(tables[0], schema)
-    rules = for_columns((hierarchies or {}).items(), qi)
+    rules = for_columns(((str(name), rule) for name, rule in (hierarchies or {}).items()), qi)
+    rules, _ = propose_open(rules, tables[0], schema)
     encoded = encode(tables[0], schema, rules, unknown="top") if rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
     return Pair(tables[0], tables[1], schema, bound)

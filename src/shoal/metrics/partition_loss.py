@@ -13,7 +13,9 @@ from shoal.encoding.ends import RangeEnds, release_ends
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_loss, unreadable_cell
+from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
+from shoal.metrics.research_value import Research, Worth
 from shoal.rules import CompiledRules
 from shoal.schema import Schema
 from shoal.tables import values
@@ -32,6 +34,7 @@ def measure_partition(
     weights: Mapping[str, float] | None = None,
     climb: Climb | None = None,
     rules: CompiledRules | None = None,
+    research: Research | None = None,
 ) -> Measures:
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
 
@@ -47,6 +50,7 @@ def measure_partition(
         weights: Of the quasi-identifiers in ncp.
         climb: The weights of hierarchy levels in the distortion.
         rules: Over the quasi-identifiers of the original.
+        research: Declared research values, and the balance of granularity and rules.
 
     Raises:
         InputError: A label of a hierarchy cannot be read.
@@ -57,9 +61,11 @@ def measure_partition(
     sizes = partition.entries.sizes(partition.n_groups)
     n_kept = int(sizes.sum())
     losses: dict[str, ColumnLoss] = {}
+    extents: dict[str, ColumnExtent] = {}
     ranks: list[NDArray[np.int64]] = []  # of each group's cell by text, for each attribute
     cards: list[int] = []
-    starred = np.ones(len(sizes), dtype=bool)
+    starred, exact = np.ones(len(sizes), dtype=bool), np.ones(len(sizes), dtype=bool)
+    worth = Worth(weights_of(schema, weights), rules, research or Research())
     ends = ends or release_ends(encoded, partition, schema)
     for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
         distinct = encoded.dictionaries[a].distinct
@@ -71,18 +77,24 @@ def measure_partition(
             climb=climb,
             pairs=rules_of(rules, a),
         )
-        texts, losses[column.name] = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
+        shown = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
+        texts, losses[column.name], same = shown
+        extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
+        on_rows = np.unique(cells.index[sizes > 0]).tolist()
+        worth.add(encoded.dictionaries[a], {values.normalise(texts[i]) for i in on_rows}, a)
         rank_of: dict[str, int] = {}
         rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
         ranks.append(rank[cells.index])
         cards.append(len(rank_of))
+        exact &= same[cells.index]
         starred &= np.array([text == SUPPRESSION for text in texts], dtype=bool)[cells.index]
     # Groups that show the same cells are one group in the release.
     _, merged = np.unique(pack(ranks, cards)[0], return_inverse=True)
     by_cells = np.bincount(merged, weights=sizes).astype(np.int64)
     has_stars = any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
-    groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, 0 if has_stars else int(sizes[starred].sum()))
-    return assemble(losses, groups, weights_of(schema, weights), rules, k, None)
+    n_starred = 0 if has_stars else int(sizes[starred].sum())
+    groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, n_starred, int(sizes[exact].sum()))
+    return assemble(losses, extents, groups, worth, k, None)
 
 
 def _loss_in_partition(
@@ -92,8 +104,8 @@ def _loss_in_partition(
     ends: RangeEnds,
     sizes: NDArray[np.int64],
     n_suppressed: int,
-) -> tuple[list[str], ColumnLoss]:
-    """Return the released text of each distinct cell of an attribute, and the loss of the column."""
+) -> tuple[list[str], ColumnLoss, NDArray[np.bool_]]:
+    """Return the released text of each distinct cell of an attribute, the loss of the column, and the exact cells."""
     texts = cell_texts(attribute, cells, ends)
     rows = np.bincount(cells.index, weights=sizes, minlength=len(texts)).astype(np.int64).tolist()
     cell_of = {values.normalise(text): i for i, text in enumerate(texts)}
@@ -105,4 +117,5 @@ def _loss_in_partition(
             raise unreadable_cell(attribute.name, None)
         return loss
 
-    return texts, column_loss(baseline, counts, n_suppressed, loss_of)
+    exact = exact_cells(baseline, counts, map(values.normalise, texts))
+    return texts, column_loss(baseline, counts, n_suppressed, loss_of), exact

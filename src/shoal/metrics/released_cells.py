@@ -124,12 +124,16 @@ class CategoryReader:
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1], or None if the text cannot be read."""
-        if cell in self.domain:
+        if cell in self.domain and not self.is_wide(cell):
             return 0.0
         if cell in SUPPRESSED:
             return 1.0
         members = self.members(cell)
         return self.loss_of(members) if members <= self.domain else None
+
+    def is_wide(self, cell: str) -> bool:
+        """Return whether a text is a label of the hierarchy that covers several values of the domain."""
+        return cell in self.labels and len(self.members(cell)) > 1
 
     def loss_of(self, members: frozenset[str]) -> float:
         """Return the loss of a set of values."""

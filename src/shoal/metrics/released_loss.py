@@ -7,7 +7,7 @@ and on the labels of the hierarchies alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.encoding.partition import SUPPRESSION
@@ -15,7 +15,7 @@ from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.metrics.released_cells import CategoryReader, OrderedReader, numbers_of
 from shoal.schema import Column, Kind
 
-__all__ = ["ShownCell", "label_losses", "read_shown"]
+__all__ = ["ShownCell", "label_losses", "read_shown", "shown_values"]
 
 STEPS = {Kind.NUMERIC: 1.0, Kind.DATE: 86400.0}
 PREFIXES = "prefixes"  # the source of hierarchies whose labels show how many characters they hide
@@ -28,18 +28,18 @@ class ShownCell:
     Attributes:
         loss: Its loss over the released domain, in [0, 1].
         width: The distance between the ends of a range, or the number of values in a set; 0 for any other cell.
+        extent: For numbers and dates its width, 0 for an exact cell; for categories the number of values, 1 for an
+            exact cell. "*" covers the released domain. None for a label, because the number of values below it would
+            reveal something of the original.
         exact: Whether it shows one value.
         starred: Whether it shows "*".
     """
 
     loss: float
     width: float = 0.0
+    extent: float | None = None
     exact: bool = False
     starred: bool = False
-
-
-EXACT = ShownCell(0.0, exact=True)
-STARRED = ShownCell(1.0, starred=True)
 
 
 def label_losses(hierarchy: Hierarchy) -> dict[str, float]:
@@ -48,14 +48,13 @@ def label_losses(hierarchy: Hierarchy) -> dict[str, float]:
     The number of values below a label is not used, because it would reveal something of the original.
     """
     losses: dict[str, float] = {}
-    for value, labels in hierarchy.rows.items():
-        for level, label in enumerate(labels, 1):
-            if label in (value, TOP):
-                continue
-            if hierarchy.source == PREFIXES:
-                losses[label] = (len(label) - len(label.rstrip(TOP))) / len(label)
-            else:
-                losses[label] = min(level / hierarchy.height, losses.get(label, 1.0))
+    levels = hierarchy.label_levels()
+    pairs = ((value, label) for value, labels in hierarchy.rows.items() for label in labels)
+    for label in dict.fromkeys(label for value, label in pairs if label not in (value, TOP)):
+        if hierarchy.source == PREFIXES:
+            losses[label] = (len(label) - len(label.rstrip(TOP))) / len(label)
+        else:
+            losses[label] = levels[label] / hierarchy.height
     return losses
 
 
@@ -86,15 +85,23 @@ def read_shown(
     shown = []
     for text in texts:
         if text not in ranges:
-            shown.append(STARRED if text == SUPPRESSION else _labelled(text, labels))
+            shown.append(_starred(high - low) if text == SUPPRESSION else _labelled(text, labels, 0.0))
             continue
         width = ranges[text][1] - ranges[text][0]
-        shown.append(ShownCell(width / (high - low), width) if width > 0 else EXACT)
+        shown.append(ShownCell(width / (high - low), width, width) if width > 0 else _exact(0.0))
     return shown
 
 
-def _labelled(text: str, labels: Mapping[str, float]) -> ShownCell:
-    return ShownCell(labels[text]) if text in labels else EXACT
+def _exact(extent: float) -> ShownCell:
+    return ShownCell(0.0, extent=extent, exact=True)
+
+
+def _starred(extent: float) -> ShownCell:
+    return ShownCell(1.0, extent=extent, starred=True)
+
+
+def _labelled(text: str, labels: Mapping[str, float], exact: float) -> ShownCell:
+    return ShownCell(labels[text]) if text in labels else _exact(exact)
 
 
 def _read_ranges(
@@ -124,21 +131,33 @@ def _read_numbers(column: Column, texts: Sequence[str]) -> dict[str, float]:
 
 
 def _read_categories(texts: Sequence[str], missing: Sequence[str], labels: Mapping[str, float]) -> list[ShownCell]:
-    reader, unknown = CategoryReader(frozenset(), frozenset(missing), {}), frozenset(missing)
-    members = {
+    members, unknown = _members(texts, missing), frozenset(missing)
+    domain = shown_values(texts, missing, labels)
+    n_values = len(domain - unknown) + bool(domain & unknown)
+    shown = []
+    for text in texts:
+        size = len(members.get(text, ()))
+        if text == SUPPRESSION:
+            shown.append(_starred(float(n_values)))
+        elif size > 1:
+            shown.append(ShownCell(size / n_values, float(size), float(size)))
+        else:
+            shown.append(_labelled(text, labels, 1.0))
+    return shown
+
+
+def shown_values(texts: Sequence[str], missing: Sequence[str], labels: Mapping[str, float]) -> frozenset[str]:
+    """Return the values of a category that some cell shows, alone or in a set; see `read_shown`."""
+    members = _members(texts, missing)
+    alone = {text for text in texts if text not in members and text not in labels and text != SUPPRESSION}
+    return frozenset(alone).union(*members.values())
+
+
+def _members(texts: Sequence[str], missing: Sequence[str]) -> dict[str, Collection[str]]:
+    """Return the members of each cell that is a set."""
+    reader = CategoryReader(frozenset(), frozenset(missing), {})
+    return {
         text: reader.members(text) if '"' in text else text[1:-1].split(", ")
         for text in texts
         if text[:1] == "{" and text[-1:] == "}"
     }
-    domain = {text for text in texts if text not in members and text not in labels and text != SUPPRESSION}
-    domain = domain.union(*members.values())
-    n_values = len(domain - unknown) + bool(domain & unknown)
-    shown = []
-    for text in texts:
-        if text == SUPPRESSION:
-            shown.append(STARRED)
-        elif len(members.get(text, ())) > 1:
-            shown.append(ShownCell(len(members[text]) / n_values, float(len(members[text]))))
-        else:
-            shown.append(_labelled(text, labels))
-    return shown

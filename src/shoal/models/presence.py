@@ -14,14 +14,39 @@ from shoal.models.base import Basis, Groups
 from shoal.models.model import Model, shown
 from shoal.models.thresholds import compare, exact_number, round_up, whole_number
 
-__all__ = ["DeltaPresence", "KMap"]
+__all__ = ["Cover", "DeltaPresence", "KMap"]
 
 
 @dataclass(frozen=True)
-class KMap(Model):
-    """The cells of every group cover at least k rows of the population (Sweeney 2001).
+class Cover(Model):
+    """The cells of every group cover a number of population rows.
 
     Monotone: the cells of a union cover whatever those of its parts cover.
+    """
+
+    @property
+    def basis(self) -> Basis:
+        """What decides: the population rows that the cells cover."""
+        return Basis.POPULATION
+
+    @property
+    def monotone(self) -> bool:
+        """Wider cells cover more rows."""
+        return True
+
+    @property
+    def least_covered(self) -> int:
+        """The number of population rows that the cells of a group must cover."""
+        raise NotImplementedError
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return for each group whether its cells cover too few rows of the population."""
+        return groups.population < self.least_covered
+
+
+@dataclass(frozen=True)
+class KMap(Cover):
+    """The cells of every group cover at least k rows of the population (Sweeney 2001).
 
     >>> KMap(k=5).describe()
     'k-map with k = 5'
@@ -35,18 +60,9 @@ class KMap(Model):
         object.__setattr__(self, "k", whole_number(self.name, "k", self.k))
 
     @property
-    def basis(self) -> Basis:
-        """What decides: the population rows that the cells cover."""
-        return Basis.POPULATION
-
-    @property
-    def monotone(self) -> bool:
-        """Wider cells cover more rows."""
-        return True
-
-    def failing(self, groups: Groups) -> NDArray[np.bool_]:
-        """Return for each group whether its cells cover fewer than k rows of the population."""
-        return groups.population < self.k
+    def least_covered(self) -> int:
+        """The number of population rows that the cells of a group must cover."""
+        return self.k
 
     def _reason(self, whole: Groups) -> str:
         fitting = int(whole.population[0])

@@ -11,9 +11,18 @@ from typing import Any
 from shoal.errors import UsageError, setting
 from shoal.models.base import Basis, PrivacyModel
 from shoal.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
-from shoal.models.diversity import AlphaK, EntropyLDiversity, LDiversity, PSensitiveK, RecursiveLDiversity
+from shoal.models.diversity import (
+    AlphaK,
+    EntropyLDiversity,
+    GrassbergerLDiversity,
+    LDiversity,
+    PSensitiveK,
+    RecursiveLDiversity,
+)
 from shoal.models.presence import DeltaPresence, KMap
+from shoal.models.profit import JournalistProfit, ProsecutorProfit
 from shoal.models.size import AverageRisk, MaximalRisk
+from shoal.models.uniqueness import PopulationUniqueness, SampleUniqueness
 
 __all__ = ["MODELS", "model_from", "names_of", "parse_model"]
 
@@ -24,6 +33,7 @@ MODELS: dict[str, Any] = {
     for kind in (
         LDiversity,
         EntropyLDiversity,
+        GrassbergerLDiversity,
         RecursiveLDiversity,
         AlphaK,
         PSensitiveK,
@@ -34,6 +44,10 @@ MODELS: dict[str, Any] = {
         DeltaPresence,
         MaximalRisk,
         AverageRisk,
+        SampleUniqueness,
+        PopulationUniqueness,
+        ProsecutorProfit,
+        JournalistProfit,
     )
 }
 
@@ -42,7 +56,7 @@ def names_of(bases: Collection[Basis]) -> list[str]:
     """Return the names of the models that depend on one of these.
 
     >>> names_of([Basis.POPULATION])
-    ['k-map', 'delta-presence']
+    ['k-map', 'delta-presence', 'journalist-profit']
     """
     return [name for name, kind in MODELS.items() if object.__new__(kind).basis in bases]  # no basis reads a field
 

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from shoal.errors import UsageError
 from shoal.tables.values import exact_fraction
 
-__all__ = ["above_limits", "compare", "entropy_falls_short", "exact_number", "natural_log", "round_up", "whole_number"]
+__all__ = [
+    "above_limits",
+    "compare",
+    "entropy_falls_short",
+    "exact_number",
+    "grassberger_falls_short",
+    "grassberger_sums",
+    "natural_log",
+    "round_up",
+    "whole_number",
+]
 
 NEAR = 1e-9  # floats that differ by less are compared exactly
 EXACT_ROWS = 20_000  # up to this many rows, powers of counts are computed as integers
@@ -101,6 +111,25 @@ def entropy_falls_short(counts: Sequence[int], least: Fraction) -> bool:
         spent = sum((Decimal(count) * Decimal(count).ln() for count in counts), Decimal(0))
         allowed = n * (Decimal(n) * least.denominator / least.numerator).ln()
         return bool(spent >= allowed - abs(allowed) * Decimal(10) ** (10 - DIGITS))
+
+
+# The constant of Euler plus the natural logarithm of 2, to 50 digits: minus G(1).
+GAMMA_AND_LOG_2 = Decimal("1.2703628454614781700237442115405789991176594703002")
+
+
+def grassberger_sums(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return c G(c) of each count: G(1) = -gamma - log 2, G(2m) = G(1) + 2 (1 + 1/3 + ... + 1/(2m - 1)) = G(2m + 1)."""
+    odd_sums = np.concatenate([[0.0], np.cumsum(1 / (2 * np.arange(int(counts.max(initial=0)) // 2) + 1))])
+    return np.asarray(counts * (2 * odd_sums[counts // 2] - float(GAMMA_AND_LOG_2)))
+
+
+def grassberger_falls_short(counts: Sequence[int], least: Fraction) -> bool:
+    """Say whether Grassberger's estimate of the entropy of these counts is below log(least), with 50 digits."""
+    n = sum(counts)
+    with localcontext() as context:
+        context.prec = DIGITS
+        spent = sum((count / Decimal(2 * j + 1) for count in counts for j in range(count // 2)), Decimal(0))
+        return bool((Decimal(n) * least.denominator / least.numerator).ln() + GAMMA_AND_LOG_2 < 2 * spent / n)
 
 
 def round_up(number: Fraction, digits: int = 4) -> str:

@@ -12,10 +12,12 @@ from shoal.errors import UsageError
 from shoal.hierarchy.base import Rule
 from shoal.hierarchy.level_weights import Climb
 from shoal.methods.base import Method
+from shoal.methods.options import read_share
 from shoal.metrics import Measures
 from shoal.metrics.association import derive_weights
 from shoal.metrics.pair import open_pair
 from shoal.metrics.released_cells import Domain
+from shoal.metrics.research_value import Research
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.release.release import Release
@@ -128,6 +130,8 @@ def measure(
     climb: Climb | None = None,
     target: str | None = None,
     rules: Sequence[ConstraintRule] = (),
+    values: Mapping[str, Sequence[float]] | None = None,
+    alpha: float = 0.5,
     decimal: str | None = None,
     thousands: str | None = None,
 ) -> Measures:
@@ -148,6 +152,8 @@ def measure(
         climb: Weights of the levels of hierarchies in the distortion; equal by default.
         target: A column of classes, for the classification metric.
         rules: Data constraint rules of the quasi-identifiers, for the research value.
+        values: By column, the research value of each level of its hierarchy, as declared for the release.
+        alpha: The balance of granularity and rules in the research value; 0.5 gives both the same weight.
         decimal: The decimal mark of numbers.
         thousands: The thousands mark of numbers.
 
@@ -174,6 +180,7 @@ def measure(
         weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}
     if isinstance(weights, str):
         raise UsageError(f"weights={weights!r} is not known. Use {AUTO!r}, or a weight for each column.")
+    weights = None if weights is None else {str(name): weight for name, weight in weights.items()}
     return metrics.measure_tables(
         pair.original,
         pair.released,
@@ -183,6 +190,7 @@ def measure(
         domains=domains,
         hierarchies=pair.hierarchies,
         climb=climb,
-        target=target,
+        target=None if target is None else str(target),
         rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
+        research=Research(values or {}, read_share("measure", "alpha", alpha)),
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import Note, UsageError, setting
+from shoal.errors import Note, UsageError, for_python, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.models import PrivacyModel
@@ -18,6 +18,7 @@ from shoal.release.files.manifest import paths_beside
 from shoal.release.files.publish import check_report, check_signable
 from shoal.release.files.signature import SigningKey, about_open_files, read_secret
 from shoal.release.make import anonymize_table, choose_method, make_request, make_run
+from shoal.release.preconditions import check_promise
 from shoal.release.pushdown import anonymize_source, needs_rows
 from shoal.release.release import Release, Request
 from shoal.schema import Schema
@@ -25,7 +26,7 @@ from shoal.settings.settings import Settings
 from shoal.tables.formats.memory_limit import parse_size
 from shoal.tables.sources import find_source
 from shoal.tables.sources.base import Source
-from shoal.tables.sources.url import is_url
+from shoal.tables.sources.url import is_file_url, is_url
 from shoal.tables.targets import find_target
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
@@ -75,6 +76,7 @@ class Job:
         notes: What the user should know about the files of these keys.
         force: Whether to replace outputs that exist.
         read: Files that were read for the settings: keys and the configuration. No output may replace them.
+        spell: How the report mentions settings: `for_python` or `for_command_line` of `shoal.errors`.
     """
 
     data: Any = field(repr=False)  # a URL may contain a password
@@ -94,6 +96,7 @@ class Job:
     notes: tuple[Note, ...] = ()
     force: bool = False
     read: tuple[Path, ...] = ()
+    spell: Callable[[str], str] = for_python
 
     @classmethod
     def from_settings(
@@ -115,6 +118,7 @@ class Job:
         sign_key: str | os.PathLike[str] | None = None,
         config: str | os.PathLike[str] | None = None,
         force: bool = False,
+        spell: Callable[[str], str] = for_python,
     ) -> Job:
         """Check the settings and resolve what they name: method, models, hierarchies, engine and key.
 
@@ -135,6 +139,7 @@ class Job:
             sign_key: The path of a private key that signs the manifest.
             config: The path of the configuration file, if there is one; no output may replace it.
             force: Whether to replace outputs that exist.
+            spell: How the report mentions settings: `for_python` or `for_command_line` of `shoal.errors`.
 
         Raises:
             UsageError: A setting is wrong, or k is missing.
@@ -144,6 +149,7 @@ class Job:
         limit = _check_engine(data, engine, memory)
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
+        check_promise(request.k, all_models)
         return cls(
             data,
             settings,
@@ -162,6 +168,7 @@ class Job:
             tuple(about_open_files([key_file, sign_key])),
             force,
             tuple(Path(path) for path in (key_file, sign_key, config) if path is not None),
+            spell,
         )
 
     def execute(self) -> Outcome:
@@ -178,7 +185,9 @@ class Job:
             check_report(target, report)
             check_signable(target, self.sign_key)
             release = stack.enter_context(self._released(source, target.folder, target))
-            manifest = release.write_to(target, key=self.key, sign_key=self.sign_key, report=report, watch=self.run)
+            manifest = release.write_to(
+                target, key=self.key, sign_key=self.sign_key, report=report, watch=self.run, spell=self.spell
+            )
         return Outcome(release, target.place, manifest, report)
 
     def release(self) -> Release:
@@ -226,6 +235,8 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
         raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(ENGINES)}.")
     if engine == "duckdb" and not isinstance(data, str | os.PathLike):
         raise UsageError(f"{setting('engine', engine)} reads files. Pass the path of a file, or leave it out.")
+    if engine == "duckdb" and is_file_url(data):
+        raise UsageError(f"{setting('engine', engine)} reads CSV and Parquet files. Leave it out.")
     if isinstance(data, str) and is_url(data) and engine == "duckdb":
         raise UsageError(
             f"{setting('engine', engine)} reads files. Leave it out: a table of a database is counted there."

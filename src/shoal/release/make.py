@@ -15,6 +15,7 @@ from shoal.encoding.ends import EXACT, release_ends
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
+from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import (
     Method,
     Run,
@@ -25,16 +26,18 @@ from shoal.methods.base import (
     needs_search,
 )
 from shoal.methods.full_domain.base import FullDomain
+from shoal.methods.full_domain.research_values import Researched
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
+from shoal.metrics.research_value import Research
 from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
 from shoal.release.ends import about_ends, choose_ends
-from shoal.release.notes import about_release, about_search, about_table, about_unchanged, about_unread
+from shoal.release.notes import about_levels, about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
@@ -137,6 +140,8 @@ def anonymize_table(
     try:
         if prepared is None:
             schema = guess_kinds(table, schema)
+            hierarchies, about_proposals = propose_open(hierarchies, table, schema)
+            notes += about_proposals
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
         encoded = prepared
     except InputError as error:
@@ -157,6 +162,7 @@ def anonymize_table(
         unchanged = None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
     request = _complete(request, k, method, models, run)
     if unchanged is None:
+        notes += about_levels(method, encoded)
         partition = method.partition(encoded, models, run)
         check_rows_left(method.name, partition.labels)
         groups = partition.entries
@@ -167,7 +173,8 @@ def anonymize_table(
         shown = _show_as_it_is(*unchanged, method)
     run.stage("measuring")
     run.check()
-    release = make_release(table, request, models, shown, population, notes, run.weights)
+    research = method.research if isinstance(method, Researched) else None
+    release = make_release(table, request, models, shown, population, notes, run.weights, research)
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
         raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
@@ -221,6 +228,7 @@ def make_release(
     population: Table | None,
     notes: list[Note],
     weights: Mapping[str, Fraction],
+    research: Research | None = None,
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
     schema, encoded, partition, rules = shown
@@ -232,7 +240,7 @@ def make_release(
     floats = {name: float(weight) for name, weight in weights.items()}
     try:
         measures = metrics.measure_partition(
-            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules
+            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules, research=research
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None

@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
 from shoal.errors import InputError, Note, setting
+from shoal.methods.base import Method
+from shoal.methods.full_domain.base import FullDomain
 from shoal.models import PrivacyModel
 from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alike_sets, count_look_alikes
 from shoal.profile.singling_out import find_dependencies
 from shoal.release.files.layout import SIGNED, is_formula
 from shoal.release.release import Request
-from shoal.report.warnings import about_settings
+from shoal.report.warnings import about_groups, about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_release", "about_search", "about_table", "about_unchanged", "about_unread"]
+__all__ = ["about_levels", "about_release", "about_search", "about_table", "about_unchanged", "about_unread"]
 
 SAMPLE_ROWS = 20_000
 NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column probably identifies people
@@ -41,6 +44,17 @@ def about_unchanged(models: Sequence[PrivacyModel]) -> Note:
     """Note that the table meets the request without any change."""
     requirements = " and ".join(model.describe() for model in models)
     return Note("", f"the table already meets {requirements}; nothing was changed")
+
+
+def about_levels(method: Method, encoded: Encoded) -> list[Note]:
+    """Note the columns that a full-domain method can only keep or suppress, because they have no hierarchy."""
+    names = [attribute.name for attribute in encoded.attributes if attribute.tree is None]
+    if not isinstance(method, FullDomain) or not names:
+        return []
+    place = f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
+    text = f"no hierarchy: {method.name} releases the values of such a column as they are, or '*' in every row"
+    cure = f"{setting('hierarchies', 'auto', option='--hierarchies')} proposes hierarchies"
+    return [Note(place, text, f"{cure}; {setting('hierarchies')} takes your own")]
 
 
 def about_unread(error: InputError) -> Note:
@@ -146,7 +160,7 @@ def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
 
 def about_release(released: Released, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
-    notes = about_settings(request, schema, request.k)
+    notes = [*about_groups(released.table, schema, request), *about_settings(request, request.k)]
     if not request.spreadsheet_safe:
         notes += _formulas(released, schema)
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_sensitive_kinds
@@ -14,7 +14,7 @@ from shoal.models import Basis, PrivacyModel
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["as_it_is", "check_columns", "check_enough", "check_personal", "check_population"]
+__all__ = ["as_it_is", "check_columns", "check_enough", "check_personal", "check_population", "check_promise"]
 
 
 def as_it_is(
@@ -86,6 +86,15 @@ def check_personal(encoded: Encoded, k: int) -> int:
             f"set k for all rows, such as {setting('k', 5)}."
         )
     return max(k, int(encoded.personal_k.min()))
+
+
+def check_promise(k: int, models: Sequence[PrivacyModel]) -> None:
+    """Raise a UsageError if k is 1 and no other model makes a promise."""
+    if k == 1 and not models:
+        raise UsageError(
+            f"k=1 promises nothing: every row may be alone in its group. Use k >= 2; {setting('k', 5)} is common. "
+            f"k=1 is allowed only beside another model ({setting('models')}) or a personal k ({setting('k_column')})."
+        )
 
 
 def check_enough(table: Table, schema: Schema, k: int) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
 from shoal.encoding.ends import CHOICES
-from shoal.errors import Note, UsageError, setting
+from shoal.errors import Note, UsageError, for_python, setting
 from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
@@ -103,7 +103,7 @@ class Request:
         return self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """The released table, its groups and its measures.
 
@@ -133,27 +133,33 @@ class Release:
         factors: Released columns as ranks, if they are known already.
     """
 
-    text: pl.DataFrame = field(repr=False)
-    source_rows: NDArray[np.int64] = field(repr=False)
-    original: Table = field(repr=False)
-    source: Source = field(repr=False)
+    text: pl.DataFrame
+    source_rows: NDArray[np.int64]
+    original: Table
+    source: Source
     schema: Schema
     request: Request
     measures: Measures
     notes: tuple[Note, ...] = ()
-    recoding: Recoding | None = field(default=None, repr=False)
-    labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict, repr=False)
-    label_losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
-    ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict, repr=False)
-    singled: Singled = field(default_factory=Singled, repr=False)
-    paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict, repr=False)
-    population: Table | None = field(default=None, repr=False)
-    encoded: Encoded | None = field(default=None, repr=False)
+    recoding: Recoding | None = None
+    labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    label_losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    singled: Singled = field(default_factory=Singled)
+    paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    population: Table | None = None
+    encoded: Encoded | None = None
     levels: Mapping[str, int] | None = None
     rules: tuple[RuleVerdict, ...] = ()
-    search: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    settings: Settings = field(default_factory=Settings, repr=False)
-    factors: Mapping[str, Factor] = field(default_factory=dict, repr=False)
+    search: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    factors: Mapping[str, Factor] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the verdict in one line."""
+        from shoal.report.summary import release_words
+
+        return f"<shoal.Release: {release_words(self)}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -299,6 +305,7 @@ class Release:
         sign_key: SigningKey | None = None,
         report: ReportTarget | None = None,
         watch: Watch = UNWATCHED,
+        spell: Callable[[str], str] = for_python,
     ) -> Path | None:
         """Write to an open target.
 
@@ -308,11 +315,12 @@ class Release:
             sign_key: The key that signs the manifest; only for a release that is a file.
             report: Where the report goes, open as well; only for a release that is a file.
             watch: Hears of progress and may cancel.
+            spell: How the report mentions settings: `for_python` or `for_command_line` of `shoal.errors`.
 
         Returns:
             The path of the manifest; None if the release is not a file.
         """
-        return write_to(self, target, key=key, sign_key=sign_key, report=report, watch=watch)
+        return write_to(self, target, key=key, sign_key=sign_key, report=report, watch=watch, spell=spell)
 
     def claims(self) -> dict[str, int]:
         """Return the counts that the manifest states and the gate recounts."""

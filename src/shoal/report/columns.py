@@ -125,7 +125,9 @@ def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
     cells = facts.cells
     if facts.loss == 0 and cells.starred == 0:
         return "No loss: every released row shows its exact value."
-    sentences = [f"It causes {percent(facts.share)} of the loss{f' {BASIS}' if facts.distinct is None else ''}."]
+    weighted = "weighted " * (len({other.weight for other in others}) > 1)
+    basis = f" {BASIS}" if facts.distinct is None else ""
+    sentences = [f"It causes {percent(facts.share)} of the {weighted}loss{basis}."]
     if facts.distinct is not None:
         sentences.append(f"It has {facts.distinct:,} distinct values.")
     share = percent(cells.exact)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from shoal.report.groups import SensitiveFacts
-from shoal.report.words import band, chance, percent
+from shoal.report.words import band, chance, percent, sized
 from shoal.risks.estimate import CONVENTIONS
 
 __all__ = ["conventions", "mistakes", "three_criteria"]
@@ -35,7 +35,12 @@ class _Answer:
 
 
 def three_criteria(
-    smallest: int, names: Sequence[str], sensitive: Sequence[SensitiveFacts], models: int, *, words: str = ""
+    smallest: int,
+    names: Sequence[str],
+    sensitive: Sequence[SensitiveFacts],
+    protected: Collection[str],
+    *,
+    words: str = "",
 ) -> list[Any]:
     """Answer the three questions of Opinion 05/2014 of the Article 29 Working Party separately.
 
@@ -43,13 +48,13 @@ def three_criteria(
         smallest: Rows or persons of the smallest group.
         names: The quasi-identifiers.
         sensitive: What the groups disclose about each sensitive column.
-        models: Number of models besides k that protect sensitive columns.
-        words: The size of the smallest group in words, such as "at least 5 persons"; in rows by default.
+        protected: The sensitive columns that a model besides k protects.
+        words: The size of the smallest group in words, such as "at least 5 people"; in rows by default.
     """
     # A predicate that selects each row of a group independently with probability 1/g selects exactly one of them with
     # probability (1 - 1/g) ** (g - 1): it singles out in spite of k.
     isolation = (1 - 1 / smallest) ** (smallest - 1) if smallest > 1 else 1.0
-    words = words or f"{smallest:,} rows"
+    words = words or sized(smallest, "rows")
     singling = _Answer(
         "singling out",
         "Can one person's record be singled out?",
@@ -66,18 +71,19 @@ def three_criteria(
         "their shared columns, and each join can narrow a group. Keep a record of what you publish about the same "
         "people.",
     )
-    return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, models))]
+    return [answer.as_dict() for answer in (singling, linking, _inference(sensitive, protected))]
 
 
-def _inference(sensitive: Sequence[SensitiveFacts], models: int) -> _Answer:
+def _inference(sensitive: Sequence[SensitiveFacts], protected: Collection[str]) -> _Answer:
     question = "Can a person's sensitive value be inferred?"
     if not sensitive:
         words = "No column was declared sensitive. What the release shows about a group applies to the people in it."
         return _Answer("inference", question, "not examined", words)
-    worst = max(sensitive, key=lambda facts: (facts.highest_share, facts.name))
+    unprotected = [facts for facts in sensitive if facts.name not in protected]
+    worst = max(unprotected or sensitive, key=lambda facts: (facts.highest_share, facts.name))
     words = f"In at least one group, {band(worst.highest_share)} of the rows share one value of {worst.name!r}"
     words += f"; every group has at least {worst.fewest} distinct values of it." if worst.fewest > 1 else "."
-    if not models:
+    if unprotected:
         return _Answer(
             "inference", question, "remains", f"{words} k does not limit this; l-diversity and t-closeness do."
         )
@@ -125,13 +131,13 @@ def conventions(smallest: int, counts: str = "rows") -> list[dict[str, Any]]:
         for size, words in CONVENTIONS.items()
     ]
     least = -(-NUMBER_READING.denominator // NUMBER_READING.numerator)
-    highest = chance(Fraction(1, smallest)) if smallest else "1"
+    highest = chance(Fraction(1, smallest)) if smallest else "100%"
     rows.append(
         {
             "convention": "risk of 0.09, taken literally",
             "least_group": least,
             "met": smallest >= least,
-            "words": f"taken literally, it requires {least} {counts} (1/11 is 0.0909...); the release has {highest}",
+            "words": f"taken literally, it requires {sized(least, counts)} (1/11 is 9.09%); the release has {highest}",
         }
     )
     return sorted(rows, key=lambda row: row["least_group"])

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import Note
 from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
 from shoal.report.figures import Evidence, Part, risk_before
 from shoal.report.groups import SensitiveFacts, size_classes
-from shoal.report.public import BASIS, public_rule_row, public_rules
+from shoal.report.public import BASIS, extent_json, public_rule_row, public_rules
 from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
 from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
-from shoal.report.words import band, chance, ends_json, ends_sentence, fold_rare, percent, rounded
+from shoal.report.words import (
+    band,
+    chance,
+    ends_json,
+    ends_sentence,
+    extent_words,
+    fold_rare,
+    percent,
+    rounded,
+    sized,
+    unit,
+)
 from shoal.schema import Kind, Role
 from shoal.settings.settings import SIGNOFF
 
@@ -28,6 +40,7 @@ __all__ = ["as_json", "private_part", "public_part"]
 
 FORMAT = 1
 MOST_CELLS = 8
+MOST_NAMES = 10  # in a sentence
 
 
 def public_part(evidence: Evidence) -> dict[str, Any]:
@@ -51,7 +64,7 @@ def private_part(evidence: Evidence) -> dict[str, Any]:
         "alone_after": evidence.risk.uniques,
         "average_group_before": before.average_group,
         "average_group_after": evidence.risk.average_group,
-        "reading": list(release.original.notes),
+        "reading": [_spelled(note, evidence.written.spell) for note in release.original.notes],
     }
     content["measures"] = release.measures.as_dict()
     content["ends"] |= ends_json(release.singled, release.request, release.measures.ncp)
@@ -74,7 +87,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
     part = evidence.part(private=private)
     names = [column.name for column in release.schema.qi]
     unexamined = list(release.schema.names(Role.INSENSITIVE))
-    about_values = sum("column" in spec for spec in request.specs)
+    protected = {str(spec["column"]) for spec in request.specs if "column" in spec}
     return {
         "report": "private" if private else "public",
         "format": FORMAT,
@@ -95,6 +108,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
                 "share": facts.share if private else rounded(facts.share),
                 "share_words": percent(facts.share),
                 "loss": facts.loss if private else rounded(facts.loss),
+                **(asdict(part.extents[facts.name]) if private else extent_json(part.extents[facts.name])),
                 "why": why_words(facts, part.columns),
             }
             for facts in part.columns
@@ -108,7 +122,7 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),
         "attacks": [],
         "rules": [*map(rule_row, release.rules)] if private else [*map(public_rule_row, public_rules(release))],
-        "criteria": three_criteria(part.smallest, names, evidence.sensitive, about_values, words=part.smallest_words),
+        "criteria": three_criteria(part.smallest, names, evidence.sensitive, protected, words=part.smallest_words),
         "mistakes": mistakes(part.k, unexamined, evidence.sensitive),
         "repeat": _repeat(evidence, private),
     }
@@ -116,11 +130,19 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
 
 def _verdict(evidence: Evidence, part: Part) -> str:
     written = evidence.written
+    models = evidence.release.request.models[1:]
+    found = f"found a smallest group of {sized(written.smallest_group, 'rows')}"
+    if part.risk.counts != "rows":
+        found = "counted the people of every group"
     return (
-        f"Every combination of quasi-identifier cells in {written.name} is shared by at least {part.k} "
-        f"{part.risk.counts}, as required. Independent code read the written file again and found a smallest "
-        f"group of {written.smallest_group:,} rows."
+        f"Every combination of quasi-identifier cells in {written.name} is shared by at least "
+        f"{sized(part.k, part.risk.counts)}, as required. Independent code read the written file again and {found}."
+        + (f" Every group also meets {_listed(models)}." if models else "")
     )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
@@ -131,13 +153,39 @@ def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
         "rows": written.rows,
         "groups": written.groups,
         "smallest_group": written.smallest_group,
+        "smallest": part.smallest,
+        "smallest_words": part.smallest_words,
         "rows_left_out": part.left_out,
+        "left_out_words": _left_out_words(part),
         "rows_shown_as_stars": evidence.starred,
         "loss": part.loss if private else rounded(part.loss),
-        "loss_words": percent(part.loss) if private else f"{percent(part.loss)} {BASIS}",
+        "loss_unweighted": part.loss_unweighted if private else rounded(part.loss_unweighted),
+        "weighted": part.weighted,
+        "loss_unweighted_words": percent(part.loss_unweighted),
+        "loss_weighted_words": percent(part.loss) if part.weighted else None,
+        "loss_words": _loss_words(part) if private else f"{_loss_words(part)} {BASIS}",
+        "cells_changed": part.cells_changed if private else rounded(part.cells_changed),
+        "cells_changed_words": percent(part.cells_changed),
+        "exact_rows": part.exact_rows if private else rounded(part.exact_rows),
+        "exact_rows_words": percent(part.exact_rows),
+        "mean_cells_words": extent_words(part.extents),
         "lower_bound": bound,
         "lower_bound_words": None if bound is None else percent(bound),
     }
+
+
+def _left_out_words(part: Part) -> str:
+    """Return how many rows were left out; in the public part, how many may have been."""
+    if isinstance(part.left_out, int):
+        return f"{part.left_out:,}"
+    return part.left_out.replace("<=", "at most ").replace("<k", f"fewer than {part.k}")
+
+
+def _loss_words(part: Part) -> str:
+    """Return the loss in percent; a weighted one says so and never stands alone."""
+    if not part.weighted:
+        return percent(part.loss)
+    return f"{percent(part.loss_unweighted)} ({percent(part.loss)} weighted)"
 
 
 def _bound(evidence: Evidence) -> float | None:
@@ -154,24 +202,27 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
     limit = float(request.suppression_limit)
     checks.append(
         {
-            "what": f"at most {limit:.4g} of the rows suppressed" if limit else "no row suppressed",
-            "found": str(part.left_out) if private else "checked against the original",
+            "what": f"at most {percent(limit)} of the rows suppressed" if limit else "no row suppressed",
+            "found": sized(int(part.left_out), "rows") if private else "checked against the original",
         }
     )
     checks.append({"what": "every cell true to the original", "found": "checked row by row"})
     bound = _bound(evidence) if private else None
     if bound is not None:
         checks.append(
-            {"what": f"loss; no k-anonymous release loses less than {bound:.4f}", "found": f"{part.loss:.4f}"}
+            {
+                "what": f"loss; no k-anonymous release loses less than {bound * 100:.3g}%",
+                "found": f"{part.loss * 100:.3g}%",
+            }
         )
     return checks
 
 
 def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    people = f"the rows of at least {part.smallest:,} persons"
-    fitting = people if part.risk.counts == "persons" else f"at least {part.smallest:,} rows"
+    listed = _listed(names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"])
+    fitting = f"at least {sized(part.smallest, part.risk.counts)}"
+    fitting = fitting if part.risk.counts == "rows" else f"the rows of {fitting}"
     sentences = [
         f"Anyone who knows {listed} of a person finds {fitting} that match and cannot distinguish them by these."
     ]
@@ -179,19 +230,33 @@ def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     if first.loss:
         basis = "" if private else f" {BASIS}"
         sentences.append(
-            f"The released rows lost {percent(part.loss)} of the detail in these columns{basis}; the largest part, "
-            f"{percent(first.share)}, in {first.name}."
+            f"The released rows lost {_loss_words(part)} of the detail in these columns{basis}; the largest part, "
+            f"{percent(first.share)}{' of the weighted loss' * part.weighted}, in {first.name}."
         )
+        sentences.append(
+            f"{_share_of(part.cells_changed, 'these cells')} were changed; {percent(part.exact_rows)} of the rows show "
+            f"exact values in all of them."
+        )
+        if words := extent_words(part.extents):
+            sentences.append(f"Mean width of a cell: {words}.")
     else:
         sentences.append("These columns lost no detail: every released row shows exact values.")
+    if part.risk.counts == "rows":
+        sentences.append("Each row counts as one person: k does not protect a person who has several rows as well.")
     return [*sentences, _not_hidden(evidence)]
+
+
+def _share_of(share: float, of: str) -> str:
+    words = f"{percent(share)} of {of}"
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _not_hidden(evidence: Evidence) -> str:
     """Say what the requested models do not protect."""
-    protects_values = any("column" in spec for spec in evidence.release.request.specs)
+    protected = {spec.get("column") for spec in evidence.release.request.specs}
+    protects_values = all(facts.name in protected for facts in evidence.sensitive)
     hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
-    unprotected = [] if protects_values or not evidence.sensitive else ["a sensitive value that a whole group shares"]
+    unprotected = [] if protects_values else ["a sensitive value that a whole group shares"]
     unprotected.append("what follows from data published elsewhere")
     unprotected += [] if hides_presence else ["whether a person is in the table at all"]
     return f"This does not hide {', '.join(unprotected[:-1])}{' or ' * (len(unprotected) > 1)}{unprotected[-1]}."
@@ -199,7 +264,12 @@ def _not_hidden(evidence: Evidence) -> str:
 
 def _roles(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
     kinds = {column.name: str(column.kind) for column in part.columns}
-    treatment = {Role.QI: "recoded", Role.SENSITIVE: "kept unchanged", Role.INSENSITIVE: "kept unchanged"}
+    treatment = {
+        Role.QI: "recoded",
+        Role.SENSITIVE: "kept unchanged",
+        Role.INSENSITIVE: "kept unchanged",
+        Role.IDENTIFIER: "dropped",
+    }
     return [
         {
             "name": column.name,
@@ -226,18 +296,19 @@ def _cells(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
 
 
 def _sensitive(facts: SensitiveFacts, private: bool) -> dict[str, Any]:
-    share = round(facts.highest_share, 4) if private else band(facts.highest_share)
+    share = f"{facts.highest_share:.1%}" if private else band(facts.highest_share)
     return asdict(facts) | {"highest_share": share, "lift": rounded(facts.lift)}
 
 
 def _risk(part: Part) -> dict[str, Any]:
     risk = part.risk
-    largest = chance(Fraction(1, risk.smallest_group)) if risk.groups else "0"
-    average = chance(Fraction(risk.groups, risk.rows)) if risk.groups else "0"
+    largest = chance(Fraction(1, risk.smallest_group)) if risk.groups else "0%"
+    average = chance(Fraction(risk.groups, risk.rows)) if risk.groups else "0%"
     return {
         "counts": risk.counts,
+        "unit": unit(risk.counts),
         "smallest_group": part.smallest,
-        "threshold": str(float(risk.threshold)),
+        "threshold": chance(risk.threshold),
         "least_group": risk.least_group,
         "met": risk.met,
         "prosecutor": {"max": largest, "average": average, "share_above": percent(risk.prosecutor.share_above)},
@@ -265,6 +336,11 @@ def _repeat(evidence: Evidence, private: bool) -> dict[str, Any]:
         "packages": {name: version(name) for name in ("numpy", "polars")},
         "folder": str(Path(path).parent) if path is not None else None,
     }
+
+
+def _spelled(note: str, spell: Callable[[str], str]) -> str:
+    """Return a note in one line, with the settings that it mentions spelled for the reader."""
+    return note if not isinstance(note, Note) else spell(note.marked)
 
 
 def as_json(content: Mapping[str, Any]) -> str:

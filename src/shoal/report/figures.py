@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.metrics.measure import starred_rows
+from shoal.errors import for_python
+from shoal.metrics.extent import ColumnExtent
+from shoal.metrics.measure import count_starred, starred_rows
 from shoal.report.columns import ColumnFacts, ReleasedColumn, look_at_cells
 from shoal.report.groups import SensitiveFacts, look_at_sensitive
+from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
 from shoal.tables.table import Table
@@ -32,6 +35,7 @@ class Written:
         manifest: File name of its manifest.
         rows, groups, smallest_group: What the verifier counted in it.
         input_hash: Keyed hash of the input; None without a key.
+        spell: How remedies mention settings: as keywords of Python or as options of the command line.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Written:
     groups: int
     smallest_group: int
     input_hash: str | None = None
+    spell: Callable[[str], str] = for_python
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,11 @@ class Part:
             part reports k.
         risk: Risk of the released rows.
         left_out: Rows of the original that were not released; in the public part, how many may be missing.
+        loss_unweighted: The same loss with equal weights.
+        weighted: Whether the weights of the loss differ.
+        cells_changed: Share of the quasi-identifier cells that were changed.
+        exact_rows: Share of the rows that are exact in every quasi-identifier.
+        extents: How wide the cells of each quasi-identifier are on average.
     """
 
     k: int
@@ -67,12 +77,17 @@ class Part:
     smallest: int
     risk: Risk
     left_out: int | str
+    loss_unweighted: float
+    weighted: bool
+    cells_changed: float
+    exact_rows: float
+    extents: Mapping[str, ColumnExtent]
 
     @property
     def smallest_words(self) -> str:
         """The size of the smallest group in words."""
         least = "" if self.sizes_in == self.risk.counts else "at least "
-        return f"{least}{self.smallest:,} {self.risk.counts}"
+        return f"{least}{sized(self.smallest, self.risk.counts)}"
 
 
 @dataclass(frozen=True)
@@ -108,15 +123,44 @@ class Evidence:
     def part(self, *, private: bool) -> Part:
         """Return the figures of one part of the report."""
         request, figures, counts = self.release.request, self.release.public_figures, self.risk.counts
+        measures = self.release.measures
         in_persons = counts == "persons"
         if private:
             smallest = self.risk.smallest_group if in_persons else self.written.smallest_group
-            return Part(request.k, self.loss, self.columns, self.sizes, counts, smallest, self.risk, self.left_out)
+            return Part(
+                request.k,
+                self.loss,
+                self.columns,
+                self.sizes,
+                counts,
+                smallest,
+                self.risk,
+                self.left_out,
+                sum(column.loss for column in self.columns) / len(self.columns),
+                measures.weighted,
+                measures.modification_rate,
+                measures.exact_rows,
+                measures.columns,
+            )
         smallest = figures.k if in_persons else self.written.smallest_group
         # Nobody can count persons in the release, so the public risk is that of groups of k persons.
         risk = estimate(np.full(len(self.sizes), figures.k), counts=counts) if in_persons else self.risk
         columns = _public_columns(self.release)
-        return Part(figures.k, figures.loss, columns, self.row_sizes, "rows", smallest, risk, figures.suppressed)
+        return Part(
+            figures.k,
+            figures.loss,
+            columns,
+            self.row_sizes,
+            "rows",
+            smallest,
+            risk,
+            figures.suppressed,
+            figures.loss_unweighted,
+            figures.weighted,
+            figures.cells_changed,
+            figures.exact_rows,
+            {column.name: column.extent for column in figures.columns},
+        )
 
 
 def gather(release: Release, written: Written) -> Evidence:
@@ -124,7 +168,7 @@ def gather(release: Release, written: Written) -> Evidence:
     names = [column.name for column in release.schema.qi]
     released = release.table
     hidden = starred_rows(released, names)
-    starred = int(hidden.sum() if released.weights is None else released.weights[hidden].sum())
+    starred = count_starred(released, names)
     grouped = _part(released, ~hidden)
     sizes = _count(release, grouped, release.source_rows[~hidden], names)
     left_out = release.original.n_rows - release.measures.rows
@@ -221,7 +265,7 @@ def _public_columns(release: Release) -> tuple[ColumnFacts, ...]:
             cells=column.forms,
             weight=figures.weights.get(column.name, 1.0),
             rules=rules.count(column.name),
-            labelled=column.name in release.settings.hierarchies,
+            labelled=column.name in release.settings.labelled,
         )
         for column in figures.columns
     ]

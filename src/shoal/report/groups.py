@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.metrics.measure import starred_rows
 from shoal.tables.table import Table
 
-__all__ = ["SensitiveFacts", "SizeClass", "look_at_sensitive", "size_classes"]
+__all__ = ["SensitiveFacts", "SizeClass", "count_one_value", "look_at_sensitive", "size_classes"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class SensitiveFacts:
 
 
 def size_classes(sizes: NDArray[np.int64], k: int) -> list[SizeClass]:
-    """Count the rows in groups by group size, in classes that are narrow near k and widen towards the largest group."""
+    """Count the rows in groups by group size, in classes that widen from k to the largest group; none is empty."""
     if not len(sizes):
         return []
     largest = int(sizes.max())
@@ -56,8 +57,34 @@ def size_classes(sizes: NDArray[np.int64], k: int) -> list[SizeClass]:
     classes = []
     for low, above in zip(starts, [*starts[1:], largest + 1], strict=True):
         inside = sizes[(sizes >= low) & (sizes < above)]
-        classes.append(SizeClass(low, above - 1, int(inside.sum())))
+        if len(inside):
+            classes.append(SizeClass(low, above - 1, int(inside.sum())))
     return classes
+
+
+def count_one_value(table: Table, names: Sequence[str], sensitive: Sequence[str]) -> dict[str, int]:
+    """Count for each sensitive column the rows in groups that share one value of it.
+
+    Args:
+        table: The released rows; those that show "*" in every quasi-identifier are in no group.
+        names: The quasi-identifiers.
+        sensitive: The sensitive columns.
+    """
+    import polars as pl
+
+    if not sensitive or not table.frame.height:
+        return dict.fromkeys(sensitive, 0)
+    weights = table.weights if table.weights is not None else np.ones(table.frame.height, dtype=np.int64)
+    columns = {f"v{i}": table.factor(name).ranks for i, name in enumerate(sensitive)}
+    frame = pl.DataFrame({"group": table.group_keys(names), "rows": weights, **columns})
+    starred = starred_rows(table, list(names))
+    if starred.any():
+        frame = frame.filter(~starred)
+    shares = [(pl.col(value).min() == pl.col(value).max()).alias(value) for value in columns]
+    groups = frame.group_by("group").agg(pl.col("rows").sum(), *shares)
+    return {
+        name: int(groups.filter(pl.col(value))["rows"].sum()) for name, value in zip(sensitive, columns, strict=True)
+    }
 
 
 def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[str], k: int) -> list[SensitiveFacts]:

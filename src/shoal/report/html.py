@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from shoal.charts import charts
 from shoal.charts.charts import Bar, Chart, Pair
 from shoal.charts.pages import render
+from shoal.errors import counted
 from shoal.report.summary import ReleaseLike, release_words
+from shoal.report.words import sized, unit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "notebook_html"]
 
 SHOWN_ROWS = 8  # in a notebook
+FIRST_WARNINGS = 3  # on the first page, above the sign-off
 
 SIGNOFF_LINES = {
     "who": "Released by",
@@ -29,7 +32,7 @@ ROLES = {
     "qi": "quasi-identifier",
     "sensitive": "sensitive",
     "insensitive": "insensitive",
-    "identifier": "identifier",
+    "identifier": "dropped",
     "person": "person",
     "k": "personal k",
     "weight": "weight",
@@ -37,9 +40,9 @@ ROLES = {
 
 # The figures of `shoal.metrics.singled` that a report lists by column.
 SINGLED = {
-    "rows_at_rare_ends": "whose value is an end of their range, and fewer than k have it",
-    "rows_at_lone_ends": "whose value is an end of their range, and nobody else has it",
-    "rows_alone_in_sets": "that alone in their group have a value of its set",
+    "rows_at_rare_ends": "rows whose value is an end of their range, and fewer than k have it",
+    "rows_at_lone_ends": "rows whose value is an end of their range, and nobody else has it",
+    "rows_alone_in_sets": "rows that alone in their group have a value of its set",
 }
 
 
@@ -52,6 +55,8 @@ def as_html(content: Mapping[str, Any]) -> str:
         signoff=SIGNOFF_LINES,
         roles=ROLES,
         singled=SINGLED,
+        counted=counted,
+        first_warnings=FIRST_WARNINGS,
         loss=_loss(content),
         sizes=_sizes(content),
         cells=[_cells(column) for column in content["cells"]],
@@ -71,7 +76,8 @@ def notebook_html(release: ReleaseLike, rows: pl.DataFrame) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
         for row in rows.head(SHOWN_ROWS).rows()
     )
-    remainder = f"<p>... and {rows.height - SHOWN_ROWS:,} more rows</p>" if rows.height > SHOWN_ROWS else ""
+    n_more = rows.height - SHOWN_ROWS
+    remainder = f"<p>... and {counted(n_more, 'more row')}</p>" if n_more > 0 else ""
     verdict = html.escape(release_words(release))
     return f"<div><p><b>shoal release</b>: {verdict}</p><table><tr>{head}</tr>{body}</table>{remainder}</div>"
 
@@ -90,6 +96,7 @@ def _loss(content: Mapping[str, Any]) -> Chart:
 def _sizes(content: Mapping[str, Any]) -> Chart:
     k, counts = content["reached"]["k"], content["groups_count"]
     smallest = content["reached" if counts == "rows" else "risk"]["smallest_group"]
+    required = sized(k, content["risk"]["counts"])
     columns = []
     for size_class in content["groups"]:
         low, high, rows = size_class["smallest"], size_class["largest"], size_class["rows"]
@@ -97,19 +104,22 @@ def _sizes(content: Mapping[str, Any]) -> Chart:
         columns.append(Bar(name, rows, f"{rows:,}"))
     return charts.histogram(
         "Group sizes",
-        f"The smallest group has {smallest:,} {counts}; the release required {k} {content['risk']['counts']}.",
+        f"The smallest group has {sized(smallest, counts)}; the release required {required}.",
         columns,
-        x=f"{counts} in the group",
-        y=f"{counts} in groups of this size",
+        x=f"{unit(counts)} in the group",
+        y=f"{unit(counts)} in groups of this size",
         marked=f"k = {k}",
     )
 
 
 def _cells(column: Mapping[str, Any]) -> Chart:
     rows = [Bar(cell["cell"] or "(missing)", cell["rows"], f"{cell['rows']:,}") for cell in column["cells"]]
-    summary = f"{rows[0].name} occurs in {rows[0].words} rows." if rows else "No cell occurs in k rows or more."
+    summary = "No cell occurs in k rows or more."
+    if rows:
+        summary = f"{rows[0].name} occurs in {sized(column['cells'][0]['rows'], 'rows')}."
     if column["others"]:
-        summary += f" {column['others']:,} other cells occur in {column['other_rows']:,} rows together."
+        others = counted(column["others"], "other cell occurs", "other cells occur")
+        summary += f" {others} in {sized(column['other_rows'], 'rows')}{' together' * (column['others'] > 1)}."
     title = f"Released cells of {column['column']}"
     return charts.bars(title, summary, rows, head=(column["column"], "released rows"))
 

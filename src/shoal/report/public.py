@@ -8,15 +8,16 @@ against the original, or anything derived from them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.metrics.measure import starred_rows
-from shoal.metrics.released_loss import read_shown
+from shoal.metrics.extent import DAY, ColumnExtent, unit_of
+from shoal.metrics.measure import count_rows, count_starred
+from shoal.metrics.released_loss import read_shown, shown_values
 from shoal.report.words import HIDDEN, rounded
 from shoal.rules import Rule
 from shoal.schema import Column, Kind
@@ -32,6 +33,7 @@ __all__ = [
     "PublicColumn",
     "PublicFigures",
     "cell_forms",
+    "extent_json",
     "public_figures",
     "public_rule_row",
     "public_rules",
@@ -68,6 +70,7 @@ class PublicColumn:
         loss: The mean loss of its cells over the released domain.
         distinct: The number of its distinct cells.
         forms: What its cells look like.
+        extent: How wide its cells are on average; values for categories, the width for numbers and dates.
     """
 
     name: str
@@ -75,6 +78,7 @@ class PublicColumn:
     loss: float
     distinct: int
     forms: CellForms
+    extent: ColumnExtent
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,7 @@ class PublicFigures:
         weights: The weights of quasi-identifiers that the user gave.
         derived_weights: Whether the weights were derived from the original; they are not published.
         columns: The quasi-identifiers.
+        exact_rows: Share of the released rows that show one value in every quasi-identifier.
     """
 
     k: int
@@ -100,6 +105,22 @@ class PublicFigures:
     weights: Mapping[str, float]
     derived_weights: bool
     columns: tuple[PublicColumn, ...]
+    exact_rows: float
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the weights of the published loss differ."""
+        return len({self.weights.get(column.name, 1.0) for column in self.columns}) > 1
+
+    @property
+    def loss_unweighted(self) -> float:
+        """The mean loss of the released rows over the released domain, with equal weights."""
+        return sum(column.loss for column in self.columns) / len(self.columns)
+
+    @property
+    def cells_changed(self) -> float:
+        """The share of the quasi-identifier cells that show more than one value."""
+        return sum(1 - column.forms.exact for column in self.columns) / len(self.columns)
 
     @property
     def loss(self) -> float:
@@ -115,19 +136,23 @@ class PublicFigures:
 
     def measures(self) -> dict[str, Any]:
         """Return the measures of the manifest."""
-        n_groups = self.groups - (self.starred > 0)
-        c_avg = (self.rows - self.starred) / n_groups / self.k if n_groups else 0.0
-        changed = sum(1 - column.forms.exact for column in self.columns) / len(self.columns)
+        n_hidden = self.starred if self.starred < self.k else 0
+        n_groups = self.groups - (n_hidden > 0)
+        c_avg = (self.rows - n_hidden) / n_groups / self.k if n_groups else 0.0
         return {
             "rows": self.rows,
             "groups": self.groups,
             "smallest_group": self.smallest_group,
             "basis": BASIS,
             "ncp": rounded(self.loss),
+            "ncp_unweighted": rounded(self.loss_unweighted),
+            "weighted": self.weighted,
             "utility": rounded(1 - self.loss),
             "c_avg": rounded(c_avg),
-            "modification_rate": rounded(changed),
+            "modification_rate": rounded(self.cells_changed),
+            "exact_rows": rounded(self.exact_rows),
             "per_attribute": {column.name: rounded(column.loss) for column in self.columns},
+            "columns": {column.name: extent_json(column.extent) for column in self.columns},
         }
 
 
@@ -135,21 +160,31 @@ def public_figures(release: Release) -> PublicFigures:
     """Return what may be published about a release."""
     settings, request, measures = release.settings, release.request, release.measures
     names = [column.name for column in release.schema.qi]
-    starred = starred_rows(release.table, names)
-    weights = release.table.weights
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
+    columns, exact = [], np.ones(release.table.frame.height, dtype=bool)
+    for column in release.schema.qi:
+        public, shows_one = _column(release, column)
+        columns.append(public)
+        exact &= shows_one[release.table.factor(column.name).ranks]
     return PublicFigures(
         k=k,
         rows=measures.rows,
         groups=measures.groups,
         smallest_group=measures.smallest_group,
-        starred=int(starred.sum() if weights is None else weights[starred].sum()),
+        starred=count_starred(release.table, names),
         suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
-        columns=tuple(_column(release, column) for column in release.schema.qi),
+        columns=tuple(columns),
+        exact_rows=count_rows(exact, release.table) / measures.rows,
     )
+
+
+def extent_json(extent: ColumnExtent) -> dict[str, Any]:
+    """Return how wide the cells of a column are, as it may be published."""
+    means = {name: each if each is None else rounded(each) for name, each in asdict(extent).items() if name != "unit"}
+    return means | {"unit": extent.unit}
 
 
 def public_rules(release: Release) -> list[Rule]:
@@ -191,7 +226,8 @@ def _most_suppressed(rows: int, limit: Fraction, k: int) -> int | str:
     return HIDDEN if most < k else f"<={most}"
 
 
-def _column(release: Release, column: Column) -> PublicColumn:
+def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.bool_]]:
+    """Return what may be published about a column, and for each distinct text whether it shows one value."""
     rows = release.table.counts(column.name)
     shown = np.flatnonzero(rows)
     texts, rows = release.table.factor(column.name).texts.gather(shown).to_list(), rows[shown]
@@ -202,7 +238,20 @@ def _column(release: Release, column: Column) -> PublicColumn:
     loss = sum(cell.loss * count for cell, count in zip(cells, rows.tolist(), strict=True)) / int(rows.sum())
     exact, starred = (np.array([getattr(cell, name) for cell in cells]) for name in ("exact", "starred"))
     forms = cell_forms(exact, starred, np.array([cell.width for cell in cells]), rows)
-    return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms)
+    values_of = shown_values(texts, missing, labels) - frozenset(missing)
+    extent = _extent(column, [cell.extent for cell in cells], rows, unit_of(column, values_of))
+    shows_one = np.zeros(len(release.table.factor(column.name).texts), dtype=bool)
+    shows_one[shown] = exact
+    return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms, extent), shows_one
+
+
+def _extent(column: Column, extents: Sequence[float | None], rows: NDArray[np.int64], unit: str) -> ColumnExtent:
+    """Return the mean over the released rows; it is not known if a cell is a label."""
+    known = [extent for extent in extents if extent is not None]
+    mean = float(np.array(known) @ rows / rows.sum()) if len(known) == len(extents) else None
+    if column.kind not in (Kind.NUMERIC, Kind.DATE):
+        return ColumnExtent(mean, None, unit)
+    return ColumnExtent(None, mean / DAY if mean is not None and column.kind is Kind.DATE else mean, unit)
 
 
 def _shown_kind(release: Release, column: Column, texts: Sequence[str]) -> Kind:

@@ -93,6 +93,7 @@ def _settings(release: Release, private: bool) -> Settings:
         grids={column.name: column.grid for column in columns if column.grid},
         accept_unique=request.accept_unique,
         hierarchies={name: _path(rule, private) for name, rule in settings.hierarchies.items()},
+        other_hierarchies=settings.other_hierarchies,
         signoff=settings.signoff,
     )
 

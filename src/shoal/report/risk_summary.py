@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.errors import counted, setting
-from shoal.models.thresholds import round_up
+from shoal.models.uniques import Uniques
 from shoal.report.summary import Fact, fact
+from shoal.report.words import chance, sized, unit
 from shoal.risks.estimate import Exposure, Risk
-from shoal.risks.uniques import Uniques
 
 __all__ = ["risk_facts", "risk_json"]
 
@@ -35,31 +35,35 @@ def risk_json(risk: Risk, before: Risk | None = None) -> dict[str, Any]:
 
 
 def _risk_texts(risk: Risk) -> list[tuple[str, str]]:
-    limit, unit = round_up(risk.threshold, 6), risk.counts
+    everyone = unit(risk.counts)
+    alone = ("person is alone in a group", "people are alone in a group")
+    if risk.counts == "rows":
+        alone = ("row is alone in its group", "rows are alone in their group")
     texts = [
-        (unit, f"{risk.rows:,} in groups; {risk.suppressed_rows:,} rows suppressed"),
+        (everyone, f"{risk.rows:,} in groups; {counted(risk.suppressed_rows, 'row')} suppressed"),
         ("groups", f"{risk.groups:,}; the smallest has {risk.smallest_group:,}, the mean {risk.average_group:.1f}"),
-        ("alone", counted(risk.uniques, f"{unit[:-1]} is alone in its group", f"{unit} are alone in their group")),
+        ("alone", counted(risk.uniques, *alone)),
         (
             "threshold",
-            f"{limit} requires groups of {risk.least_group}: {'met' if risk.met else 'not met: some are smaller'}",
+            f"{chance(risk.threshold)} requires groups of {sized(risk.least_group, risk.counts)}: "
+            f"{'met' if risk.met else 'not met: some are smaller'}",
         ),
-        ("prosecutor", _exposure_words(risk.prosecutor)),
+        ("prosecutor", _exposure_words(risk.prosecutor, everyone)),
     ]
     if risk.journalist_basis == "release":
         journalist = f"at most the prosecutor's; pass a file as {setting('population')} to know more"
     else:
-        journalist = f"{_exposure_words(risk.journalist)} (by the {risk.journalist_basis})"
+        journalist = f"{_exposure_words(risk.journalist, everyone)} (by the {risk.journalist_basis})"
     texts.append(("journalist", journalist))
-    texts.append(("marketer", f"{round_up(Fraction(str(risk.marketer)))} of the {unit} are found if all are tried"))
+    texts.append(("marketer", f"{chance(Fraction(str(risk.marketer)))} of the {everyone} are found if all are tried"))
     if risk.estimates is not None:
         texts.append(("alone in population", _estimate_words(risk.estimates)))
     return texts
 
 
-def _exposure_words(exposure: Exposure) -> str:
-    largest, average = round_up(Fraction(str(exposure.max))), round_up(Fraction(str(exposure.average)))
-    return f"at most {largest}, {average} on average; {exposure.share_above:.1%} above the threshold"
+def _exposure_words(exposure: Exposure, everyone: str) -> str:
+    largest, average = chance(Fraction(str(exposure.max))), chance(Fraction(str(exposure.average)))
+    return f"at most {largest}, {average} on average; {exposure.share_above:.1%} of the {everyone} above the threshold"
 
 
 def _estimate_words(estimates: Uniques) -> str:

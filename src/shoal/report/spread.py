@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.charts.bins import bins_of
 from shoal.metrics.released_cells import CategoryReader, numbers_of
 from shoal.report.columns import ReleasedColumn
-from shoal.schema import Column, Kind
+from shoal.schema import Kind
 from shoal.tables.table import Table
 
 __all__ = ["Share", "spread_of"]
 
 MOST_VALUES = 12
-N_BINS = 12
 STAR, REST, HIDDEN, MISSING = "*", "other values", "shown as * or suppressed", "missing"
 
 
@@ -81,32 +79,36 @@ def _intervals(both: ReleasedColumn, before: Mapping[str, int], after: Mapping[s
     texts = [text for text in before if text not in missing]
     if not texts:
         return []
-    number = dict(zip(texts, map(_scaled(column), numbers_of(column, texts)[0]), strict=True))
-    low, high = min(number.values()), max(number.values())
-    integers = all(value == int(value) for value in number.values()) or column.kind is Kind.DATE
-    edges = _edges(low, high, integers=integers)
-    first, then = np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
-    for text, rows in before.items():
-        if text in number:
-            first[_bin(edges, number[text])] += rows
-    for text, rows in sorted(after.items()):
+    number = dict(zip(texts, map(float, numbers_of(column, texts)[0]), strict=True))
+    rows: dict[float, int] = {}
+    for text, value in number.items():
+        rows[value] = rows.get(value, 0) + before[text]
+    bins = bins_of(rows, dates=column.kind is Kind.DATE)
+    first, then = np.zeros(len(bins.names)), np.zeros(len(bins.names))
+    for value, count in rows.items():
+        first[bins.place(value)] += count
+    low, high = min(rows), max(rows)
+    for text, count in sorted(after.items()):
         if text in missing or text == STAR:
             continue
         start, end = _range(both, text, number)
-        then += rows * _cover(edges, max(start, low), min(end, high))
-    shares = [Share(_name(edges, i, integers=integers), float(first[i]), float(then[i])) for i in range(len(first))]
+        then += count * bins.cover(max(start, low), min(end, high))
+    shares = _without_gaps([Share(name, float(first[i]), float(then[i])) for i, name in enumerate(bins.names)])
     absent = [sum(rows for text, rows in counted.items() if text in missing) for counted in (before, after)]
     return [*shares, Share(MISSING, *absent)] if any(absent) else shares
 
 
-def _scaled(column: Column) -> Callable[[Any], float]:
-    """Return the function from a parsed number to its place on the axis; dates become fractional years."""
-    return _year if column.kind is Kind.DATE else float
-
-
-def _year(seconds: float) -> float:
-    day = datetime.min + timedelta(seconds=float(seconds))
-    return day.year + (day.timetuple().tm_yday - 1) / 366
+def _without_gaps(shares: Sequence[Share]) -> list[Share]:
+    """Join neighbouring bins that no row of the original has; leave out a stretch that no cell covers either."""
+    kept: list[Share] = []
+    for is_empty, some in groupby(shares, key=lambda share: not share.before):
+        stretch = list(some)
+        if not is_empty:
+            kept += stretch
+        elif after := sum(share.after for share in stretch):
+            ends = dict.fromkeys((stretch[0].name, stretch[-1].name))
+            kept.append(Share(" ... ".join(ends), 0, after))
+    return kept
 
 
 def _range(both: ReleasedColumn, text: str, number: Mapping[str, float]) -> tuple[float, float]:
@@ -117,39 +119,5 @@ def _range(both: ReleasedColumn, text: str, number: Mapping[str, float]) -> tupl
         return (min(inside), max(inside)) if inside else (0.0, 0.0)
     if all(end in number for end in bounds):
         return number[bounds[0]], number[bounds[1]]
-    low, high = map(_scaled(column), numbers_of(column, list(bounds))[0])
+    low, high = map(float, numbers_of(column, list(bounds))[0])
     return low, high
-
-
-def _edges(low: float, high: float, *, integers: bool) -> NDArray[np.float64]:
-    """Return the round edges of about a dozen bins; a bin of integers begins at its edge."""
-    above = high + 1 if integers else high
-    power = 10.0 ** np.floor(np.log10(max(above - low, 1e-12) / N_BINS))
-    for factor in (1, 2, 5, 10, 20):
-        step = max(factor * power, 1.0) if integers else factor * power
-        first, last = np.floor(low / step), np.ceil(above / step)
-        if last - first <= N_BINS:
-            break
-    return np.array([round(i * step, 12) for i in range(int(first), int(max(last, first + 1)) + 1)])
-
-
-def _bin(edges: NDArray[np.float64], value: float) -> int:
-    return int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(edges) - 2))
-
-
-def _cover(edges: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """Return the share of a range that falls into each bin."""
-    if high <= low:
-        single = np.zeros(len(edges) - 1)
-        single[_bin(edges, low)] = 1
-        return single
-    inside = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
-    total = inside.sum()
-    return np.asarray(inside / total) if total else inside
-
-
-def _name(edges: NDArray[np.float64], i: int, *, integers: bool) -> str:
-    low, high = edges[i], edges[i + 1]
-    if integers:
-        return f"{low:.0f}" if high - low == 1 else f"{low:.0f} to {high - 1:.0f}"
-    return f"{low:.10g} to below {high:.10g}"

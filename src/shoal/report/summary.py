@@ -15,8 +15,9 @@ from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.metrics.singled import Singled
 from shoal.profile.survey import Profile
-from shoal.report.words import ends_json, ends_words
+from shoal.report.words import ends_json, ends_words, extent_words, loss_words, percent
 from shoal.rules import RuleVerdict
+from shoal.schema import Role
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
@@ -126,7 +127,7 @@ def fact(name: str, text: str) -> Fact:
 def release_words(release: ReleaseLike) -> Note:
     """Describe a release in one sentence."""
     measures, request = release.measures, release.request
-    return Note("", f"{_group_words(measures, request.k)}; loss {measures.ncp:.4f} by {request.method}")
+    return Note("", f"{_group_words(measures, request.k)}; loss {loss_words(measures)} by {request.method}")
 
 
 def _group_words(figures: GroupFigures, k: int) -> str:
@@ -142,8 +143,11 @@ def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
     qi = ", ".join(f"{column.name} ({column.kind})" for column in release.schema.qi)
     facts = [fact("asked", f"{'; '.join(request.models)} over {qi}"), fact("method", request.method)]
     facts += measures_facts(release.measures)
+    people = release.schema.names(Role.PERSON)
+    counts = f"people, by the column {people[0]!r}" if people else "rows: each row counts as one person"
+    facts.append(fact("k counts", counts))
     if release.singled.moved_ends or release.singled.rows_at_rare_ends:
-        facts.append(("range ends", ends_words(release.singled, request, release.measures.ncp)))
+        facts.append(("range ends", ends_words(release.singled, request, release.measures)))
     if request.weights:
         facts.append(fact("weights", ", ".join(f"{name} {float(w):.4g}" for name, w in request.weights.items())))
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
@@ -187,12 +191,20 @@ def measures_facts(measures: Measures) -> list[Fact]:
     losses = sorted(measures.per_attribute.items(), key=lambda item: -item[1])
     return [
         fact("rows", f"{measures.rows:,} released, {measures.suppressed_rows:,} suppressed"),
-        fact("groups", f"{measures.groups:,}; the smallest has {measures.smallest_group:,} rows"),
-        fact("loss (NCP)", f"{measures.ncp:.4f}; utility {measures.utility:.4f} of 1"),
+        fact("groups", f"{measures.groups:,}; the smallest has {counted(measures.smallest_group, 'row')}"),
+        fact("loss (NCP)", f"{loss_words(measures)}; utility {_utility_words(measures)} of 1"),
         fact("loss by column", ", ".join(f"{name} {loss:.4f}" for name, loss in losses)),
         fact("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
+        fact("exact rows", f"{percent(measures.exact_rows)} of the rows, in all quasi-identifiers"),
+        fact("mean cell", extent_words(measures.columns)),
         fact("average group", f"{measures.c_avg:.2f} x k rows; discernibility {measures.dm:,}"),
     ]
+
+
+def _utility_words(measures: Measures) -> str:
+    if not measures.weighted:
+        return f"{measures.utility:.4f}"
+    return f"{1 - measures.ncp_unweighted:.4f} ({measures.utility:.4f} weighted)"
 
 
 def further_facts(measures: Measures) -> list[Fact]:
@@ -214,7 +226,8 @@ def measures_json(measures: Measures, k: int | None) -> dict[str, Any]:
     """Return measures in the form that `anonymize --json` and `measure --json` share."""
     content = measures.as_dict()
     counts = {name: content.pop(name) for name in ("rows", "groups", "smallest_group", "suppressed_rows")}
-    return {"method": None, "k": k, **counts, "measures": content, "levels": None}
+    columns = content.pop("columns")
+    return {"method": None, "k": k, **counts, "measures": content, "columns": columns, "levels": None}
 
 
 def level_choice_words(search: Mapping[str, Any]) -> Note:
@@ -309,7 +322,7 @@ def profile_rows(profile: Profile) -> list[tuple[str, ...]]:
 def combination_facts(profile: Profile) -> list[Fact]:
     """Describe the combinations of columns that single people out."""
     return [
-        fact(" + ".join(map(_printable, combination.columns)), f"{combination.share:.1%} of the rows")
+        fact(f"{combination.share:.1%}", " + ".join(map(_printable, combination.columns)))
         for combination in profile.singling.combinations
     ]
 
@@ -322,7 +335,7 @@ def _printable(name: str) -> str:
 def hierarchy_words(name: str, hierarchy: Hierarchy) -> Note:
     """Describe a hierarchy in one sentence."""
     counts = [f"level {level}: {len(hierarchy.labels(level)):,}" for level in range(hierarchy.height + 1)]
-    size = f"{len(hierarchy.rows):,} values, {hierarchy.height} levels above them"
+    size = f"{counted(len(hierarchy.rows), 'value')}, {counted(hierarchy.height, 'level')} above them"
     return Note(name, f"{size} ({', '.join(counts)})")
 
 

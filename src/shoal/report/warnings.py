@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from shoal.errors import Note, setting
+from shoal.errors import Note, counted, setting
+from shoal.metrics.measure import count_starred
 from shoal.report.figures import Evidence
+from shoal.report.groups import count_one_value
 from shoal.report.words import percent
 from shoal.schema import Role, Schema
+from shoal.tables.table import Table
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
 
-__all__ = ["about_settings", "warnings_of"]
+__all__ = ["about_groups", "about_settings", "warnings_of"]
 
 SMALL_K = 3  # below it, a warning
 
@@ -29,39 +32,63 @@ def warnings_of(evidence: Evidence, *, private: bool) -> list[dict[str, str]]:
         evidence: The release and its figures.
         private: Whether the warnings go into the private part.
     """
-    release = evidence.release
+    release, disclosures = evidence.release, _disclosures(evidence)
     if private:
-        reading = set(release.original.notes)
-        notes = [note for note in release.notes if note not in reading]
+        known = {*release.original.notes, *disclosures}
+        notes = [note for note in release.notes if note not in known]
     else:
         k = release.public_figures.k
-        notes = [*about_settings(release.request, release.schema, k), *_accepted(release.request)]
+        notes = [*about_settings(release.request, k), *_accepted(release.request)]
     warnings = []
-    for note in (*_disclosures(evidence), *notes):
+    for note in (*disclosures, *notes):
         note = note if isinstance(note, Note) else Note("", note)
-        text, cure = note.sentences(None if private else release.public_figures.k)
+        text, cure = note.sentences(None if private else release.public_figures.k, evidence.written.spell)
         warnings.append({"text": text, "cure": cure})
     return warnings
 
 
-def about_settings(request: Request, schema: Schema, k: int) -> list[Note]:
+def about_settings(request: Request, k: int) -> list[Note]:
     """Note what the settings of a release leave open.
 
     Args:
         request: What the user requested.
-        schema: The columns.
         k: The k of the release.
     """
     notes = []
     if k < SMALL_K:
-        notes.append(Note("", f"k={k} protects little", "5 is a common choice"))
+        notes.append(Note("", f"a k of {k} protects little", "5 is a common choice"))
     if request.keep_order:
         text = "rows keep their order, which identifies people to anyone who knows it"
         notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
-    if not schema.names(Role.PERSON):
-        cure = f"if a person has several rows, name the column that identifies people with {setting('person')}"
-        notes.append(Note("", "each row counts as one person", cure))
     return notes
+
+
+def about_groups(table: Table, schema: Schema, request: Request) -> list[Note]:
+    """Note that whole groups share one value of a sensitive column that no model protects.
+
+    Args:
+        table: The released rows.
+        schema: The columns.
+        request: What the user requested.
+    """
+    protected = {spec.get("column") for spec in request.specs}
+    names = [column.name for column in schema.qi]
+    sensitive = [name for name in schema.names(Role.SENSITIVE) if name in table.names and name not in protected]
+    counts = count_one_value(table, names, sensitive)
+    return _one_value(counts, table.n_rows - count_starred(table, names))
+
+
+def _one_value(counts: Mapping[str, int], n_rows: int) -> list[Note]:
+    """Note the rows in groups that share one value: of the column with most of them, and how many other columns."""
+    ranked = sorted((name for name, rows in counts.items() if rows), key=lambda name: -counts[name])
+    if not ranked:
+        return []
+    text = (
+        f"{{rows:row is|rows are}} in groups that share one value ({percent(counts[ranked[0]] / n_rows)} of the rows), "
+        "so whoever finds the group learns the value"
+    )
+    text += f"; the same holds for {counted(len(ranked) - 1, 'other sensitive column')}" if len(ranked) > 1 else ""
+    return [Note(f"column {ranked[0]!r}", text, f"ask for {setting('l', 2)} or more", {"rows": counts[ranked[0]]})]
 
 
 def _accepted(request: Request) -> Iterator[Note]:
@@ -71,24 +98,18 @@ def _accepted(request: Request) -> Iterator[Note]:
         yield Note(f"column {name!r}", text, "make sure that nobody knows these values of a person")
 
 
-def _disclosures(evidence: Evidence) -> Iterator[Note]:
-    """Yield a note for each sensitive column of which groups show one value, or one value far too often."""
+def _disclosures(evidence: Evidence) -> list[Note]:
+    """Note the sensitive columns of which groups show one value, or one value far too often."""
     protected = {spec.get("column") for spec in evidence.release.request.specs}
-    for facts in evidence.sensitive:
-        if facts.name in protected:
-            continue
-        about = f"column {facts.name!r}"
-        if facts.one_value:
-            share = percent(facts.one_value / max(1, evidence.written.rows - evidence.starred))
-            text = (
-                f"{{rows:row is|rows are}} in groups that share one value ({share} of the rows), so finding the group "
-                "reveals "
-                "the value"
-            )
-            yield Note(about, text, f"ask for {setting('l', 2)} or more", {"rows": facts.one_value})
-        if facts.lift >= LIFTED:
-            text = (
-                f"a value that makes up at least half of a group is {facts.lift:.0f} times as frequent there as in "
-                "the release"
-            )
-            yield Note(about, text, f"limit this with {setting('t')} (t-closeness)")
+    unprotected = [facts for facts in evidence.sensitive if facts.name not in protected]
+    counts = {facts.name: facts.one_value for facts in unprotected}
+    notes = _one_value(counts, evidence.written.rows - evidence.starred)
+    lifted = sorted((facts for facts in unprotected if facts.lift >= LIFTED), key=lambda facts: -facts.lift)
+    if lifted:
+        text = (
+            f"a value that makes up at least half of a group is {lifted[0].lift:.0f} times as frequent there as in the "
+            "release"
+        )
+        text += f"; similar in {counted(len(lifted) - 1, 'other sensitive column')}" if len(lifted) > 1 else ""
+        notes.append(Note(f"column {lifted[0].name!r}", text, f"limit this with {setting('t')} (t-closeness)"))
+    return notes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import ROUND, SAFE
-from shoal.errors import Note
+from shoal.errors import Note, counted
+from shoal.metrics import Measures
+from shoal.metrics.extent import DAY, ColumnExtent
 from shoal.metrics.singled import Singled
 from shoal.models.thresholds import round_up
 
@@ -21,17 +23,26 @@ __all__ = [
     "ends_json",
     "ends_sentence",
     "ends_words",
+    "extent_words",
     "fold_rare",
     "hide_small",
+    "loss_words",
     "percent",
     "rounded",
+    "sized",
+    "unit",
     "width_words",
 ]
 
 HIDDEN = "<k"
-DAY = 86_400.0
 # Up to this many days, the length of the unit in days, and its name.
-UNITS = ((60, 1.0, "day"), (730, 30.4375, "month"), (float("inf"), 365.25, "year"))
+UNITS = (
+    (0.125, 1 / 1440, "minute"),
+    (1, 1 / 24, "hour"),
+    (60, 1.0, "day"),
+    (730, 30.4375, "month"),
+    (float("inf"), 365.25, "year"),
+)
 
 
 def hide_small(count: int, k: int) -> int | str:
@@ -71,34 +82,57 @@ def rounded(share: float) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with two significant digits; a share below 1 never reads 100 %.
+    """Return a share in per cent with two significant digits; a share below 1 never reads 100%.
 
     >>> percent(0.1234), percent(0.0172), percent(0), percent(0.996), percent(1)
-    ('12 %', '1.7 %', '0 %', 'over 99 %', '100 %')
+    ('12%', '1.7%', '0%', 'over 99%', '100%')
     """
     if 0.99 < share < 1:
-        return "over 99 %"
+        return "over 99%"
     if 0 < share < 0.0001:
-        return "below 0.01 %"
-    return f"{share * 100:.3g} %" if share == 1 else f"{share * 100:.2g} %"
+        return "below 0.01%"
+    return f"{share * 100:.3g}%" if share == 1 else f"{share * 100:.2g}%"
 
 
 def band(share: float) -> str:
     """Return a share of a group as a band; its percentage would reveal the count in a small group.
 
     >>> band(0.4), band(0.6), band(0.9), band(1)
-    ('at most half', 'over half', 'over 80 %', 'all')
+    ('at most half', 'over half', 'over 80%', 'all')
     """
-    return "all" if share == 1 else "over 80 %" if share > 0.8 else "over half" if share > 0.5 else "at most half"
+    return "all" if share == 1 else "over 80%" if share > 0.8 else "over half" if share > 0.5 else "at most half"
 
 
 def chance(share: Fraction) -> str:
-    """Return a probability with at most four decimals, rounded up, so that it never looks smaller than it is.
+    """Return a probability in per cent, rounded up, so that it never looks smaller than it is.
 
-    >>> chance(Fraction(1, 11)), chance(Fraction(1, 5))
-    ('0.091', '0.2')
+    From 1% on it has one decimal, below two significant digits.
+
+    >>> chance(Fraction(1, 11)), chance(Fraction(1, 5)), chance(Fraction(973, 5000)), chance(Fraction(1, 30000))
+    ('9.1%', '20%', '19.5%', '0.0034%')
     """
-    return round_up(share)
+    hundredfold, digits = share * 100, 1
+    while 0 < hundredfold < Fraction(10, 10**digits):
+        digits += 1
+    return f"{round_up(hundredfold, digits)}%"
+
+
+def sized(count: int, counts: str) -> str:
+    """Return a number of rows or people.
+
+    Args:
+        count: The number.
+        counts: What is counted, "rows" or "persons".
+
+    >>> sized(1, "rows"), sized(5, "persons")
+    ('1 row', '5 people')
+    """
+    return counted(count, "person", "people") if counts == "persons" else counted(count, "row")
+
+
+def unit(counts: str) -> str:
+    """Return the word for what is counted: "rows" or "people"."""
+    return "people" if counts == "persons" else counts
 
 
 def width_words(width: float, *, dates: bool) -> str:
@@ -115,6 +149,40 @@ def width_words(width: float, *, dates: bool) -> str:
     return f"{number} {name}{'' if number == '1' else 's'}"
 
 
+def extent_words(extents: Mapping[str, ColumnExtent]) -> str:
+    """Describe how wide the cells of each column are on average, categories in values.
+
+    >>> extent_words({"zip": ColumnExtent(4.12, None, "codes"), "born": ColumnExtent(9, 1168.8, "days")})
+    'zip: 4.1 codes; born: 3.2 years'
+    >>> extent_words({"age": ColumnExtent(5.1, 7, ""), "sex": ColumnExtent(1.0, None, "values")})
+    'age: 7 wide; sex: exact'
+    """
+    return "; ".join(f"{name}: {words}" for name, extent in extents.items() if (words := _mean_cell(extent)))
+
+
+def _mean_cell(extent: ColumnExtent) -> str:
+    """Describe the mean cell of a column; empty if its extent is not known."""
+    if extent.mean_width == 0 or (extent.mean_width is None and extent.mean_values == 1):
+        return "exact"
+    if extent.mean_width is not None:
+        is_date = extent.unit == "days"
+        width = width_words(extent.mean_width * (DAY if is_date else 1), dates=is_date)
+        return width if is_date else f"{width} {extent.unit or 'wide'}"
+    if extent.mean_values is None:
+        return ""
+    if extent.mean_values < 1.005:
+        return f"just over 1 {extent.unit.removesuffix('s')}"
+    number = f"{extent.mean_values:.3g}" if extent.mean_values < 2 else width_words(extent.mean_values, dates=False)
+    return f"{number} {extent.unit}"
+
+
+def loss_words(measures: Measures) -> str:
+    """Return the loss with four decimals; a weighted one says so and never stands alone."""
+    if not measures.weighted:
+        return f"{measures.ncp:.4f}"
+    return f"{measures.ncp_unweighted:.4f} ({measures.ncp:.4f} weighted)"
+
+
 def ends_sentence(choice: str | None, k: int) -> str:
     """Say which ends of ranges were moved."""
     sentences = {
@@ -124,10 +192,10 @@ def ends_sentence(choice: str | None, k: int) -> str:
     return sentences.get(choice or "", "Ends of ranges are values of the table.")
 
 
-def ends_words(singled: Singled, request: Request, ncp: float) -> Note:
+def ends_words(singled: Singled, request: Request, measures: Measures) -> Note:
     """Say which ends of ranges were moved, what that costs, and how many rows find their own value as an end."""
     if request.ends in (SAFE, ROUND):
-        exact = f"with exact ends, the loss would be {ncp - singled.cost:.4f}"
+        exact = f"with exact ends, the {'weighted ' * measures.weighted}loss would be {measures.ncp - singled.cost:.4f}"
         return Note("", f"{request.ends}; {{ends:end}} moved outwards; {exact}", counts={"ends": singled.moved_ends})
     text = f"exact; {{rows:row finds its|rows find their}} own value there, which fewer than {request.k} have"
     return Note("", text, counts={"rows": singled.rows_at_rare_ends})

@@ -15,9 +15,9 @@ from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import starred_rows
 from shoal.models.thresholds import compare
+from shoal.models.uniques import Uniques, estimate_uniques
 from shoal.risks.population_fit import count_fitting
-from shoal.risks.uniques import Uniques, estimate_uniques
-from shoal.schema import Reading, Role, Schema, check_lists
+from shoal.schema import Reading, Role, Schema, column_names
 from shoal.tables import values
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
@@ -272,7 +272,8 @@ def risk(
     reading = Reading.of_cells(
         numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
     )
-    check_lists(qi=qi)
+    qi = column_names("qi", qi)
+    person, weight = (None if name is None else str(name) for name in (person, weight))
     named = (*qi, *(name for name in (person, weight) if name is not None))
     table = as_table(released, named)
     absent = [name for name in named if name not in table.names]

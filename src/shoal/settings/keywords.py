@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from shoal.errors import UsageError
-from shoal.schema import ISO, check_lists
-from shoal.settings.fields import Field, Form
-from shoal.settings.settings import FIELDS, Settings
+from shoal.schema import ISO, column_names
+from shoal.settings.fields import Field, Form, Place
+from shoal.settings.settings import AUTO, FIELDS, Settings
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +48,7 @@ class SettingsKeywords(TypedDict, total=False):
     numeric: Sequence[str]
     categorical: Sequence[str]
     dates: Sequence[str] | Mapping[str, str] | None
-    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | None
+    hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | str | None
     trust_hierarchies: bool | None
     unknown: str | None
     missing: Sequence[str]
@@ -55,6 +56,7 @@ class SettingsKeywords(TypedDict, total=False):
     encoding: str | None
     header: bool | None
     sheet: str | None
+    duplicate_columns: str | None
     decimal: str | None
     thousands: str | None
     effort: str | None
@@ -82,7 +84,9 @@ def settings_from(keywords: Mapping[str, Any]) -> Settings:
             close_names = difflib.get_close_matches(keyword, by_keyword, n=1)
             hint = f"Did you mean {close_names[0]!r}?" if close_names else "The settings are those of shoal.anonymize."
             raise UsageError(f"{keyword!r} is not a setting. {hint}")
-        if value is not None:
+        if keyword == "hierarchies" and value == AUTO:
+            values["other_hierarchies"] = value
+        elif value is not None:
             field = by_keyword[keyword]
             values[field.name] = _value(field, keyword, value)
     return Settings(**values)
@@ -92,17 +96,37 @@ def _value(field: Field, keyword: str, value: Any) -> Any:
     """Return the value of a keyword in the form that Settings has."""
     if field.form is Form.TEXTS and isinstance(value, str):
         return (value,)
-    if field.form in (Form.NAMES, Form.DATES):
-        check_lists(**{keyword: value})
-    if field.form is Form.DATES and not isinstance(value, Mapping):
-        return dict.fromkeys(value, ISO)
+    if field.form is Form.NAMES or (field.form is Form.DATES and not isinstance(value, Mapping)):
+        names = _names(keyword, value)
+        return names if field.form is Form.NAMES else dict.fromkeys(names, ISO)
     if field.form is Form.WEIGHTS and isinstance(value, str):
         return value
+    if field.place is Place.ROLE:
+        return str(value) if isinstance(value, int) else value
+    if field.form in (Form.MODELS, Form.RULES) and isinstance(value, Iterable):
+        return tuple(map(_with_text_column, value))
     try:
-        return tuple(value) if field.form.is_list else dict(value) if field.form.is_mapping else value
+        if field.form.is_mapping:
+            return {str(name): each for name, each in dict(value).items()}
+        return tuple(value) if field.form.is_list else value
     except (TypeError, ValueError):
         required_form = "a list" if field.form.is_list else "a mapping"
         raise UsageError(f"{keyword}: a {type(value).__name__} is not {required_form} ({field.form}).") from None
+
+
+def _names(keyword: str, value: Any) -> tuple[str, ...]:
+    try:
+        return column_names(keyword, value)
+    except TypeError:
+        raise UsageError(f"{keyword}: a {type(value).__name__} is not a list ({Form.NAMES}).") from None
+
+
+def _with_text_column(spec: Any) -> Any:
+    """Return a model or a rule whose column is named by a text; the names of a pandas frame may be integers."""
+    column = spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", None)
+    if column is None or isinstance(column, str):
+        return spec
+    return {**spec, "column": str(column)} if isinstance(spec, Mapping) else replace(spec, column=str(column))
 
 
 def list_keywords(function: Function) -> Function:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import Note, UsageError, join_problems
+from shoal.hierarchy import is_file
 from shoal.profile.detect import Proposal
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
 from shoal.schema import Kind, Role, unknown_column
@@ -167,5 +168,5 @@ def _relative(settings: Settings, folder: Path) -> Settings:
     def relative(value: Any) -> Any:
         return os.path.relpath(value, folder) if isinstance(value, str | os.PathLike) else value
 
-    hierarchies = {name: relative(rule) for name, rule in settings.hierarchies.items()}
+    hierarchies = {name: relative(rule) if is_file(rule) else rule for name, rule in settings.hierarchies.items()}
     return replace(settings, hierarchies=hierarchies, population=relative(settings.population))

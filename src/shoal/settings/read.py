@@ -228,7 +228,7 @@ def _hierarchy(name: str, column: Any, folder: Path) -> Any:
     if len(keys) > 1:
         raise UsageError(f"key 'columns.{name}': {' and '.join(keys)} are two hierarchies. Give one.")
     if keys == ["hierarchy"]:
-        return folder / column.hierarchy
+        return folder / column.hierarchy if hierarchy.is_file(column.hierarchy) else column.hierarchy
     make = hierarchy.intervals if keys == ["intervals"] else hierarchy.prefixes
     try:
         return make(**getattr(column, keys[0]))

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
-from shoal.schema import Reading, Role, Schema, check_text
+from shoal.schema import ISO, NUMBERED, Reading, Role, Schema, check_text
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
+from shoal.tables.sources.url import is_file_url, parse_file_url
 from shoal.tables.values import exact_fraction
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SIGNOFF = ("who", "when", "purpose", "legal_basis", "reviewer")
 # The commands that have a setting.
 ANONYMIZE = frozenset({"anonymize"})
 SEARCH = ANONYMIZE | {"compare", "advise"}  # they run a method
-PAIRS = frozenset({"measure", "evaluate"})  # they compare a release with its original
+PAIRS = frozenset({"measure", "evaluate", "explain"})  # they compare a release with its original
 COUNT = frozenset({"verify", "risk", "describe"})  # they count the groups of a release
 CELLS = SEARCH | PAIRS | COUNT | {"init"}  # they interpret cells
 FILES = CELLS | {"simulate", "propose"}  # they read a file
@@ -49,7 +50,7 @@ class Settings:
     k: int | None = entry(
         Form.INTEGER,
         "Smallest group: every row has at least k-1 look-alikes. 5 is a common start.",
-        commands=frozenset({"anonymize", "verify", "measure"}),
+        commands=frozenset({"anonymize", "verify", "measure", "explain"}),
         least=1,
     )
     l: int | str | None = entry(
@@ -84,11 +85,11 @@ class Settings:
     )
     population: Any = entry(
         Form.TABLE,
-        "Table of the population from which the rows were drawn, for k-map and delta-presence.",
+        "Table of the population from which the rows were drawn, for k-map, delta-presence and journalist-profit.",
         panel=Panel.MODELS,
         commands=SEARCH | {"verify"},
         metavar="FILE",
-        in_python="Table of the population, a frame or a path, for k-map and delta-presence.",
+        in_python="Table of the population, a frame or a path, for k-map, delta-presence and journalist-profit.",
     )
     suppression_limit: float | str | None = entry(
         Form.NUMBER,
@@ -128,9 +129,9 @@ class Settings:
     )
     person: str | None = entry(
         Form.TEXT,
-        "Column that identifies the person of each row; k then counts people, not rows.",
+        "Column that identifies the person of each row; k then counts people (guide: several rows per person).",
         panel=Panel.ROLES,
-        commands=SEARCH | {"verify", "risk"},
+        commands=SEARCH | {"verify", "risk", "explain"},
         place=Place.ROLE,
         metavar="COLUMN",
     )
@@ -178,13 +179,24 @@ class Settings:
     )
     hierarchies: Mapping[str, Any] = entry(
         Form.PAIRS,
-        "Hierarchy file of a column, such as zip=zip.csv. May be repeated.",
+        "Hierarchy of a column: a file (zip=zip.csv), a built-in one (country=builtin:countries) or auto. May be "
+        "repeated.",
         panel=Panel.KINDS,
         commands=CELLS - {"init"},
         place=Place.COLUMN,
         key="hierarchy",
         metavar="COLUMN=FILE",
-        in_python="Hierarchies by column, made or read by shoal.hierarchy, or paths of hierarchy files.",
+        in_python="Hierarchies by column: made or read by shoal.hierarchy, paths of hierarchy files, "
+        '"builtin:NAME", or "auto" to have one proposed; "auto" alone proposes one for every quasi-identifier.',
+    )
+    other_hierarchies: str | None = entry(
+        Form.TEXT,
+        "Propose a hierarchy for every quasi-identifier that has none.",
+        panel=Panel.KINDS,
+        commands=CELLS - {"init"},
+        key="hierarchies",
+        keyword="",
+        choices=(AUTO,),
     )
     trust_hierarchies: bool | None = entry(
         Form.FLAG,
@@ -235,6 +247,15 @@ class Settings:
         panel=Panel.FILES,
         commands=FILES,
         place=Place.FILE,
+    )
+    duplicate_columns: str | None = entry(
+        Form.TEXT,
+        "Columns that share a name: an error, or number to call them a, a_2, a_3.",
+        panel=Panel.FILES,
+        commands=FILES,
+        place=Place.FILE,
+        choices=("error", NUMBERED),
+        in_python='Columns that share a name: "error", or "number" to call them a, a_2, a_3.',
     )
     decimal: str | None = entry(
         Form.TEXT, "Decimal mark of numbers; a point by default.", panel=Panel.FILES, commands=CELLS, place=Place.FILE
@@ -380,6 +401,7 @@ class Settings:
             header=self.header,
             sheet=self.sheet,
             named=self.named,
+            duplicate_columns=self.duplicate_columns,
         )
 
     @property
@@ -446,14 +468,22 @@ class Settings:
             *(model_from(model) if isinstance(model, Mapping) else model for model in self.models),
         )
 
-    def input_files(self, *others: Path | None) -> list[Path]:
+    def input_files(self, *others: str | Path | None) -> list[Path]:
         """Return the files that a run with these settings reads, none of which an output may replace.
 
         Args:
-            others: Further files; None stands for a table that is not a file.
+            others: Further files, or URLs of tables in files; None stands for a table that is not a file.
         """
-        named = [self.population, *self.hierarchies.values(), *others]
-        return [Path(path) for path in named if isinstance(path, str | os.PathLike)]
+        from shoal.hierarchy import is_file
+
+        named = [self.population, *filter(is_file, self.hierarchies.values()), *others]
+        paths = [path for path in named if isinstance(path, str | os.PathLike)]
+        return [parse_file_url(str(path)).path if is_file_url(path) else Path(path) for path in paths]
+
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """The columns that have a hierarchy, given or proposed."""
+        return tuple(dict.fromkeys((*self.hierarchies, *(self.generalised if self.other_hierarchies else ()))))
 
     def population_table(self) -> Table | None:
         """Return the table of the population; a path is read."""
@@ -464,14 +494,23 @@ class Settings:
         return as_table(self.population, self.generalised)
 
     def rules(self) -> dict[str, Rule]:
-        """Return the hierarchies by column; paths are read."""
+        """Return the hierarchies by column; paths are read. One that is to be proposed is `shoal.hierarchy.Auto`."""
         from shoal import hierarchy
+        from shoal.tables.values import Marks
 
-        trust = bool(self.trust_hierarchies)
-        return {
-            name: hierarchy.read(rule, column=name, trust=trust) if isinstance(rule, str | os.PathLike) else rule
-            for name, rule in self.hierarchies.items()
-        }
+        def rule_of(name: str) -> Any:
+            rule = self.hierarchies.get(name, AUTO)
+            if rule == AUTO:
+                return hierarchy.Auto()
+            if isinstance(rule, str) and not hierarchy.is_file(rule):
+                marks = Marks(*self.reading.marks)
+                name_of = rule.removeprefix(hierarchy.PREFIX)
+                return hierarchy.builtin(name_of, date_format=self.dates.get(name, ISO), marks=marks)
+            if hierarchy.is_file(rule):
+                return hierarchy.read(rule, column=name, trust=bool(self.trust_hierarchies))
+            return rule
+
+        return {name: rule_of(name) for name in self.labelled}
 
 
 # The one table of settings, in the order of their declaration.

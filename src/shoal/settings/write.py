@@ -145,7 +145,8 @@ def _hierarchy(rule: Any) -> dict[str, Any]:
     if isinstance(rule, str | os.PathLike):
         return {"hierarchy": os.fspath(rule)}
     if isinstance(rule, PrefixHierarchy):
-        return {"prefixes": {"lengths": list(rule.lengths)} if rule.lengths else {"mask": rule.mask}}
+        content: dict[str, Any] = {"lengths": list(rule.lengths)} if rule.lengths else {"mask": rule.mask}
+        return {"prefixes": content | ({"meet": True} if rule.meet else {})}
     if isinstance(rule, IntervalHierarchy) and rule.widths:
         content = {"widths": list(rule.widths), "origin": rule.origin or None, "unit": rule.unit}
         return {"intervals": {name: value for name, value in content.items() if value is not None}}

@@ -23,10 +23,10 @@ from shoal.errors import (
     join_problems,
     setting,
 )
-from shoal.schema import Dialect, check_encoding
+from shoal.schema import NUMBERED, Dialect, check_encoding
 from shoal.tables.dialect import detect
 from shoal.tables.formats.memory_limit import check_memory, fits_memory
-from shoal.tables.header import numbered_names
+from shoal.tables.header import about_numbers, number_doubles, numbered_names
 from shoal.tables.table import Stamp, Table, check_cells, check_header, check_names, check_width
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -67,6 +67,7 @@ def read_csv(
     encoding: str | None = None,
     header: bool | None = None,
     named: Sequence[str] = (),
+    duplicate_columns: str | None = None,
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Read a CSV file, every cell as text.
@@ -77,6 +78,7 @@ def read_csv(
         encoding: The encoding, by default UTF-8.
         header: Whether the first line names the columns, detected by default.
         named: Columns that the file has; a first line that contains all of them is a header.
+        duplicate_columns: "number" numbers columns that share a name: a, a_2, a_3; otherwise they are an error.
         watch: Hears of progress and may cancel.
 
     Raises:
@@ -86,7 +88,17 @@ def read_csv(
     """
     path = Path(path)
     raw, stamp = read_bytes(path, watch)
-    return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch)
+    return parse_csv(
+        raw,
+        path,
+        stamp,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        named=named,
+        duplicate_columns=duplicate_columns,
+        watch=watch,
+    )
 
 
 def parse_csv(
@@ -98,18 +110,22 @@ def parse_csv(
     encoding: str | None,
     header: bool | None,
     named: Sequence[str] = (),
+    duplicate_columns: str | None = None,
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Make a table of the bytes of a CSV file; path and stamp describe the file that they came from."""
     text, used_encoding = _decode(raw, encoding, path, watch)
     del raw
     sample, is_complete = take_sample(text), len(text) <= SAMPLE_BYTES
-    dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
+    numbered = duplicate_columns == NUMBERED
+    dialect = detect(
+        sample, is_complete, delimiter=delimiter, header=header, named=named, numbered=numbered, place=str(path)
+    )
     dialect = replace(dialect, encoding=used_encoding)
     if not fits_memory(len(text), len(text)):  # as if every byte were a cell: counting the cells takes a while
         check_memory(path, len(text), text.count(dialect.delimiter.encode()) + text.count(b"\n"))
-    frame, blank = _parse(text, dialect, path, watch)
-    notes = [Note(file_path(path), dialect.describe())]
+    frame, blank, renamed = _parse(text, dialect, path, watch)
+    notes = [Note(file_path(path), dialect.describe()), *renamed]
     if blank:
         note = Note(file_path(path), "{lines:blank line was|blank lines were} skipped", counts={"lines": blank})
         notes.append(note)
@@ -231,12 +247,13 @@ def _check_utf_8(raw: bytes, encoding: str | None, path: Path, watch: Watch) -> 
         watch.check()
 
 
-def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.DataFrame, int]:
-    """Return the rows of CSV text, and the number of blank lines."""
+def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.DataFrame, int, list[Note]]:
+    """Return the rows of CSV text, the number of blank lines, and notes about the names."""
     import polars as pl
 
     frames: list[pl.DataFrame] = []
     names: tuple[str, ...] = ()
+    notes: list[Note] = []
     start = blank = 0
     while start < len(text):
         end = _block_end(text, start, path)
@@ -249,7 +266,7 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
             parse_records(text[start:end], dialect, path, lines_before=lines, width=len(names))
             raise
         if not names and frame.height:
-            names = take_names(frame, dialect, path)
+            names, notes = take_names(frame, dialect, path)
             frame = frame.slice(1) if dialect.header else frame
         if frame.height:
             frames.append(frame.rename(dict(zip(frame.columns, names, strict=True))))
@@ -258,7 +275,7 @@ def _parse(text: bytes, dialect: Dialect, path: Path, watch: Watch) -> tuple[pl.
         watch.step(end / len(text))
     if not frames:
         raise InputError(f"{path}: no data rows.")
-    return (frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=True)), blank
+    return (frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=True)), blank, notes
 
 
 def _block_end(text: bytes, start: int, path: Path) -> int:
@@ -292,12 +309,14 @@ def end_of_records(text: bytes, start: int, stop: int) -> int:
     return end
 
 
-def take_names(frame: pl.DataFrame, dialect: Dialect, path: Path) -> tuple[str, ...]:
-    """Return the names of the columns from the first records of a file."""
+def take_names(frame: pl.DataFrame, dialect: Dialect, path: Path) -> tuple[tuple[str, ...], list[Note]]:
+    """Return the names of the columns from the first records of a file, and notes about them."""
     if not dialect.header:
-        return numbered_names(frame.width)
-    check_header(frame.row(0), str(path))
-    return tuple(frame.row(0))
+        return numbered_names(frame.width), []
+    first = frame.row(0)
+    names = number_doubles(first) if dialect.numbered else first
+    check_header(names, str(path))
+    return names, about_numbers(file_path(path), first, names)
 
 
 def parse_records(

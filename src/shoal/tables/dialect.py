@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from shoal.errors import InputError, setting
 from shoal.schema import Dialect, check_delimiter
-from shoal.tables.header import find_header
+from shoal.tables.header import find_header, number_doubles
 
 __all__ = ["detect"]
 
@@ -23,6 +23,7 @@ def detect(
     delimiter: str | None,
     header: bool | None,
     named: Sequence[str] = (),
+    numbered: bool = False,
     place: str,
 ) -> Dialect:
     """Detect the dialect of a file from its beginning.
@@ -33,6 +34,7 @@ def detect(
         delimiter: The delimiter; detected if it is None.
         header: Whether the first line contains the column names; detected if it is None.
         named: The columns that the settings name, which a header contains.
+        numbered: Whether columns that share a name are numbered.
         place: The file, for messages.
 
     Returns:
@@ -66,8 +68,10 @@ def detect(
     initial_space = bool(inner) and all(cell.startswith(" ") for cell in inner)
     if initial_space:
         records = [[record[0], *(cell.lstrip(" ") for cell in record[1:])] for record in records]
+    if numbered:
+        records = [list(number_doubles(records[0])), *records[1:]]
     has_header = find_header(records, header=header, named=named, place=place)
-    return Dialect(delimiter=best_delimiter, header=has_header, initial_space=initial_space)
+    return Dialect(best_delimiter, header=has_header, initial_space=initial_space, numbered=numbered)
 
 
 def _records(text: str, delimiter: str, is_complete: bool) -> list[list[str]]:

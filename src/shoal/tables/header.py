@@ -17,9 +17,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from shoal.errors import InputError, setting
+from shoal.errors import InputError, Note, setting
 
-__all__ = ["find_header", "numbered_names"]
+__all__ = ["about_numbers", "find_header", "number_doubles", "numbered_names"]
 
 NUMBER = re.compile(
     r"[+-]?([0-9]{1,400}([.,'’ \u00a0\u202f][0-9]{1,400}){0,20}[.,]?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?%?"
@@ -58,6 +58,33 @@ COLUMN_WORDS = frozenset(WORDS.split())
 def numbered_names(width: int) -> tuple[str, ...]:
     """Return names for the columns of a file without a header: column1, column2, ..."""
     return tuple(f"column{i + 1}" for i in range(width))
+
+
+def number_doubles(names: Sequence[str]) -> tuple[str, ...]:
+    """Number the columns that share a name; no number makes the name of another column.
+
+    >>> number_doubles(["a", "b", "a", "a_2", "a"])
+    ('a', 'b', 'a_3', 'a_2', 'a_4')
+    """
+    taken, seen, numbered = set(names), set(), []
+    last: dict[str, int] = {}
+    for name in names:
+        if name and name in seen:
+            number = last.get(name, 1) + 1
+            while f"{name}_{number}" in taken:
+                number += 1
+            last[name] = number
+            name = f"{name}_{number}"
+            taken.add(name)
+        seen.add(name)
+        numbered.append(name)
+    return tuple(numbered)
+
+
+def about_numbers(place: str, before: Sequence[str], after: Sequence[str]) -> list[Note]:
+    """Note the columns that were numbered."""
+    changed = [repr(new) for old, new in zip(before, after, strict=True) if old != new]
+    return [Note(place, f"columns that share a name were numbered: {', '.join(changed)}")] if changed else []
 
 
 def find_header(records: Sequence[Sequence[str]], *, header: bool | None, named: Sequence[str], place: str) -> bool:

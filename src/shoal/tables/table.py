@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InputError, Note, UsageError, join_problems
-from shoal.schema import Dialect
+from shoal.errors import InputError, Note, UsageError, join_problems, setting
+from shoal.schema import NUMBERED, Dialect
+from shoal.tables.header import about_numbers, number_doubles
 from shoal.tables.typed_text import arrow_texts, pandas_text, polars_texts
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class Table:
         notes: What was detected or noticed when the table was read.
         stamp: The state of the file when it was read.
         sheet: The sheet of a workbook that was read.
+        types: By column that is not text, its type in polars.
         weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
     """
 
@@ -116,6 +118,7 @@ class Table:
     notes: tuple[Note, ...] = ()
     stamp: Stamp | None = None
     sheet: str | None = None
+    types: Mapping[str, Any] = field(default_factory=dict, compare=False)
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
@@ -129,7 +132,7 @@ class Table:
         """Return the number of rows with each combination of cells in these columns, sorted by combination."""
         import numpy as np
 
-        key = self._keys(names)
+        key = self.group_keys(names)
         if self.weights is None:
             return np.unique(key, return_counts=True)[1].astype(np.int64)
         order = np.argsort(key, kind="stable")
@@ -140,9 +143,9 @@ class Table:
         """Return for each row the index of its combination of cells in these columns, in the order of `group_sizes`."""
         import numpy as np
 
-        return np.unique(self._keys(names), return_inverse=True)[1].astype(np.int64)
+        return np.unique(self.group_keys(names), return_inverse=True)[1].astype(np.int64)
 
-    def _keys(self, names: Sequence[str]) -> NDArray[np.int64]:
+    def group_keys(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return a key for each row; keys compare like the combinations of cells in these columns."""
         import numpy as np
 
@@ -180,11 +183,12 @@ class Table:
         return tuple(self.frame.columns)
 
 
-def from_frame(frame: Any) -> Table:
+def from_frame(frame: Any, *, numbered: bool = False) -> Table:
     """Make a table from a pandas, polars or pyarrow frame.
 
     Args:
         frame: The frame. Every cell becomes text, and a missing value of any kind becomes the empty text.
+        numbered: Whether columns that share a name are numbered: a, a_2, a_3.
 
     Returns:
         The table, which remembers the frame.
@@ -201,6 +205,7 @@ def from_frame(frame: Any) -> Table:
             f"a table of type {type(frame).__name__} is not supported. Pass a pandas, polars or pyarrow frame, "
             "or read a file with shoal.read_table."
         )
+    frame, notes = _number(frame, library) if numbered else (frame, [])
     if library == "polars":
         columns = polars_texts(frame)
     elif library == "pandas":
@@ -216,10 +221,22 @@ def from_frame(frame: Any) -> Table:
             raise UsageError(f"a pyarrow {type(frame).__name__} is not supported. Pass a pyarrow Table.")
         check_names(frame.column_names, "frame")
         columns = arrow_texts(frame)
-    table = make_table(columns, "frame", native=Native(frame, library))
+    table = make_table(columns, "frame", native=Native(frame, library), notes=tuple(notes))
     if table.n_rows == 0:
         raise InputError("the frame has no data rows.")
     return table
+
+
+def _number(frame: Any, library: str) -> tuple[Any, list[Note]]:
+    """Number the columns of a frame that share a name; those of polars never do."""
+    if library == "polars" or not hasattr(frame, "column_names" if library == "pyarrow" else "iloc"):
+        return frame, []
+    before = list(frame.column_names if library == "pyarrow" else map(str, frame.columns))
+    after = number_doubles(before)
+    notes = about_numbers("frame", before, after)
+    if not notes:
+        return frame, []
+    return frame.rename_columns(list(after)) if library == "pyarrow" else frame.set_axis(after, axis=1), notes
 
 
 def make_table(columns: dict[str, pl.Series], place: str, **fields: Any) -> Table:
@@ -284,7 +301,10 @@ def check_header(names: Iterable[str], place: str) -> None:
     for places in positions.values():
         if len(places) > 1:
             where = ", ".join(map(str, places))
-            problems.append(f"{place}: columns {where} have the same name. Give each column its own name.")
+            problems.append(
+                f"{place}: columns {where} have the same name. Give each column its own name, or number them with "
+                f"{setting('duplicate_columns', NUMBERED)}."
+            )
     if problems:
         raise InputError(join_problems(problems))
 

@@ -30,7 +30,7 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["arrow_texts", "cell_text", "pandas_text", "polars_texts"]
+__all__ = ["ADVICE", "arrow_texts", "cell_text", "float32_text", "pandas_text", "polars_texts", "ticks_text"]
 
 TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 REFUSED = (list, tuple, dict, set, frozenset, bytes, bytearray, complex)
@@ -145,21 +145,22 @@ def _distinct_texts(distinct: pl.Series) -> list[str]:
 
     dtype = distinct.dtype
     if dtype == pl.Float32:
-        return ["" if value != value else _single(value) for value in distinct.to_list()]
+        return ["" if value != value else float32_text(value) for value in distinct.to_list()]
     if isinstance(dtype, pl.Datetime):
         unit = TICKS[dtype.time_unit]
-        return [_ticks_text(ticks, unit, dtype.time_zone is not None) for ticks in distinct.to_physical().to_list()]
+        return [ticks_text(ticks, unit, dtype.time_zone is not None) for ticks in distinct.to_physical().to_list()]
     if isinstance(dtype, pl.Duration):
         unit = TICKS[dtype.time_unit]
         return [_span_text(ticks, unit) for ticks in distinct.to_physical().to_list()]
     return [cell_text(value) for value in distinct.to_list()]
 
 
-def _single(value: float) -> str:
+def float32_text(value: float) -> str:
+    """Return the text of a 32-bit number that is not NaN."""
     return single_text(value + 0.0) if math.isfinite(value) else str(value)
 
 
-def _ticks_text(ticks: int, per_second: int, zoned: bool) -> str:
+def ticks_text(ticks: int, per_second: int, zoned: bool) -> str:
     """Return the text of a datetime that is given in ticks since 1970."""
     seconds, remainder = divmod(ticks, per_second)
     text = (datetime(1970, 1, 1) + timedelta(seconds=seconds)).isoformat(" ")

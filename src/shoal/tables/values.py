@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
@@ -192,6 +192,18 @@ def _date_words(text: str, date_format: str) -> list[str]:
     words = [str(int(word)) if word.isdecimal() else word for word in DATE_WORD.findall(text.casefold())]
     # A fraction of a second may be written in fewer digits.
     return [word.rstrip("0") for word in words] if "%f" in date_format else words
+
+
+def date_text(days: float, date_format: str) -> str:
+    """Return the date that is this many days after 1970-01-01; the number of days if there is no such date.
+
+    >>> date_text(18262.4, "%Y-%m-%d")
+    '2020-01-01'
+    """
+    try:
+        return (datetime(1970, 1, 1) + timedelta(days=days)).strftime(date_format)
+    except OverflowError:
+        return f"{days:g}"
 
 
 def shortest(texts: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from shoal.verification.cells import Cells
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.reading.coded import Step, ignore_step
 from shoal.verification.reading.files import UnreadableError
+from shoal.verification.reading.names import numbered
 from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.recount import Recount, WrittenFile
 from shoal.verification.verdict import (
@@ -189,6 +190,7 @@ def source_rows(path: PathName, dialect: Dialect, names: Sequence[str]) -> Itera
         rows = [row for row in chunk if row]
         if rows and pick is None:
             header = rows.pop(0) if dialect.header else [f"column{n}" for n in range(1, len(rows[0]) + 1)]
+            header = numbered(header) if dialect.numbered else header
             if missing_names := [name for name in names if name not in header]:
                 raise InputError(f"{os.fspath(path)}: column {missing_names[0]!r} is no longer in the file.")
             pick = picker([header.index(name) for name in names])

@@ -7,10 +7,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import ISO, Column, Dialect, Kind, Reading, Role, check_k
+from shoal.schema import ISO, Column, Dialect, Kind, Reading, Role, check_k, column_names
 from shoal.verification.demand import Demand, Paths, require_columns
 from shoal.verification.examination.examination import examine
 from shoal.verification.manifest.manifest import Manifest
@@ -71,7 +72,7 @@ def check(
         return judge(k or 0, 0, {}, signature_violations(None, public_key))
     if stated is None and k is None:
         raise UsageError(f"k is not given and there is no manifest. Pass the smallest group size: {setting('k', 5)}.")
-    _check_names(qi, sensitive, drop, required=stated is None)
+    qi, sensitive, drop = _check_names(qi, sensitive, drop, required=stated is None)
     if original is None and k_column is not None:
         raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
     if original is None and person is not None:
@@ -86,11 +87,11 @@ def check(
             thousands=thousands,
         )
     roles = {
-        Role.QI: tuple(qi),
-        Role.SENSITIVE: tuple(sensitive),
-        Role.IDENTIFIER: tuple(drop),
-        Role.PERSON: () if person is None else (person,),
-        Role.PERSONAL_K: () if k_column is None else (k_column,),
+        Role.QI: qi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: drop,
+        Role.PERSON: () if person is None else (str(person),),
+        Role.PERSONAL_K: () if k_column is None else (str(k_column),),
     }
     demand = Demand(
         k=None if k is None else check_k(k),
@@ -277,7 +278,7 @@ def describe(
             raise VerificationError(f"the file and its manifest do not agree. {join_problems(verdict.violations)}")
         sensitive = sensitive or (() if qi else stated.names(Role.SENSITIVE))
         qi = qi or stated.names(Role.QI)
-    _check_names(qi, sensitive, (), required=True)
+    qi, sensitive, _ = _check_names(qi, sensitive, (), required=True)
     has_reading = bool(numeric or categorical or dates or missing or decimal or thousands)
     reading = reading or (
         stated.reading
@@ -311,14 +312,16 @@ def describe(
     return describe_groups(counter.rows, {name: checks.values_of(name) for name in sensitive})
 
 
-def _check_names(qi: Sequence[str], sensitive: Sequence[str], drop: Sequence[str], *, required: bool) -> None:
-    for role, names in (("qi", qi), ("sensitive", sensitive), ("drop", drop)):
-        if isinstance(names, str):
-            raise UsageError(f"{role}={names!r} is a text. Give a list of column names.")
+def _check_names(
+    qi: Sequence[str], sensitive: Sequence[str], drop: Sequence[str], *, required: bool
+) -> list[tuple[str, ...]]:
+    """Return the names as texts; refuse a name that has two roles."""
+    lists = [column_names(role, names) for role, names in (("qi", qi), ("sensitive", sensitive), ("drop", drop))]
     if not qi and required:
         raise UsageError(f"there is no quasi-identifier. Use {setting('qi')} to name at least one column.")
-    if repeated := sorted(name for name, times in Counter([*qi, *sensitive, *drop]).items() if times > 1):
+    if repeated := sorted(name for name, times in Counter(chain(*lists)).items() if times > 1):
         raise UsageError(f"column {repeated[0]!r} is named twice. Name it once, as quasi-identifier or as sensitive.")
+    return lists
 
 
 def _by_kind(

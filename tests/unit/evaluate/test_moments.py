@@ -89,3 +89,17 @@ def test_constant_and_empty_columns_have_no_association() -> None:
     found = compare_moments(frame, frame.with_columns(age=pl.lit("*")), schema)
     assert all(pair.before == pair.after == 0 for pair in found.associations)
     assert found.distance == 0
+
+
+def test_dates_are_told_as_dates() -> None:
+    from shoal.evaluate.summary import moment_facts
+    from shoal.schema import Reading
+
+    days = ["05.01.2020", "15.01.2020", "25.01.2020"]
+    before = pl.DataFrame({"born": days})
+    after = pl.DataFrame({"born": ["[05.01.2020, 15.01.2020]"] * 2 + [days[2]]})
+    schema = Schema.build(["born"], {Role.QI: ["born"]}, reading=Reading(dates={"born": "%d.%m.%Y"}))
+    moments = compare_moments(before, after, schema)
+    assert [each.name for each in moments.columns[0].marginal] == [f"{day} to {day}" for day in days]
+    words = dict(moment_facts(moments))["means"]
+    assert words == "born: mean 15.01.2020 became 15.01.2020, standard deviation 8.2 days became 7.5 days"

@@ -77,6 +77,8 @@ def test_tree_of_a_release_is_grown_on_middles_and_on_rows_with_one_class() -> N
 def test_bucket_survives_with_half_of_its_rows_and_nearly_its_share() -> None:
     bucket = Bucket({}, "high", 100, 0.9)
     assert bucket.describe() == "all rows"
+    dated = Bucket({"born": (18262.0, 18293.0)}, "high", 100, 0.9, {"born": "%d.%m.%Y"})
+    assert dated.describe() == "born >= 01.01.2020, born < 01.02.2020"
     assert Held(50, 40, 0.85).survives(bucket)
     assert not Held(49, 40, 0.9).survives(bucket)
     assert not Held(100, 0, 0.84).survives(bucket)

@@ -64,7 +64,7 @@ def test_numbers_are_compared_by_value_on_request() -> None:
         ages.bind(["20.0"])
 
 
-@pytest.mark.parametrize("rows", [{}, {"a": ()}, {"a": ("X",)}, {"a": ("*",), "b": ("X", "*")}])
+@pytest.mark.parametrize("rows", [{}, {"a": ()}, {"a": ("X",), "b": ("Y",)}, {"a": ("*",), "b": ("X", "*")}])
 def test_rows_that_do_not_form_a_hierarchy_are_refused(rows: dict[str, tuple[str, ...]]) -> None:
     with pytest.raises(InputError, match="every value needs the same number of labels"):
         Hierarchy(rows)

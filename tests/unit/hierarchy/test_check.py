@@ -32,7 +32,7 @@ def load(tmp_path: Path, text: str, **options: bool) -> Hierarchy:
         ("ada;bob;*\nbob;X;*\n", "line 1, level 1", "the label is also a value"),
         ("ada;X;ada;*\nbob;X;ada;*\n", "line 1, level 2", "the label is also a value"),
         ("ada;X;P;*\nbob;Y;P;*\ncyd;X;Q;*\n", "line 3, level 1", "the label has two parents"),
-        ("ada;A;A;*\nbob;B;A;*\n", "line 1, level 2", "means other values on a lower level"),
+        ("ada;A;U;*\nbob;B;A;*\n", "line 2, level 2", "covers values on a lower level that it does not cover here"),
         ("ada;X;*\nbob;;*\n", "line 2, level 1", "the label is empty"),
         ("ada;*;X;*\nbob;Y;X;*\n", "line 1, level 1", "'*' is below another label"),
         ("*;X;*\nbob;X;*\n", "line 1", "looks like a released cell"),
@@ -63,9 +63,9 @@ def test_location_table_loads_when_corrected(tmp_path: Path) -> None:
     """S0 7.3, with the border where the job file of S0 7.2 draws it: locations up to A-24 are the east."""
     corrected = (GOLDEN / "isp_location.csv").read_text().replace("Tokai-Chubu;West-Japan", "Tokai-Chubu;East-Japan")
     hierarchy = load(tmp_path, corrected)
-    assert [len(hierarchy.labels(level)) for level in range(6)] == [47, 47, 6, 2, 1, 1]
+    assert [len(hierarchy.labels(level)) for level in range(5)] == [47, 47, 6, 2, 1]
     assert hierarchy.label("A24", 3) == "East-Japan"
-    assert hierarchy.rows["A01"][-2:] == ("Japan", "*")
+    assert hierarchy.root == "Japan"
 
 
 def test_all_problems_are_reported_together(tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ def test_one_level_is_keep_or_suppress(tmp_path: Path, text: str) -> None:
     assert load(tmp_path, text).rows == {"a": ("*",), "b": ("*",)}
 
 
-def test_star_comes_above_a_common_root(tmp_path: Path) -> None:
-    assert load(tmp_path, "a;X;all\nb;Y;all\n").rows["a"] == ("X", "all", "*")
+def test_common_root_is_the_root_whatever_its_name(tmp_path: Path) -> None:
+    assert load(tmp_path, "a;X;all\nb;Y;all\n").rows["a"] == ("X", "all")
 
 
 def test_value_may_go_straight_to_the_top(tmp_path: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 
-from shoal.errors import InputError, UsageError
+from shoal import hierarchy
+from shoal.errors import InputError, Note, UsageError
 from shoal.hierarchy import Hierarchy, propose, propose_for
 from shoal.hierarchy.likeness import merge_order
-from shoal.tables.table import from_frame
+from shoal.schema import Kind, Role, Schema
+from shoal.tables.table import Table, from_frame
 
 
 def n_labels(hierarchy: Hierarchy) -> list[int]:
@@ -120,3 +124,65 @@ def test_wrong_requests_are_refused() -> None:
         propose({f"v{i:x}": 1 for i in range(1600)}, "categorical", by="cooccurrence")
     with pytest.raises(UsageError, match="3 values have none"):
         propose(dict.fromkeys("abc", 1), "categorical", by="cooccurrence")
+
+
+PEOPLE = pl.DataFrame(
+    {
+        "age": [str(20 + i % 31) for i in range(60)],
+        "zip": [("02139", "02141-1234", "02142")[i % 3] for i in range(60)],
+        "land": [("Kenya", "Peru", "France", "Italy")[i % 4] for i in range(60)],
+        "job": [("nurse", "doctor", "smith", "baker")[i % 4] for i in range(60)],
+        "ill": [f"ill{i % 7}" for i in range(60)],
+    }
+)
+OPEN = dict.fromkeys(("age", "zip", "land", "job"), hierarchy.Auto())
+
+
+def opened(
+    frame: pl.DataFrame, rules: dict[str, Any] | None = None, **options: Any
+) -> tuple[dict[str, Any], list[Note]]:
+    """Propose hierarchies for the quasi-identifiers of a table."""
+    table = Table(frame, **options)
+    kinds = {"age": Kind.NUMERIC, "zip": Kind.CATEGORICAL, "land": Kind.CATEGORICAL, "job": Kind.CATEGORICAL}
+    schema = Schema.build(table.names, {Role.QI: list(OPEN)}, kinds=kinds, others="insensitive")
+    return hierarchy.propose_open(OPEN if rules is None else rules, table, schema)
+
+
+def test_open_hierarchies_are_proposed_and_given_ones_win() -> None:
+    given = hierarchy.prefixes([3])
+    rules, notes = opened(PEOPLE, {**OPEN, "zip": given})
+    assert rules["zip"] is given
+    assert list(rules) == list(OPEN)
+    assert rules["land"] == hierarchy.builtin("countries")
+    assert rules["age"].rows["23"][-1] == "*"
+    assert len(notes) == 1
+    assert "hierarchies were proposed for 'age' (5 levels), 'land' (built-in countries), 'job' (2 levels)" in notes[0]
+    assert "zip" not in notes[0]
+    meet = opened(PEOPLE)[0]["zip"].over(["02141-1234", "02141"])
+    assert meet.rows["02141-1234"][-4:] == meet.rows["02141"][-4:] == ("021*", "02*", "0*", "*")
+
+
+def test_proposals_depend_on_neither_row_order_nor_counting_nor_other_columns() -> None:
+    import numpy as np
+
+    rules = opened(PEOPLE)[0]
+    assert opened(PEOPLE.sample(fraction=1, shuffle=True, seed=1))[0] == rules
+    names = ["age", "zip", "land", "job"]
+    counted = PEOPLE.group_by(names).len().sort(names)
+    weights = np.array(counted["len"].to_list())
+    assert opened(counted.select(names), weights=weights)[0] == rules
+    assert opened(PEOPLE.with_columns(ill=pl.lit("x")))[0] == rules, "categories are compared by quasi-identifiers only"
+
+
+def test_column_without_a_proposal_is_noted() -> None:
+    frame = PEOPLE.with_columns(job=pl.lit(""))
+    rules, notes = opened(frame)
+    assert "job" not in rules
+    assert "column 'job': no hierarchy could be proposed, so its values stay or become '*'" in notes[1]
+
+
+def test_numbers_keep_their_marks_in_proposals() -> None:
+    from shoal.tables.values import Marks
+
+    proposed = hierarchy.propose({"1.234,5": 1, "9.876,5": 2}, "numeric", marks=Marks(",", "."))
+    assert proposed.rows["1.234,5"][0] == "[1000, 2000)"

@@ -35,9 +35,9 @@ def test_labels_count_by_level_not_by_the_values_below_them() -> None:
     few, many = (
         label_losses(shoal.hierarchy.from_dict(each)) for each in (rows, {**rows, "d": ["x", "all"], "e": ["y", "all"]})
     )
-    assert few == {"x": 1 / 3, "all": 2 / 3}
+    assert few == {"x": 1 / 2, "all": 1}
     assert {label: many[label] for label in few} == few
-    assert losses(Kind.CATEGORICAL, "c", "x", "all", "*", labels=few) == [0, 0.3333, 0.6667, 1]
+    assert losses(Kind.CATEGORICAL, "c", "x", "all", "*", labels=few) == [0, 0.5, 1, 1]
     assert losses(Kind.NUMERIC, "young", "30", "[40, 50]", labels={"young": 0.5}) == [0.5, 0, 0.5]
 
 
@@ -45,3 +45,14 @@ def test_labels_count_by_level_not_by_the_values_below_them() -> None:
 def test_prefixes_count_hidden_characters_whatever_else_the_original_has(others: list[str]) -> None:
     found = label_losses(shoal.hierarchy.prefixes(mask=2).over(["02139", *others]))
     assert (found["021**"], found["0****"]) == (0.4, 0.8)
+
+
+def test_extents_are_those_of_the_cells_alone() -> None:
+    """Width of ranges, size of sets; a star covers what the release shows, and nobody knows what a label covers."""
+
+    def extents(kind: Kind, *texts: str, labels: dict[str, float] | None = None) -> list[float | None]:
+        return [cell.extent for cell in read_shown(Column("c", Role.QI, kind), texts, ("",), {}, labels or {})]
+
+    assert extents(Kind.NUMERIC, "10", "[20, 30]", "[10, 50]", "*", "") == [0, 10, 40, 40, 0]
+    assert extents(Kind.CATEGORICAL, "a", "{a, b}", "{b, c, d}", "*", "") == [1, 2, 3, 5, 1]
+    assert extents(Kind.CATEGORICAL, "a", "x", labels={"x": 0.5}) == [1, None]

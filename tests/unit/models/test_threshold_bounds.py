@@ -30,12 +30,19 @@ PARAMETERS: list[tuple[dict[str, Any], str]] = [
     ({"name": "delta-presence", "high": 1}, "low"),
     ({"name": "maximal-risk"}, "limit"),
     ({"name": "average-risk"}, "limit"),
+    ({"name": "grassberger-l", "column": "d"}, "l"),
+    ({"name": "sample-uniqueness"}, "limit"),
+    ({"name": "population-uniqueness", "population": 9}, "limit"),
+    ({"name": "prosecutor-profit", "gain": 9}, "cost"),
+    ({"name": "journalist-profit", "cost": 9}, "gain"),
+    ({"name": "prosecutor-profit", "cost": 9, "gain": 9}, "payout"),
 ]
 WHOLE: list[tuple[dict[str, Any], str]] = [
     ({"name": "distinct-l", "column": "d"}, "l"),
     ({"name": "recursive-l", "column": "d", "c": 2}, "l"),
     ({"name": "p-sensitive", "column": "d", "k": 2}, "p"),
     ({"name": "k-map"}, "k"),
+    ({"name": "population-uniqueness", "limit": 0.1}, "population"),
 ]
 
 

@@ -195,6 +195,11 @@ SALARY = pl.DataFrame({"age": list(range(20)), "salary": ["low"] * 15 + ["high"]
             "Use at least 0.05.",
         ),
         (
+            "prosecutor-profit cost=3 gain=90",
+            "no profit for a prosecutor (cost 3, gain 90), so groups of 30 cannot be met: all rows as one group hide a "
+            "person among 20. Use a cost of at least 4.5, a smaller gain or a larger payout.",
+        ),
+        (
             "average-risk limit=0.01",
             "average risk: all 20 rows as one group have a risk of 0.05, the limit 0.01 cannot be met. "
             "Use at least 0.05.",
@@ -216,6 +221,7 @@ def test_goal_out_of_reach_gives_the_reason_and_the_nearest_one(model: str, reas
         "recursive-l salary c=3.0001 l=2",
         "alpha-k salary alpha=0.75",
         "average-risk limit=0.05",
+        "prosecutor-profit cost=4.5 gain=90",
     ],
 )
 def test_nearest_goal_can_be_reached(model: str) -> None:
@@ -245,6 +251,11 @@ def test_all_goals_out_of_reach_are_told_at_once() -> None:
         ("delta-disclosure salary delta=0", "delta=0 allows no difference at all"),
         ("beta-likeness salary beta=1 enhanced=yes", "enhanced='yes' is not true or false"),
         ("delta-presence low=0.5 high=0.2", "low=0.5 is above high=0.2"),
+        ("sample-uniqueness limit=1.5", "limit='1.5' is not a number from 0 to 1"),
+        ("population-uniqueness limit=0.1 population=0", "population='0' is not a positive integer"),
+        ("population-uniqueness limit=0.1 population=9 estimator=guess", "Use dankar, zayatz, pitman, snb"),
+        ("prosecutor-profit cost=0 gain=9", "every attack pays. Use a cost above 0"),
+        ("journalist-profit cost=-1 gain=9", "cost='-1' is not a number from 0 on"),
         ("average-risk limit=0", "limit=0 cannot be met by any release"),
         ("k-map k=none", "k='none' is not a positive integer"),
         ("entropi-l salary l=2", "model 'entropi-l' is not known. Did you mean 'entropy-l'"),

@@ -13,6 +13,7 @@ from shoal.report import Evidence, Written, gather
 from shoal.report.columns import ReleasedColumn, why_words
 from shoal.report.spread import spread_of
 from shoal.schema import Kind
+from shoal.tables.table import Table
 
 
 def evidence(frame: pl.DataFrame, **settings: object) -> Evidence:
@@ -114,6 +115,24 @@ def test_spread_of_dates_is_by_years() -> None:
         ("1995 to 1999", 5),
     ]
     assert all(share.before == share.after for share in shares)
+
+
+def test_spread_skips_stretches_without_rows() -> None:
+    """Bins between the values are joined if a range covers them, and left out if none does."""
+    frame = pl.DataFrame({"age": [*range(20, 30), *range(80, 90)] * 5})
+    found = evidence(frame, qi=["age"], k=5)
+    shares = spread_of(ReleasedColumn.of(found.release, found.released, found.release.schema.qi[0]))
+    assert [share.name for share in shares] == ["20 to 29", "80 to 89"]
+    column = found.release.schema.qi[0]
+    wide = Table(pl.DataFrame({"age": ["[20, 89]"] * 100}))
+    both = ReleasedColumn(column, found.release.original, wide, {"[20, 89]": ("20", "89")}, {}, ("",))
+    joined = spread_of(both)
+    assert [(share.name, share.before) for share in joined] == [
+        ("20 to 29", 50),
+        ("30 to 39 ... 70 to 79", 0),
+        ("80 to 89", 50),
+    ]
+    assert sum(share.after for share in joined) == pytest.approx(100)
 
 
 def test_spread_tells_what_is_hidden() -> None:

@@ -23,16 +23,16 @@ def sensitive(share: float = 0.4, fewest: int = 2) -> SensitiveFacts:
 
 def test_three_criteria_stand_apart() -> None:
     """R10, A12: what k and l leave open is said, and that a predicate can still single out."""
-    alone = {row["criterion"]: row for row in three_criteria(5, ["age", "zip"], [sensitive()], 0)}
+    alone = {row["criterion"]: row for row in three_criteria(5, ["age", "zip"], [sensitive()], ())}
     assert {name: row["answer"] for name, row in alone.items()} == {
         "singling out": "limited",
         "linkability": "remains",
         "inference": "remains",
     }
-    assert "41 %" in alone["singling out"]["words"]  # (1 - 1/5) ** 4
-    diverse = {row["criterion"]: row["answer"] for row in three_criteria(5, ["age"], [sensitive()], 1)}
+    assert "41%" in alone["singling out"]["words"]  # (1 - 1/5) ** 4
+    diverse = {row["criterion"]: row["answer"] for row in three_criteria(5, ["age"], [sensitive()], {"disease"})}
     assert diverse == {"singling out": "limited", "linkability": "remains", "inference": "limited"}
-    assert three_criteria(5, ["age"], [], 0)[2]["answer"] == "not examined"
+    assert three_criteria(5, ["age"], [], ())[2]["answer"] == "not examined"
 
 
 def test_listed_mistakes_are_checked() -> None:
@@ -51,7 +51,7 @@ def test_nine_hundredths_is_read_in_both_ways(smallest: int, as_number: bool, as
     assert rows["risk of 0.09, taken literally"]["met"] is as_number
     assert rows["groups of 11"]["met"] is as_cell_size
     if smallest == 11:
-        assert rows["risk of 0.09, taken literally"]["words"].endswith("0.091")
+        assert rows["risk of 0.09, taken literally"]["words"].endswith("9.1%")
 
 
 def test_conventions_are_offered_with_their_use_and_none_is_a_law() -> None:

@@ -88,8 +88,10 @@ def test_a_dry_run_has_no_places(release: shoal.Release) -> None:
 def test_measures_keep_their_keys(release: shoal.Release) -> None:
     content = measures_json(release.measures, 5)
     counts = ["rows", "groups", "smallest_group", "suppressed_rows"]
-    assert list(content) == ["method", "k", *counts, "measures", "levels"]
-    assert set(content["measures"]) | set(counts) >= {field.name for field in fields(release.measures)} - {"cm"}
+    assert list(content) == ["method", "k", *counts, "measures", "columns", "levels"]
+    assert set(content["measures"]) | {*counts, "columns"} >= {field.name for field in fields(release.measures)} - {
+        "cm"
+    }
 
 
 def test_settings_are_spelled_for_the_reader() -> None:
@@ -130,7 +132,7 @@ def test_a_profile_and_a_hierarchy_have_words_and_values() -> None:
     rows = profile_rows(profile)
     assert {len(row) for row in rows} == {len(PROFILE_HEAD)}
     assert [row[0] for row in rows] == ["'age\\x07'", "sex"], "nothing that a terminal acts on"
-    assert combination_facts(profile)[0] == ("'age\\x07'", "100.0% of the rows")
+    assert combination_facts(profile)[0] == ("100.0%", "'age\\x07'")
     sex = shoal.hierarchy.from_dict({"f": ["*"], "m": ["*"]})
-    assert hierarchy_words("sex", sex) == "sex: 2 values, 1 levels above them (level 0: 2, level 1: 1)"
+    assert hierarchy_words("sex", sex) == "sex: 2 values, 1 level above them (level 0: 2, level 1: 1)"
     assert hierarchy_json(sex) == {"values": 2, "height": 1, "labels": [2, 1], "trusted": False, "notes": []}

@@ -43,9 +43,8 @@ def test_notes_on_the_settings_are_public(release: shoal.Release) -> None:
     request = replace(release.request, k=2, common_k=2, keep_order=True, accept_unique=("disease",))
     warnings = warnings_of(evidence_of(replace(release, request=request)), private=False)
     assert [warning["text"].split(",")[0] for warning in warnings] == [
-        "K=2 protects little.",
+        "A k of 2 protects little.",
         "Rows keep their order",
-        "Each row counts as one person.",
         "Column 'disease': is released unchanged although some of its values may be rare",
     ]
     assert all(warning["cure"] for warning in warnings)
@@ -56,7 +55,7 @@ def test_counts_of_the_release_are_public() -> None:
     frame = pl.DataFrame({"age": [20] * 6 + [30] * 6, "disease": ["flu"] * 6 + ["flu", "cold"] * 3})
     release = shoal.anonymize(frame, qi=["age"], sensitive=["disease"], k=K)
     warning, *_ = warnings_of(evidence_of(release), private=False)
-    assert warning["text"].startswith("Column 'disease': 6 rows are in groups that share one value (15 % of")
+    assert warning["text"].startswith("Column 'disease': 6 rows are in groups that share one value (15% of")
     assert "l=2" in warning["cure"]
 
 

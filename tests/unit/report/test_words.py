@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.report.words import chance, fold_rare, hide_small, percent
+from shoal.metrics.extent import ColumnExtent
+from shoal.report.words import chance, extent_words, fold_rare, hide_small, percent, width_words
 
 
 @given(st.lists(st.integers(1, 30), max_size=12), st.integers(1, 11), st.integers(1, 6))
@@ -42,11 +43,38 @@ def test_counts_below_k_are_hidden(count: int, shown: object) -> None:
 
 def test_chances_are_rounded_up() -> None:
     """R05: 1/11 is above 0.09 and looks so."""
-    assert chance(Fraction(1, 11)) == "0.091"
-    assert chance(Fraction(1, 3)) == "0.3334"
+    assert chance(Fraction(1, 11)) == "9.1%"
+    assert chance(Fraction(1, 3)) == "33.4%"
 
 
 @given(st.floats(0, 1))
 def test_percent_never_says_all_or_nothing_of_a_part(share: float) -> None:
-    assert (percent(share) == "0 %") == (share == 0)
-    assert (percent(share) == "100 %") == (share == 1)
+    assert (percent(share) == "0%") == (share == 0)
+    assert (percent(share) == "100%") == (share == 1)
+
+
+@pytest.mark.parametrize(
+    ("extent", "words"),
+    [
+        (ColumnExtent(4.12, None, "codes"), "c: 4.1 codes"),
+        (ColumnExtent(40.0, 1168.8, "days"), "c: 3.2 years"),
+        (ColumnExtent(3.0, 6.25, ""), "c: 6.2 wide"),
+        (ColumnExtent(3.0, 12.0, "cm"), "c: 12 cm"),
+        (ColumnExtent(1.25, None, "values"), "c: 1.25 values"),
+        (ColumnExtent(1.0004, None, "codes"), "c: just over 1 code"),
+        (ColumnExtent(1.0, None, "values"), "c: exact"),
+        (ColumnExtent(1.0, 0.0, ""), "c: exact"),
+        (ColumnExtent(None, None, "values"), ""),
+    ],
+)
+def test_mean_cells_are_said_in_the_unit_of_the_column(extent: ColumnExtent, words: str) -> None:
+    assert extent_words({"c": extent}) == words
+
+
+def test_short_spans_are_said_in_hours_and_minutes() -> None:
+    assert [width_words(s, dates=True) for s in (90, 7200, 43200, 86400)] == [
+        "1.5 minutes",
+        "120 minutes",
+        "12 hours",
+        "1 day",
+    ]

@@ -384,6 +384,12 @@ def test_violations_keep_their_parts(tmp_path: Path) -> None:
         {"name": "delta-presence", "low": "0", "high": "0.5"},
         {"name": "maximal-risk", "limit": "0.3"},
         {"name": "average-risk", "limit": "1/7"},
+        {"name": "grassberger-l", "column": "c", "l": "2.25"},
+        {"name": "sample-uniqueness", "limit": "0"},
+        {"name": "population-uniqueness", "limit": "0.001", "population": 300_000_000, "estimator": "snb"},
+        {"name": "prosecutor-profit", "cost": "0.3", "gain": "10"},
+        {"name": "prosecutor-profit", "cost": "4", "gain": "1", "payout": "0.5"},
+        {"name": "journalist-profit", "cost": "0", "gain": "300", "payout": "1/3"},
     ],
     ids=lambda spec: "-".join(spec),
 )

@@ -13,9 +13,10 @@ from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
 from shoal.cli.urls import reveal
-from shoal.errors import UsageError, setting
+from shoal.errors import UsageError, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
+from shoal.tables.sources.url import is_url
 
 
 @with_settings("anonymize")
@@ -104,7 +105,7 @@ def anonymize(
 
     with terminal.progress() as (stage, progress):
         job = Job.from_settings(
-            reveal(data),
+            reveal(data) if is_url(data) else opt.table_place(data),
             settings,
             None if dry_run or output is None else reveal(output),
             replace(make_run(settings, threads=n_threads), stage=stage, progress=progress),
@@ -118,6 +119,7 @@ def anonymize(
             config=config,
             sign_key=sign_key,
             force=force,
+            spell=for_command_line,
         )
         try:
             outcome = job.execute()

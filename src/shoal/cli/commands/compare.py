@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_names, split_pairs, with_settings
-from shoal.errors import InfeasibleError, UsageError, for_command_line
+from shoal.errors import InfeasibleError, UsageError, counted, for_command_line
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 from shoal.tables.targets.text_file import TextFiles, check_suffix
@@ -138,7 +138,7 @@ def compare(
         raise InfeasibleError("no run gave a release; the reasons are listed above.")
 
 
-def read_subject(data: Path, settings: Settings, **fields: Any) -> Subject:
+def read_subject(data: opt.Place, settings: Settings, **fields: Any) -> Subject:
     """Read the table and encode it for all runs."""
     from shoal.evaluate.comparison.scoring import prepare
 
@@ -200,20 +200,11 @@ def print_comparison(comparison: Comparison) -> None:
 
 def print_runs(comparison: Comparison) -> None:
     """Print the means of all runs, and the failures."""
-    from rich import box
-    from rich.table import Table
-
     from shoal.evaluate.comparison.page import head_of, shown_rows
     from shoal.evaluate.summary import failure_words
 
-    table = Table(
-        title=f"shoal: {comparison.n_rows:,} rows", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    for name in head_of(comparison):
-        justify: Literal["left", "right"] = "left" if name == "method" else "right"
-        table.add_column(terminal.label(name.replace(" ", "\n")), justify=justify, overflow="fold")
-    for row in shown_rows(comparison):
-        table.add_row(*map(terminal.label, row))
-    terminal.draw(table)
+    head = head_of(comparison)
+    title = f"shoal: {counted(comparison.n_rows, 'row')}"
+    terminal.print_grid(title, head, shown_rows(comparison), right=head[1:], below=(2, 4))
     for line in failure_words(comparison):
         terminal.say(line)

@@ -11,6 +11,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.errors import for_command_line
 from shoal.settings.settings import Settings
 
 # How a hospital would describe the built-in table.
@@ -44,6 +45,7 @@ def demo(
             Run(threads=n_threads, stage=stage, progress=progress),
             report=folder / "report.html",
             force=True,
+            spell=for_command_line,
         )
         outcome = job.execute()
     seconds = time.perf_counter() - began

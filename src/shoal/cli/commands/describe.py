@@ -40,7 +40,7 @@ def describe(
     elif not as_json:
         terminal.say_notes([asked.about_manifest(stated)])
     merged = settings if stated is None else asked.take_from_manifest(settings, stated)
-    demand = asked.demand_of(merged, merged, stated, has_original=False, keep_order=False)
+    demand = asked.demand_of(merged, merged, stated, original=None, keep_order=False)
     description = verification.describe(
         released if stated is not None else asked.readable(released),
         qi=merged.generalised,

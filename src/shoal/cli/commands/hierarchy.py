@@ -1,4 +1,4 @@
-"""`shoal hierarchy show`, `propose` and `convert`."""
+"""`shoal hierarchy show`, `propose`, `convert` and `builtin`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from shoal.hierarchy import Hierarchy
 
-app = typer.Typer(help="Show, propose and convert hierarchies.", no_args_is_help=True)
+app = typer.Typer(help="Show, propose and convert hierarchies, and list the built-in ones.", no_args_is_help=True)
 
 SHOWN_CHILDREN = 12
 Trust = Annotated[
@@ -186,6 +186,79 @@ def convert(
         terminal.print_json({"written": {name: str(place) for name, place in places.items()}})
     else:
         terminal.print_table("shoal: written", [(name, str(place)) for name, place in places.items()])
+
+
+@app.command()
+def builtin(
+    name: Annotated[str | None, typer.Argument(help="The hierarchy to show; all are listed by default.")] = None,
+    form: Annotated[
+        str | None, typer.Option(help="How the values are written, such as alpha3; the list names the forms.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="ARX CSV file to write.")
+    ] = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)
+    ] = False,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the built-in hierarchies, or show one and write it to a file.
+
+    Use one with --hierarchy COLUMN=builtin:NAME.
+
+    Example: shoal hierarchy builtin countries --form alpha2 -o countries.csv
+    """
+    from shoal.hierarchy.arx_csv import arx_text
+    from shoal.report.summary import hierarchy_json
+    from shoal.tables.targets.text_file import TextFiles
+
+    if name is None:
+        if form is not None or output is not None:
+            raise UsageError("name the hierarchy to show or write. shoal hierarchy builtin lists them.")
+        _list_builtins(as_json)
+        return
+    loaded, is_complete = _builtin(name, form)
+    if output is not None:
+        if not is_complete:
+            raise UsageError(
+                f"{name} generalises any value and has no list to write. Use it as it is: --hierarchy "
+                f"COLUMN=builtin:{name}."
+            )
+        with TextFiles([output], inputs=[], force=force) as written:
+            written.write({output: arx_text(loaded)})
+    if as_json:
+        shown = {} if is_complete else {"examples": {value: list(labels) for value, labels in loaded.rows.items()}}
+        terminal.print_json({"name": name, "output": output and str(output), **hierarchy_json(loaded), **shown})
+        return
+    _print_tree(name if is_complete else f"{name}, for example", loaded, show_all)
+    if output is not None:
+        terminal.say(f"Written: {output}")
+
+
+def _list_builtins(as_json: bool) -> None:
+    from shoal.hierarchy import BUILTINS
+
+    if as_json:
+        terminal.print_json([{"name": b.name, "summary": b.summary, "forms": list(b.forms)} for b in BUILTINS.values()])
+        return
+    facts = [(b.name, f"{b.summary}; forms: {', '.join(b.forms)}" if b.forms else b.summary) for b in BUILTINS.values()]
+    terminal.print_table("shoal: built-in hierarchies; use one with --hierarchy COLUMN=builtin:NAME", facts)
+
+
+def _builtin(name: str, form: str | None) -> tuple[Hierarchy, bool]:
+    """Return a built-in hierarchy, and whether it is complete; one over any values is shown with examples."""
+    from shoal import hierarchy as hierarchies
+    from shoal.hierarchy.builtin.lookup import LookupHierarchy
+
+    rule = hierarchies.builtin(name)
+    forms = hierarchies.BUILTINS[name].forms
+    if form is not None and form not in forms:
+        allowed = f"Use {' or '.join(forms)}." if forms else "It has no forms; leave --form out."
+        raise UsageError(f"{name} has no form {form!r}. {allowed}")
+    if isinstance(rule, LookupHierarchy):
+        return rule.over(rule.values(form)), True
+    return rule.over(hierarchies.BUILTINS[name].examples), False
 
 
 def _load(file: Path, trust: bool) -> dict[str, Hierarchy]:

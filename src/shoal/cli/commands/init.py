@@ -11,8 +11,9 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
-from shoal.errors import for_command_line
+from shoal.errors import counted, for_command_line
 from shoal.settings.settings import Settings
+from shoal.tables.sources.url import parse_file_url
 
 if TYPE_CHECKING:
     from shoal.profile import Profile
@@ -54,25 +55,22 @@ def init(
     terminal.say_notes((*table.notes, *notes))
     print_profile(profile)
     terminal.say(f"Written: {output}. Review and correct it, then run:")
-    released = data.with_name(f"{data.stem}-released.csv").name
-    terminal.say(
-        f"  shoal anonymize {shlex.quote(str(data))} -o {shlex.quote(released)} --config {shlex.quote(str(output))}"
-    )
+    source = terminal.spelled(data)
+    stem = parse_file_url(data).table if isinstance(data, str) else "table" if source == "-" else data.stem
+    released = Path(f"{stem}-released.csv").name
+    terminal.say_command(shlex.join(["shoal", "anonymize", source, "-o", released, "--config", str(output)]))
 
 
 def print_profile(profile: Profile) -> None:
     """Print the columns, the combinations that single people out, and the warnings."""
-    from rich.table import Table
-
     from shoal.report.summary import PROFILE_HEAD, combination_facts, profile_rows
 
-    table = Table(title=f"shoal: {profile.n_rows:,} rows", title_justify="left")
-    for heading in PROFILE_HEAD:
-        table.add_column(heading, justify="right" if heading in ("distinct", "missing", "unique") else "left")
-    for row in profile_rows(profile):
-        table.add_row(*map(terminal.label, row))
-    terminal.draw(table)
+    figures = ("distinct", "missing", "unique")
+    title = f"shoal: {counted(profile.n_rows, 'row')}"
+    terminal.print_grid(title, PROFILE_HEAD, profile_rows(profile), right=figures, below=(2, 5))
     if facts := combination_facts(profile):
-        terminal.print_table("rows with a unique combination of", facts)
+        terminal.say("")
+        terminal.print_table("Rows that a combination of columns singles out:", facts)
+        terminal.say("")
     for warning in profile.warnings:
         terminal.say(f"CHECK: {for_command_line(warning.text)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,8 +44,8 @@ def measure(
 ) -> None:
     """Score a release: how much information it lost, and how large its groups are.
 
-    --config supplies data constraint rules for the research value. --delimiter, --encoding and --header apply to a file
-    that cannot be read without them; --sheet applies to workbooks.
+    --config supplies data constraint rules and declared values for the research value. --delimiter, --encoding and
+    --header apply to a file that cannot be read without them; --sheet applies to workbooks.
 
     Example: shoal measure data.csv out.csv --qi age,sex,zip
     """
@@ -61,6 +61,9 @@ def measure(
     from shoal.report import summary
 
     weights = {name: float(weight) for name, weight in settings.column_weights().items()}
+    research: dict[str, Any] = {
+        name: settings.options[name] for name in ("values", "alpha") if name in settings.options
+    }
     measures = measure_release(
         opt.read_one_of(original, reading, qi, original=True),
         asked.read_release(released, stated) if stated else opt.read_one_of(released, reading, qi),
@@ -71,6 +74,7 @@ def measure(
         climb=_climb(beta, level_weights),
         target=target,
         rules=settings.data_rules(),
+        **research,
         **reading.cells,
     )
     terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +32,8 @@ def risk(
         ),
     ] = None,
     original: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The original table, to show its risk beside.")
+        Any | None,
+        typer.Option(parser=opt.table_place, metavar="FILE", help="The original table, to show its risk beside."),
     ] = None,
     weight: Annotated[
         str | None,
@@ -65,7 +66,7 @@ def risk(
     if population is not None:
         people = int(population) if population.isdecimal() else opt.read_one_of(Path(population), reading, qi)
 
-    def estimate(path: Path) -> Risk:
+    def estimate(path: opt.Place) -> Risk:
         if path == released and stated is not None:
             table = asked.read_release(path, stated)
         else:
@@ -79,7 +80,7 @@ def risk(
             population=people,
             person=None if is_absent else settings.person,
             weight=weight,
-            hierarchies=settings.rules(),
+            hierarchies=asked.given_hierarchies(settings),
             **reading.cells,
         )
 

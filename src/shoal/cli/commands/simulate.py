@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -30,7 +30,12 @@ def simulate(
     settings: Settings,
     config: Path | None,
     data: Annotated[
-        Path | None, typer.Argument(help="A table whose own values are drawn; name its columns with --qi.")
+        Any | None,
+        typer.Argument(
+            parser=opt.table_place,
+            metavar="[DATA]",
+            help="A table whose own values are drawn; name its columns with --qi.",
+        ),
     ] = None,
     k: Annotated[int | None, typer.Option("-k", "--k", help="Rows that every combination of values needs.")] = None,
     rows: Annotated[

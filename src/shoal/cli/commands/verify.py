@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,8 +22,12 @@ def verify(
     settings: Settings,
     saved: Settings,
     original: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The original; checks that each released row is true to a row of it."),
+        Any | None,
+        typer.Option(
+            parser=opt.table_place,
+            metavar="FILE",
+            help="The original; checks that each released row is true to a row of it.",
+        ),
     ] = None,
     public_key: Annotated[
         Path | None,
@@ -63,7 +67,7 @@ def verify(
                 f"or the manifest of the release with {setting('manifest')}."
             )
         opt.require_qi(settings)
-    demand = asked.demand_of(settings, saved, stated, has_original=original is not None, keep_order=keep_order)
+    demand = asked.demand_of(settings, saved, stated, original=original, keep_order=keep_order)
     from shoal.report.summary import verdict_words
 
     verdict = verification.examine(
@@ -72,7 +76,7 @@ def verify(
         original=None if original is None else asked.readable(original),
         manifest=stated,
         public_key=public_key,
-        file=released,
+        file=None if isinstance(released, str) else released,
     )
     if as_json:
         facts = {"notes": verdict.notes, "unchecked": verdict.unchecked, "manifest": stated and stated.place}

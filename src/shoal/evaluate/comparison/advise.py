@@ -54,7 +54,7 @@ class Limits:
         """Return the limits as text."""
         limits = []
         limits += [f"a loss of at most {self.max_loss:g}"] if self.max_loss is not None else []
-        limits += [f"a risk of at most {self.max_risk:.4g}"] if self.max_risk is not None else []
+        limits += [f"a risk of at most {self.max_risk * 100:.4g}%"] if self.max_risk is not None else []
         limits += [f"a drop in accuracy of at most {self.max_drop:g}"] if self.max_drop is not None else []
         return " and ".join(limits)
 
@@ -73,7 +73,7 @@ class Outcome:
     def words(self) -> str:
         """Return the result as text."""
         accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}"
-        return f"{self.method} at k = {self.k} (loss {self.loss:.4f}, risk {self.risk:.4f}{accuracy})"
+        return f"{self.method} at k = {self.k} (loss {self.loss:.4f}, risk {self.risk:.1%}{accuracy})"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.charts.charts import Chart, Point, Series, lines, scatter
 from shoal.charts.pages import Grid, Section, chart_page
 from shoal.evaluate.summary import opinion_words, recommendation_words
+from shoal.report.words import unit
 
 if TYPE_CHECKING:
     from shoal.evaluate.comparison.advise import Advice
@@ -113,11 +114,11 @@ def shown_rows(comparison: Comparison) -> list[tuple[str, ...]]:
                 f"{row['groups']:,.0f}",
                 f"{row['smallest_group']:,.0f}",
                 f"{row['suppressed_rows']:,.0f}",
-                f"{row['prosecutor_max']:.4f}",
-                f"{row['prosecutor_average']:.4f}",
+                f"{row['prosecutor_max']:.1%}",
+                f"{row['prosecutor_average']:.1%}",
                 f"{row['cpu_seconds']:.2f}" if is_timed else "",
                 f"{row['peak_memory'] / 2**20:,.0f}" if is_timed else "",
-                *("" if each is None else f"{each:.4f}" for each in accuracies),
+                *("" if each is None else f"{each:.1%}" for each in accuracies),
             )
         )
     return texts
@@ -147,8 +148,8 @@ def comparison_page(comparison: Comparison) -> str:
     charts = charts_of(comparison)
     words = (
         f"Quasi-identifiers: {', '.join(comparison.qi)}. The risk of a row is 1 divided by the number of "
-        f"{comparison.counts} in its group. Loss is the normalised certainty penalty (NCP): 0 for an unchanged table, "
-        "1 for a fully suppressed one. Memory is the peak of a run's process, including its table."
+        f"{unit(comparison.counts)} in its group. Loss is the normalised certainty penalty (NCP): 0 for an unchanged "
+        "table, 1 for a fully suppressed one. Memory is the peak of a run's process, including its table."
     )
     sections = [
         Section("Loss, utility and risk", (words,), tuple(charts[:3])),

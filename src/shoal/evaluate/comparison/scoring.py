@@ -16,6 +16,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.errors import ShoalError, UsageError, place_of, setting
 from shoal.hierarchy.base import Hierarchy, for_columns
+from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import Method, Run
 from shoal.metrics import Measures, measure_tables
 from shoal.metrics.association import derive_weights
@@ -162,7 +163,8 @@ def prepare(
         _check_classes(table, schema, target)
     request = make_request(replace(settings, k=settings.k or 1), keep_order=False, bound=False)
     names = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
-    rules, population = for_columns(settings.rules().items(), names), settings.population_table()
+    rules, _ = propose_open(for_columns(settings.rules().items(), names), table, schema)
+    population = settings.population_table()
     encoded = encode(table, schema, rules, unknown=request.unknown, population=population)
     trees = {column.name: column.hierarchy for column in encoded.attributes}
     trees |= {column.name: column.hierarchy for column in encoded.sensitive}
@@ -242,7 +244,7 @@ def score(subject: Subject, case: Case) -> dict[str, Any]:
         released = Table(release.text)
         with_persons = Table(_with_persons(release, subject.person))
         risk = risk_of(with_persons, qi=subject.qi, threshold=subject.threshold, person=subject.person)
-        row |= _figures(subject, released, release.measures, risk)
+        row |= _figures(subject, released, release.measures, risk, case.k)
         return row if subject.learner is None else row | _accuracy(subject, release)
     except Exception as error:
         return row | {"failed": reason_of(error)}
@@ -276,16 +278,16 @@ def score_added(subject: Subject, name: str, released: Table) -> dict[str, Any]:
         measures = measure_tables(
             subject.table, released, subject.schema, k=k, weights=weights, hierarchies=trees, rules=rules
         )
-        return row | {"k": k} | _figures(subject, released, measures, risk)
+        return row | {"k": k} | _figures(subject, released, measures, risk, k)
     except Exception as error:
         return row | {"failed": reason_of(error)}
 
 
-def _figures(subject: Subject, released: Table, measures: Measures, risk: Risk) -> dict[str, Any]:
+def _figures(subject: Subject, released: Table, measures: Measures, risk: Risk, k: int) -> dict[str, Any]:
     """Return measures and risk as one flat row; measures of a column are named after it."""
     figures = measures.as_dict()
     if subject.target is not None and subject.target in released.names:
-        figures["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows)
+        figures["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows, k)
     by_column = {"per_attribute": "loss", "md": "md", "research_value": "research_value"}
     # A column named "total" must not replace research_value_total, so figures of the table come last.
     row = {f"{short}_{column}": value for name, short in by_column.items() for column, value in figures[name].items()}

@@ -54,7 +54,8 @@ class Judge:
             for model in self.models:
                 newly |= model.failing(groups)
             failing[np.flatnonzero(~failing)[newly]] = True
-            if not newly.any() or failing.all() or all(model.monotone for model in self.models):
+            final = all(model.monotone and model.basis is not Basis.TABLE for model in self.models)
+            if not newly.any() or failing.all() or final:
                 return failing
             kept_labels = np.where(failing, -1, np.cumsum(~failing) - 1).astype(np.int32)
             groups = self._groups(frequencies, kept_labels[labels])

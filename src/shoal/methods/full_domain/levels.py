@@ -13,6 +13,7 @@ from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError
 from shoal.methods.full_domain.frequency import FrequencySet
 from shoal.metrics.label_figures import LabelFigures, read_labels
+from shoal.metrics.research_value import levels_of
 
 __all__ = ["Ladder", "Sets", "Vector", "ladders", "level_limits"]
 
@@ -94,11 +95,10 @@ def ladders(
     """
     built = []
     for attribute in attributes:
-        codes = np.arange(len(attribute.texts), dtype=np.int32)
-        table = [codes, np.full(len(codes), -1, dtype=np.int32)] if attribute.tree is None else attribute.tree.nodes
-        nodes, maps = zip(*(np.unique(level, return_inverse=True) for level in table), strict=True)
-        height = len(maps) - 1
-        ladder = Ladder(attribute, tuple(m.astype(np.int32) for m in maps), nodes, 0, height)
+        levels = levels_of(attribute)
+        height = len(levels) - 1
+        maps, nodes = tuple(level.groups for level in levels), tuple(level.nodes for level in levels)
+        ladder = Ladder(attribute, maps, nodes, 0, height)
         low, high = (minimum or {}).get(attribute.name, 0), (maximum or {}).get(attribute.name, height)
         if not 0 <= low <= high <= height:
             raise UsageError(

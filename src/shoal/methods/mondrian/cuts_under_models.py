@@ -12,7 +12,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.population import covered_rows
 from shoal.errors import CancelledError
 from shoal.methods.base import Run
-from shoal.models import AverageRisk, Basis, Groups, PrivacyModel
+from shoal.models import AverageRisk, Basis, Groups, PrivacyModel, Uniqueness
 
 if TYPE_CHECKING:
     from shoal.kernels.mondrian import Cuts
@@ -119,6 +119,8 @@ def split_under_models(
     budget = min(
         (m.most_groups(int(entries.whole.sizes.sum())) for m in models if isinstance(m, AverageRisk)), default=n_units
     )
+    lone = [m.most_alone(int(entries.whole.rows.sum())) for m in models if isinstance(m, Uniqueness)] if k == 1 else []
+    spare_rows = min(lone, default=0)
     order = np.arange(n_units, dtype=np.int32)
     begins = np.zeros(n_units, dtype=bool)  # whether a segment begins
     begins[0] = True
@@ -140,7 +142,11 @@ def split_under_models(
         labels[order[places]] = group
         owner = number[new]
         passing = ~_any_of(owner, _failing(entries, local, labels, int(group[-1]) + 1))
-        passing, spare = _afford(passing, owner, segments, spare)
+        affordable, spare = _afford(passing, np.bincount(owner) - 1, segments, spare)
+        spare = spare if (affordable == passing).all() else 0
+        passing = affordable
+        if lone:
+            passing, spare_rows = _afford(passing, _more_alone(entries, labels, owner), segments, spare_rows)
         for i in np.flatnonzero(~passing).tolist():
             order[segments.starts[i] : segments.stops[i]].sort()
         begins[places[new & passing[number]]] = True
@@ -172,11 +178,18 @@ def _any_of(owner: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.
     return np.bincount(owner, weights=failing) > 0
 
 
+def _more_alone(entries: Entries, labels: NDArray[np.int32], owner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many more rows are alone after the cut of each segment; labels: the part of each unit."""
+    parts = entries.groups(labels)
+    whole = entries.groups(np.where(labels >= 0, owner[labels], -1).astype(np.int32))
+    after = np.bincount(owner, weights=np.where(parts.sizes == 1, parts.rows, 0)).astype(np.int64)
+    return np.asarray(after - np.where(whole.sizes == 1, whole.rows, 0))
+
+
 def _afford(
-    passing: NDArray[np.bool_], owner: NDArray[np.int64], segments: Segments, spare: int
+    passing: NDArray[np.bool_], more: NDArray[np.int64], segments: Segments, spare: int
 ) -> tuple[NDArray[np.bool_], int]:
-    """Keep the cuts that the maximum number of groups allows, longest segments first."""
-    more = np.bincount(owner) - 1
+    """Keep the cuts that a limit allows, longest segments first; more: what each cut adds to the limited count."""
     if int(more[passing].sum()) <= spare:
         return passing, spare - int(more[passing].sum())
     kept = np.zeros(len(passing), dtype=bool)
@@ -184,7 +197,7 @@ def _afford(
         if passing[i] and more[i] <= spare:
             kept[i] = True
             spare -= int(more[i])
-    return kept, 0
+    return kept, spare
 
 
 def _next_segments(

@@ -110,22 +110,25 @@ class RVLocal(ResearchValue):
 
     Position 0 is the root; Mid = floor((Lo + Hi) / 2) from Lo = 0, Hi = positions; a passing string sets Lo = Mid, a
     failing one Hi = Mid; the search ends when no Mid changes. It needs few tests but guarantees nothing: it may find
-    nothing although other strings pass, and its result may not be the best.
+    nothing although other strings pass, and its result may not be the best. If it ends with every attribute at its
+    root, where nothing is left to research, it has found nothing.
     """
 
     name: ClassVar[str] = "rv-local"
 
     def look(self, search: StringSearch) -> None:
-        """Search locally."""
+        """Search locally; the string of roots is not a result."""
         search_local(search)
+        n_attributes = len(search.problem.shape)
+        search.successes = {each for each in search.successes if search.problem.n_roots(each) < n_attributes}
 
     def refusal(self, search: StringSearch) -> InfeasibleError:
-        """Recommend rv-hybrid if another string passes."""
+        """Recommend rv-hybrid if all rows as one group pass."""
         if not search.problem.passes(search.problem.top):
             return super().refusal(search)
         return InfeasibleError(
-            f"rv-local found no passing string among the {search.problem.n_tests} that it tests, but others pass. Use "
-            "rv-hybrid, which searches the rest too."
+            "rv-local found nothing: every string that it tests fails, except the one that suppresses every cell. Use "
+            "rv-hybrid, which searches the other strings too."
         )
 
 

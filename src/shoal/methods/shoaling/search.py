@@ -134,6 +134,7 @@ class Shoaling:
         self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, wish: Wish = NO_WISH
     ) -> Found:
         """Return groups that pass the models, and the wish as far as possible."""
+        k = max(k, wish.least)
         if wish.floors is not None:  # rows ask for larger groups as those with a personal k do
             ks = wish.floors[encoded.row_tuple]
             ks = ks if encoded.personal_k is None else np.maximum(ks, encoded.personal_k)

@@ -1,16 +1,17 @@
 """Models that counts of a group do not express: they look at a population, or judge all groups together.
 
 The kernels cannot steer by these. A limit on the number of groups becomes a charge for each group, which is raised
-until enough groups are given up. For a population, the search runs without the model, then a few times more with
-larger groups where groups failed; groups that still fail are merged. That always succeeds for a closed model: at
-worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is never above
-theirs.
+until enough groups are given up. Under a limit on lone rows, groups of two are formed first; then the most expensive
+ones are given up as far as the limit allows. For a population, the search runs without the model, then a few times
+more with larger groups where groups failed; groups that still fail are merged. That always succeeds for a closed
+model: at worst, all rows are one group. The last candidate is Mondrian's cuts under all models, so the loss is never
+above theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,12 @@ from shoal.methods.base import Run, failing_groups
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.shoaling.grouping import Grouping, repair
 from shoal.methods.shoaling.problem import Problem
-from shoal.models import AverageRisk, Basis, Groups, KMap, PrivacyModel
+from shoal.models import AverageRisk, Basis, Cover, Groups, PrivacyModel, Uniqueness
 
 __all__ = ["NO_WISH", "UNSTEERED", "Found", "Wish", "search_under"]
 
 UNSTEERED = frozenset({Basis.POPULATION, Basis.TABLE})
-ROUNDS = 4  # further searches with larger groups for k-map, whose shortfall is known
+ROUNDS = 4  # further searches with larger groups for models whose shortfall is known
 BLIND_ROUNDS = 1  # the same for other models of a population
 GROWTH = 1.1  # by this factor, a group that fails was too small, if nothing better is known
 COVER_POWER = 0.6  # cells cover more than in proportion to their rows
@@ -42,10 +43,12 @@ class Wish:
     Attributes:
         floors: For each tuple of codes, the size of the group that its rows ask for.
         too_many: Says whether there are too many groups.
+        least: The size that every group should have.
     """
 
     floors: NDArray[np.int64] | None = None
     too_many: Callable[[Problem, Grouping], bool] | None = None
+    least: int = 1
 
 
 NO_WISH = Wish()
@@ -73,19 +76,22 @@ def search_under(
         InfeasibleError: No candidate passes, which a model that is not closed may cause.
     """
     wish = _limit_groups(models)
-    first = found = search(wish)
+    lone = _lone_limits(encoded, models, k)
+    first = found = search(replace(wish, least=2) if lone else wish)
+    if lone:
+        found = leave_alone(found, lone)
     floors = np.full(len(encoded.tuples), k, dtype=np.int64)
     passing = []
     rounds = 0
     if any(model.basis is Basis.POPULATION for model in models):
-        rounds = ROUNDS if any(isinstance(model, KMap) for model in models) else BLIND_ROUNDS
+        rounds = ROUNDS if any(isinstance(model, Cover) for model in models) else BLIND_ROUNDS
     for number in range(rounds + 1):
         failing = failing_groups(encoded, models, found[1].labels(found[0]))
         passing.append(_pass(encoded, models, run, found))
         if number == rounds or not failing.any():
             break
         floors = np.maximum(floors, _larger_floors(encoded, models, k, found, failing))
-        found = search(Wish(floors, wish.too_many))
+        found = search(replace(wish, floors=floors))
     candidates = [each for each in passing if each is not None]
     cuts = first[0], cut(first[0])
     if not failing_groups(encoded, models, cuts[1].labels(cuts[0])).any():
@@ -107,6 +113,43 @@ def _limit_groups(models: tuple[PrivacyModel, ...]) -> Wish:
     return Wish(too_many=too_many) if limits else NO_WISH
 
 
+def _lone_limits(encoded: Encoded, models: tuple[PrivacyModel, ...], k: int) -> list[Uniqueness]:
+    """Return the limits on lone rows, if some rows may be alone and sizes decide about everything else."""
+    others = [model for model in models if not isinstance(model, Uniqueness)]
+    most = encoded.n_rows if encoded.people is None else len(np.unique(encoded.people))
+    if k > 1 or most < 2 or not all(model.size_only for model in others):
+        return []
+    return [model for model in models if isinstance(model, Uniqueness)]
+
+
+def leave_alone(found: Found, limits: Sequence[Uniqueness]) -> Found:
+    """Give up as many groups as the limits on lone rows allow, the most expensive first: their tuples become groups.
+
+    Args:
+        found: Groups of at least two rows or people.
+        limits: The limits on lone rows.
+    """
+    problem, grouping = found
+    prices = grouping.prices(problem)
+    order = np.argsort(-prices, kind="stable")[: int((prices > 0).sum())]
+
+    def without(n_groups: int) -> Grouping:
+        labels = grouping.groups.copy()
+        given_up = np.isin(labels, order[:n_groups])
+        labels[given_up] = len(prices) + np.arange(int(given_up.sum()), dtype=np.int32)
+        return Grouping.joined([(grouping.tuples, grouping.rows, labels)])
+
+    low, high = 0, len(order) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        trial = without(middle)
+        if all(model.holds(trial.sizes(), trial.people(problem)) for model in limits):
+            low = middle
+        else:
+            high = middle
+    return problem, without(low)
+
+
 def _larger_floors(
     encoded: Encoded, models: tuple[PrivacyModel, ...], k: int, found: Found, failing: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
@@ -115,8 +158,8 @@ def _larger_floors(
     groups = Groups.of(encoded, grouping.labels(problem))
     factors = np.full(len(failing), GROWTH)
     for model in models:
-        if isinstance(model, KMap):
-            factors = np.maximum(factors, (model.k / np.maximum(groups.population, 1)) ** COVER_POWER)
+        if isinstance(model, Cover):
+            factors = np.maximum(factors, (model.least_covered / np.maximum(groups.population, 1)) ** COVER_POWER)
     sizes = grouping.people(problem)
     most = int(sizes.sum()) if encoded.people is None else len(np.unique(encoded.people))
     wanted = np.minimum(np.ceil(sizes * factors).astype(np.int64), most)

@@ -46,7 +46,7 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
         if column.name in shown:
             cells = shown[column.name]
             entry["kind"] = str(cells.kind)
-            entry["cells"] = _forms(cells.kind, column.name in release.settings.hierarchies)
+            entry["cells"] = _forms(cells.kind, column.name in release.settings.labelled)
             entry["distinct_cells"] = cells.distinct
             entry["loss"] = rounded(cells.loss)
             entry["loss_basis"] = BASIS

@@ -20,6 +20,6 @@ def verification_facts(release: Release) -> dict[str, Any]:
     return {
         "layout": {
             "bounds": [name for name in release.ends if release.request.cells == "bounds"],
-            "hierarchies": sorted(release.settings.hierarchies),
+            "hierarchies": sorted(release.settings.labelled),
         }
     }

@@ -52,6 +52,7 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
         "missing": [text for text in schema.missing if text],
         "decimal": marks[0],
         "thousands": marks[1],
+        "duplicate_columns": release.settings.duplicate_columns,
         "accepted_unique_columns": list(request.accept_unique),
         "counts": "persons" if schema.names(Role.PERSON) else "rows, one taken for one person",
         "columns": _columns(release),

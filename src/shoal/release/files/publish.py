@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["check_report", "check_signable", "write_to"]
 
 
+class Report(NamedTuple):
+    """Where a report goes, and how it spells the settings that it mentions."""
+
+    target: ReportTarget
+    spell: Callable[[str], str]
+
+
 @dataclass(frozen=True)
 class Pages:
     """The files of a report, finished but not in their places."""
@@ -44,6 +51,7 @@ def write_to(
     sign_key: SigningKey | None,
     report: ReportTarget | None,
     watch: Watch,
+    spell: Callable[[str], str],
 ) -> Path | None:
     """Write a release to an open target; see `Release.write_to`."""
     check_report(target, report)
@@ -54,7 +62,8 @@ def write_to(
     watch.stage("writing")
     try:
         with release.source.opened(target.folder, watch) as source:
-            return _write(release, source, target, (key, sign_key), report, watch)
+            pages = None if report is None else Report(report, spell)
+            return _write(release, source, target, (key, sign_key), pages, watch)
     except BrokenPipeError:
         raise  # the reader of the stream is gone, which is not an error
     except OSError as error:
@@ -66,7 +75,7 @@ def _write(
     source: Source,
     target: Target,
     keys: tuple[bytes | None, SigningKey | None],
-    report: ReportTarget | None,
+    report: Report | None,
     watch: Watch,
 ) -> Path | None:
     source.check_unchanged()
@@ -145,7 +154,7 @@ def check_signable(target: Target, sign_key: SigningKey | None) -> None:
 
 
 def _write_report(
-    report: ReportTarget | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
+    report: Report | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
 ) -> Pages:
     """Write the report of a release that passed the gate to unfinished files; content: of its manifest."""
     from shoal.report import Written, as_html, gather, private_part, public_part
@@ -162,15 +171,16 @@ def _write_report(
         verdict.groups,
         verdict.smallest_group,
         content.get("input_hmac_sha256"),
+        report.spell,
     )
-    evidence = gather(release, written)
+    evidence, target = gather(release, written), report.target
     pages = Pages()
     for finals, part, files in (
-        (report.public, public_part(evidence), pages.public),
-        (report.private, private_part(evidence), pages.private),
+        (target.public, public_part(evidence), pages.public),
+        (target.private, private_part(evidence), pages.private),
     ):
         for final, text in zip(finals, (as_html(part), report_json(part)), strict=True):
-            files.append(_write_text(report, final, text, private=final in report.private))
+            files.append(_write_text(target, final, text, private=final in target.private))
     return pages
 
 

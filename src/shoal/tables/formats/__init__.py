@@ -1,4 +1,4 @@
-"""File formats of tables and releases: CSV (plain, gzip, Zstandard), Parquet, Arrow, Excel."""
+"""File formats of tables and releases: CSV (plain, gzip, Zstandard), Parquet, Arrow, Excel; statistics, databases."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import UsageError, setting
-from shoal.tables.formats.sniff import Format, output_format, sniff
+from shoal.schema import NUMBERED
+from shoal.tables.formats.sniff import STATISTICS, Format, output_format, sniff
+from shoal.tables.sources.url import is_file_url, is_url, mask, parse_file_url
 from shoal.tables.table import Table, from_frame
 from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["Format", "as_table", "output_format", "read_table"]
 
 
-def as_table(data: Any, named: Sequence[str] = ()) -> Table:
+def as_table(data: Any, named: Sequence[str] = (), *, duplicate_columns: str | None = None) -> Table:
     """Return a `Table`, a frame of any library, or the content of a file as a table.
 
     Args:
         data: The table.
         named: Columns that it has; a first line of a file that contains all of them is a header.
+        duplicate_columns: "number" numbers columns that share a name; otherwise they are an error.
     """
     if isinstance(data, Table):
         return data
-    return read_table(data, named=named) if isinstance(data, str | os.PathLike) else from_frame(data)
+    if isinstance(data, str | os.PathLike):
+        return read_table(data, named=named, duplicate_columns=duplicate_columns)
+    check_duplicates(duplicate_columns)
+    return from_frame(data, numbered=duplicate_columns == NUMBERED)
 
 
 def read_table(
@@ -35,17 +41,22 @@ def read_table(
     header: bool | None = None,
     named: Sequence[str] = (),
     sheet: str | None = None,
+    duplicate_columns: str | None = None,
     watch: Watch = UNWATCHED,
 ) -> Table:
-    """Read a table from a file, every cell as text: CSV, also in gzip or Zstandard, Parquet, Arrow (Feather), Excel.
+    """Read a table from a file, every cell as text.
+
+    The file is CSV, also in gzip or Zstandard, Parquet, Arrow (Feather), Excel, SPSS, Stata or SAS.
 
     Args:
-        path: The file. Its content decides its format; its name must agree.
+        path: The file. Its content decides its format; its name must agree. Or a table in a file of SQLite or DuckDB:
+            "sqlite:///clinic.db?table=patients", "duckdb:///clinic.duckdb?table=ward.patients".
         delimiter: The delimiter of CSV, detected by default.
         encoding: The encoding of CSV, by default UTF-8.
         header: Whether the first line of CSV or Excel names the columns, detected by default.
         named: Columns that the file has; a first line that contains all of them is a header.
         sheet: The sheet of a workbook; by default the first visible one.
+        duplicate_columns: "number" numbers columns that share a name: a, a_2, a_3; otherwise they are an error.
         watch: Hears of progress and may cancel.
 
     Raises:
@@ -61,33 +72,50 @@ def read_table(
     from shoal.tables.formats import memory_limit
     from shoal.tables.formats.compressed import read_compressed
 
+    check_duplicates(duplicate_columns)
+    options = {"delimiter": delimiter, "encoding": encoding, "header": header, "sheet": sheet}
+    if is_file_url(path):
+        from shoal.tables.formats.database_file import read_database_file
+
+        _refuse_options(path, "a database", options)
+        return read_database_file(parse_file_url(str(path)), watch)
+    if is_url(path):
+        raise UsageError(f"{mask(str(path))}: only anonymize reads tables of a server. Pass a file here.")
     path = Path(path)
     stamp = check_file(path)
     form = sniff(path)
     textual = form in (Format.CSV, Format.GZIP, Format.ZSTD)
-    _refuse_options(path, form, {"delimiter": delimiter, "encoding": encoding}, fits=textual)
-    _refuse_options(path, form, {"sheet": sheet}, fits=form is Format.EXCEL)
-    _refuse_options(path, form, {"header": header}, fits=textual or form is Format.EXCEL)
+    fitting = ("delimiter", "encoding", "header") if textual else ("header", "sheet") if form is Format.EXCEL else ()
+    _refuse_options(path, form, {name: value for name, value in options.items() if name not in fitting})
+    naming: dict[str, Any] = {"header": header, "named": named, "duplicate_columns": duplicate_columns, "watch": watch}
     if form is Format.CSV:
         with open(path, "rb") as file:
             sample = file.read(memory_limit.SAMPLE_BYTES)
         memory_limit.check_memory(path, stamp.size, memory_limit.count_cells(sample, stamp.size))
-        return read_csv(path, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch)
+        return read_csv(path, delimiter=delimiter, encoding=encoding, **naming)
     if form in (Format.GZIP, Format.ZSTD):
         raw, stamp = read_compressed(path, form, watch)
-        return parse_csv(
-            raw, path, stamp, delimiter=delimiter, encoding=encoding, header=header, named=named, watch=watch
-        )
+        return parse_csv(raw, path, stamp, delimiter=delimiter, encoding=encoding, **naming)
     if form is Format.EXCEL:
         from shoal.tables.formats.excel import read_excel
 
-        return read_excel(path, sheet=sheet, header=header, named=named, watch=watch)
+        return read_excel(path, sheet=sheet, **naming)
+    if form in STATISTICS:
+        from shoal.tables.formats.statistics_file import read_statistics
+
+        return read_statistics(path, form, watch)
     from shoal.tables.formats.columnar import read_columnar
 
     return read_columnar(path, form, watch)
 
 
-def _refuse_options(path: Path, form: Format, options: dict[str, object], *, fits: bool) -> None:
+def check_duplicates(choice: str | None) -> None:
+    """Refuse an unknown way to treat columns that share a name."""
+    if choice not in (None, "error", NUMBERED):
+        raise UsageError(f"{setting('duplicate_columns', choice)} is not known. Use error or {NUMBERED}.")
+
+
+def _refuse_options(path: str | os.PathLike[str], form: str, options: dict[str, Any]) -> None:
     for name, value in options.items():
-        if value is not None and not fits:
+        if value is not None:
             raise UsageError(f"{path}: is {form}, which has no {name}. Leave out {setting(name)}.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from shoal.errors import FileError, InputError, Note, UsageError, counted, file_path, setting
-from shoal.schema import Dialect, check_encoding
+from shoal.schema import NUMBERED, Dialect, check_encoding
 from shoal.tables.csv import (
     MOST_BYTES,
     SAMPLE_BYTES,
@@ -59,7 +59,13 @@ class Blocks:
 
 
 def open_blocks(
-    path: Path, *, delimiter: str | None, encoding: str | None, header: bool | None, named: Sequence[str] = ()
+    path: Path,
+    *,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+    named: Sequence[str] = (),
+    duplicate_columns: str | None = None,
 ) -> Blocks:
     """Open a CSV, gzip or Parquet file; see `read_table` for the arguments.
 
@@ -85,11 +91,14 @@ def open_blocks(
     first, is_last = next(pieces, (b"", True))
     is_complete = is_last and len(first) <= SAMPLE_BYTES
     sample = take_sample(first)
-    dialect = detect(sample, is_complete, delimiter=delimiter, header=header, named=named, place=str(path))
+    numbered = duplicate_columns == NUMBERED
+    dialect = detect(
+        sample, is_complete, delimiter=delimiter, header=header, named=named, numbered=numbered, place=str(path)
+    )
     dialect = replace(dialect, encoding="utf-8" if is_utf_8(encoding) else str(encoding))
     frame, _ = parse_records(first, dialect, path)
-    names = take_names(frame, dialect, path)
-    notes = (Note(file_path(path), dialect.describe()), *check_names(list(names), str(path)))
+    names, renamed = take_names(frame, dialect, path)
+    notes = (Note(file_path(path), dialect.describe()), *renamed, *check_names(list(names), str(path)))
     check_cells(frame, str(path))
     opening = frame.slice(1 if dialect.header else 0)
     frames = _frames(opening, pieces, dialect, path, first.count(b"\n"), names)

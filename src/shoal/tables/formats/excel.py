@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from shoal.errors import InputError, Note, UsageError, counted, file_path
-from shoal.schema import Dialect
+from shoal.schema import NUMBERED, Dialect
 from shoal.tables.csv import check_file
 from shoal.tables.formats.excel_sheet import (
     DamagedError,
@@ -25,7 +25,7 @@ from shoal.tables.formats.excel_sheet import (
     unescape,
 )
 from shoal.tables.formats.memory_limit import check_expansion, check_memory
-from shoal.tables.header import find_header, numbered_names
+from shoal.tables.header import about_numbers, find_header, number_doubles, numbered_names
 from shoal.tables.table import Stamp, Table, check_names, make_table
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -44,6 +44,7 @@ def read_excel(
     sheet: str | None = None,
     header: bool | None = None,
     named: Sequence[str] = (),
+    duplicate_columns: str | None = None,
     watch: Watch = UNWATCHED,
 ) -> Table:
     """Read the values of one visible sheet of a workbook; leave out hidden rows and columns.
@@ -53,6 +54,7 @@ def read_excel(
         sheet: The name of the sheet; None reads the first visible one.
         header: Whether the first row contains the column names; detected if it is None.
         named: Columns that the sheet has; a first row that contains all of them is a header.
+        duplicate_columns: "number" numbers columns that share a name; otherwise they are an error.
         watch: Whom to ask whether the run was cancelled.
 
     Returns:
@@ -100,8 +102,11 @@ def read_excel(
         )
     check_memory(path, 0, n_cells)
     sample = [[row.get(c, "") for c in columns] for row in content.rows[:SAMPLE_ROWS]]
-    is_headed = find_header(sample, header=header, named=named, place=place)
-    return _table(content, columns, path, stamp, name, is_headed, notes)
+    numbered = duplicate_columns == NUMBERED
+    if numbered:
+        sample[0] = list(number_doubles(sample[0]))
+    dialect = Dialect(header=find_header(sample, header=header, named=named, place=place), numbered=numbered)
+    return _table(content, columns, path, stamp, name, dialect, notes)
 
 
 def visible_sheets(path: Path) -> tuple[str, ...]:
@@ -120,13 +125,14 @@ def _columns(content: Sheet, place: str) -> list[int]:
 
 
 def _table(
-    content: Sheet, columns: list[int], path: Path, stamp: Stamp, name: str, is_headed: bool, notes: list[Note]
+    content: Sheet, columns: list[int], path: Path, stamp: Stamp, name: str, dialect: Dialect, notes: list[Note]
 ) -> Table:
     import polars as pl
 
     place = f"{path}, sheet {name!r}"
-    names = [content.rows[0].get(c, "") for c in columns] if is_headed else numbered_names(len(columns))
-    rows = content.rows[1:] if is_headed else content.rows
+    first = [content.rows[0].get(c, "") for c in columns] if dialect.header else numbered_names(len(columns))
+    names = number_doubles(first) if dialect.numbered else first
+    rows = content.rows[1:] if dialect.header else content.rows
     if not rows:
         raise InputError(f"{place}: no data rows.")
     check_names(list(names), place)
@@ -134,9 +140,9 @@ def _table(
         name: pl.Series(name, [row.get(c, "") for row in rows], dtype=pl.String)
         for name, c in zip(names, columns, strict=True)
     }
-    sheet = f"sheet {name!r}, {'with' if is_headed else 'without'} header"
-    notes = [Note(file_path(path), sheet), *notes, *_remarks(content, f"{file_path(path)}, sheet {name!r}")]
-    dialect = Dialect(header=is_headed)
+    sheet = f"sheet {name!r}, {'with' if dialect.header else 'without'} header"
+    remarks = _remarks(content, f"{file_path(path)}, sheet {name!r}")
+    notes = [Note(file_path(path), sheet), *about_numbers(file_path(path), first, names), *notes, *remarks]
     return make_table(texts, place, path=path, stamp=stamp, dialect=dialect, sheet=name, notes=tuple(notes))
 
 

@@ -1,4 +1,4 @@
-"""Where tables come from: memory, files counted by DuckDB, tables of a PostgreSQL database."""
+"""Where tables come from: memory, files, files counted by DuckDB, tables of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -24,34 +24,35 @@ def find_source(
     threads: int = 1,
     reading: Reading | None = None,
 ) -> Source:
-    """Return the source for a frame, a `Table`, a path or the URL of a database table; it is not opened yet.
+    """Return the source for a frame, a `Table`, a path or the URL of a table; it is not opened yet.
 
     Args:
         data: The table.
         engine: What counts the rows of a file: "duckdb", or by default "memory".
         memory: The memory limit of DuckDB in bytes; by default the available memory.
         threads: The threads of DuckDB.
-        reading: How a file is read: delimiter, encoding, header, columns that it has, and sheet.
+        reading: How a file is read: delimiter, encoding, header, columns that it has, sheet, and doubles of names.
     """
     from shoal.tables.sources.memory import TableSource
 
+    reading = reading or Reading()
     if not isinstance(data, str | os.PathLike):
         from shoal.tables.formats import as_table
 
-        return TableSource(as_table(data))
+        return TableSource(as_table(data, duplicate_columns=reading.duplicate_columns))
     if is_url(data):
         from shoal.tables.sources.postgres import PostgresSource
 
         return PostgresSource(parse_url(str(data)))
-    reading = reading or Reading()
     options: dict[str, Any] = {
         "delimiter": reading.delimiter,
         "encoding": reading.encoding,
         "header": reading.header,
         "named": reading.named,
+        "duplicate_columns": reading.duplicate_columns,
     }
     if engine != "duckdb":
-        return TableSource(path=Path(data), options=options | {"sheet": reading.sheet})
+        return TableSource(path=data, options=options | {"sheet": reading.sheet})
     if reading.sheet is not None:
         raise UsageError(
             f"{data}: {setting('sheet')} is for workbooks, which DuckDB does not read. Use "

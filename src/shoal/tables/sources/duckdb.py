@@ -49,6 +49,7 @@ class DuckSource:
         encoding: str | None = None,
         header: bool | None = None,
         named: Sequence[str] = (),
+        duplicate_columns: str | None = None,
     ) -> None:
         """Describe the source; `opened` reads the file.
 
@@ -60,6 +61,7 @@ class DuckSource:
             encoding: The encoding of CSV, detected by default.
             header: Whether the first line of CSV names the columns, detected by default.
             named: Columns that the file has; a first line that contains all of them is a header.
+            duplicate_columns: "number" numbers columns that share a name.
         """
         self._path = path
         self._memory = memory
@@ -69,6 +71,7 @@ class DuckSource:
             "encoding": encoding,
             "header": header,
             "named": tuple(named),
+            "duplicate_columns": duplicate_columns,
         }
         self._folder = Path()
         self._watch: Watch = UNWATCHED

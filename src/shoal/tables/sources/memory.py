@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -15,6 +16,7 @@ from shoal.errors import Note
 from shoal.schema import Dialect
 from shoal.tables.formats.writers import write_csv
 from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding, Rows, Verifier
+from shoal.tables.sources.url import is_file_url, parse_file_url
 from shoal.tables.table import Table
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -33,17 +35,26 @@ class TableSource:
     in_memory = True
 
     def __init__(
-        self, table: Table | None = None, *, path: Path | None = None, options: Mapping[str, Any] | None = None
+        self,
+        table: Table | None = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """Name the table or its file.
 
         Args:
             table: The table; None if it is still to be read.
-            path: The file to read.
+            path: The file to read, or the URL of a table in a file of SQLite or DuckDB.
             options: How to read it: keyword arguments of `read_table`.
         """
         self._table = table
-        self._path = path if table is None else table.path
+        self._place = "the frame" if table is not None and table.path is None else str(path or (table and table.path))
+        self._named = path
+        if table is not None:
+            self._path = table.path
+        else:
+            self._path = parse_file_url(path).path if isinstance(path, str) and is_file_url(path) else Path(path or "")
         self._options = dict(options or {})
 
     @property
@@ -55,7 +66,7 @@ class TableSource:
     @property
     def place(self) -> str:
         """The path of the file, or "the frame"."""
-        return "the frame" if self._path is None else str(self._path)
+        return self._place
 
     @property
     def path(self) -> Path | None:
@@ -77,9 +88,9 @@ class TableSource:
         if self._table is None:
             from shoal.tables.formats import read_table
 
-            assert self._path is not None
+            assert self._named is not None
             watch.stage("reading")
-            self._table = read_table(self._path, **self._options, watch=watch)
+            self._table = read_table(self._named, **self._options, watch=watch)
         return nullcontext(self)
 
     def check(self, names: Sequence[str]) -> None:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from shoal.tables.sources.url import is_url, parse_url
+from shoal.errors import UsageError, setting
+from shoal.tables.sources.url import is_file_url, is_url, parse_url
 from shoal.tables.targets.base import Target
 
 __all__ = ["find_target"]
@@ -31,6 +32,8 @@ def find_target(
         from shoal.tables.targets.stream import StreamTarget
 
         return StreamTarget()
+    if is_file_url(output):
+        raise UsageError(f"{output}: releases are not written into database files. Name another {setting('output')}.")
     if is_url(output):
         from shoal.tables.targets.database import TableTarget
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import Dialect, Kind, Role
+from shoal.schema import NUMBERED, Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
 from shoal.verification.demand import (
     HELD_BACK,
@@ -105,7 +105,10 @@ def examine(
         violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
     source = None
     if original is not None:
-        source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), demand.reading)
+        reading = demand.reading
+        if manifest is not None and manifest.numbered:
+            reading = replace(reading, duplicate_columns=NUMBERED)
+        source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), reading)
     return _Examination(written, demand, manifest, source, violations, notes).verdict(k)
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
-from shoal.schema import ISO, Column, Kind, Reading, Role
+from shoal.schema import ISO, NUMBERED, Column, Kind, Reading, Role
 from shoal.verification.cells import SUPPRESSED
 from shoal.verification.manifest.manifest import ANY, AT_MOST, FEW, Manifest
 from shoal.verification.models.plain_values import can_be_judged
@@ -113,6 +113,7 @@ class _Reader:
             rules=self._texts("rules"),
             keep_order=self._flag("keep_order"),
             spreadsheet_safe=self._flag("spreadsheet_safe"),
+            numbered=self._value("duplicate_columns", str) == NUMBERED,
             beside=self._beside(),
             format=self._format(),
             content=self._content,

@@ -28,7 +28,7 @@ LONGEST_K = 18  # digits
 PADDED = re.compile(r"[+-]?0[0-9]")
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 SIZE_MODELS = {"k-anonymity", "personal-k"}  # checked on the sizes of groups, not by a judge
-POPULATION_MODELS = {"k-map", "delta-presence"}
+POPULATION_MODELS = {"k-map", "delta-presence", "journalist-profit"}
 MOST_SEARCHED = 100  # failing groups among which the first row is searched
 
 
@@ -218,7 +218,7 @@ def _title(spec: Mapping[str, Any]) -> str:
     options = [
         f"{name}={value if isinstance(value, bool) else _number_text(value)}"
         for name, value in spec.items()
-        if name not in ("name", "column", "order", "distance")
+        if name not in ("name", "column", "order", "distance", "estimator")
     ]
     return " ".join([str(spec["name"]), *([repr(spec["column"])] if "column" in spec else []), *options])
 

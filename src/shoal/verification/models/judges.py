@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.errors import UsageError
+from shoal.verification.models.population_uniques import estimate_uniques
 from shoal.verification.verdict import Group, exact
 
 __all__ = ["JUDGES", "Evidence"]
@@ -22,6 +23,7 @@ LOG_DIGITS = 60
 CLOSE = 1e-9  # floats closer than this are compared again, exactly
 MOST_ROWS = 20_000  # powers of counts are computed exactly up to this many rows
 PRECISION = 50
+EULER = Decimal("0.57721566490153286060651209008240243104215933593992")
 
 
 class Evidence(NamedTuple):
@@ -97,6 +99,29 @@ def _is_entropy_below(counts: list[int], least: Fraction) -> bool:
         used = sum((c * Decimal(c).ln() for c in counts), Decimal(0))
         allowed = n * (Decimal(n) * least.denominator / least.numerator).ln()
         return used >= allowed * (1 - Decimal(10) ** (10 - PRECISION))
+
+
+def _grassberger(case: Evidence) -> list[Group]:
+    """Return the groups whose entropy, estimated by Grassberger, is below log(l), or that have a single value."""
+    least = case.fraction("l")
+    return [
+        group
+        for group, counts in case.values.items()
+        if (least > 1 and len(_frequencies(counts)) == 1) or _is_estimate_below(_frequencies(counts), least)
+    ]
+
+
+def _is_estimate_below(counts: list[int], least: Fraction) -> bool:
+    """Return whether log n - (1/n) sum of c G(c) < log(least); G(c) = -euler - log 2 + 2 (1 + 1/3 + 1/5 + ...)."""
+    n = sum(counts)
+    with localcontext() as context:
+        context.prec = PRECISION
+        used, terms, odd_sum = Decimal(0), 0, Decimal(0)
+        for c in sorted(counts):  # the odd sum of c has c // 2 terms
+            odd_sum += sum((1 / Decimal(2 * j + 1) for j in range(terms, c // 2)), Decimal(0))
+            terms = c // 2
+            used += c * (2 * odd_sum - EULER - Decimal(2).ln())
+        return (Decimal(n) * least.denominator / least.numerator).ln() < used / n
 
 
 def _recursive(case: Evidence) -> list[Group]:
@@ -257,9 +282,49 @@ def _average_risk(case: Evidence) -> list[Group]:
     return [group for group, size in case.sizes.items() if Fraction(1, size) > limit]
 
 
+def _lone(case: Evidence) -> list[Group]:
+    """Return the groups of one row or person."""
+    return [group for group, size in case.sizes.items() if size == 1]
+
+
+def _sample_uniqueness(case: Evidence) -> list[Group]:
+    """Return the groups of one if their share of the rows is above the limit."""
+    lone = _lone(case)
+    is_met = sum(case.rows[group] for group in lone) <= case.fraction("limit") * sum(case.rows.values())
+    return [] if is_met else lone
+
+
+def _population_uniqueness(case: Evidence) -> list[Group]:
+    """Return the groups of one if the estimated share of unique people is above the limit, or unknown."""
+    population = case.integer("population")
+    if population < sum(case.sizes.values()):
+        return list(case.sizes)
+    estimator = str(case.spec.get("estimator", "dankar"))
+    estimate = estimate_uniques(Counter(case.sizes.values()), population, estimator)
+    is_met = estimate is not None and Fraction(estimate) <= case.fraction("limit") * population
+    return [] if is_met else _lone(case)
+
+
+def _pays(case: Evidence, people: int) -> bool:
+    """Return whether an attack on a row of a person who hides among some people pays more than is accepted."""
+    payout = exact(case.spec.get("payout", 0))
+    return case.fraction("gain") > (case.fraction("cost") + payout) * people
+
+
+def _prosecutor(case: Evidence) -> list[Group]:
+    """Return the groups on whose rows an attack pays if the attacker knows who is in the release."""
+    return [group for group, size in case.sizes.items() if _pays(case, size)]
+
+
+def _journalist(case: Evidence) -> list[Group]:
+    """Return the groups on whose rows an attack pays if the attacker knows who is in the population."""
+    return [group for group in case.rows if _pays(case, case.fitting[group])]
+
+
 JUDGES: dict[str, Callable[[Evidence], list[Group]]] = {
     "distinct-l": _distinct,
     "entropy-l": _entropy,
+    "grassberger-l": _grassberger,
     "recursive-l": _recursive,
     "alpha-k": _alpha_k,
     "p-sensitive": _p_sensitive,
@@ -270,4 +335,8 @@ JUDGES: dict[str, Callable[[Evidence], list[Group]]] = {
     "delta-presence": _presence,
     "maximal-risk": _maximal_risk,
     "average-risk": _average_risk,
+    "sample-uniqueness": _sample_uniqueness,
+    "population-uniqueness": _population_uniqueness,
+    "prosecutor-profit": _prosecutor,
+    "journalist-profit": _journalist,
 }

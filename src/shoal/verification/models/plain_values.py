@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.verification.models.checks import has_judge
+from shoal.verification.models.population_uniques import ESTIMATORS
 
 __all__ = ["can_be_judged", "model_words"]
 
@@ -29,12 +30,16 @@ def _is_value(model: str, name: str, value: object) -> bool:
         return isinstance(value, bool if name == "enhanced" else str)
     if name == "distance":
         return value in ("ordered", "equal", "hierarchical")
+    if name == "estimator":
+        return value in ESTIMATORS
     if name == "order":
         return isinstance(value, list) and all(isinstance(text, str) for text in value)
     number = _fraction(value)
-    if number is None or not 0 <= number <= MOST or number.denominator > MOST_PARTS or (name == "limit" and not number):
+    if number is None or not 0 <= number <= MOST or number.denominator > MOST_PARTS:
         return False
-    if name in ("k", "p") or (name == "l" and model != "entropy-l"):
+    if name == "limit" and not number and model in ("maximal-risk", "average-risk"):
+        return False
+    if name in ("k", "p", "population") or (name == "l" and model not in ("entropy-l", "grassberger-l")):
         return type(value) is int
     return True
 
@@ -54,6 +59,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "k-anonymity": ("k",),
     "distinct-l": ("column", "l"),
     "entropy-l": ("column", "l"),
+    "grassberger-l": ("column", "l"),
     "recursive-l": ("column", "c", "l"),
     "alpha-k": ("column", "alpha"),
     "p-sensitive": ("column", "p"),
@@ -64,6 +70,10 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "delta-presence": ("low", "high"),
     "maximal-risk": ("limit",),
     "average-risk": ("limit",),
+    "sample-uniqueness": ("limit",),
+    "population-uniqueness": ("limit", "population"),
+    "prosecutor-profit": ("cost", "gain"),
+    "journalist-profit": ("cost", "gain"),
 }
 
 
@@ -73,12 +83,22 @@ def model_words(spec: Mapping[str, Any]) -> str:
     def shown(name: str, default: object = 1) -> str:
         return f"{float(Fraction(str(spec.get(name, default)))):g}"
 
+    def profit() -> tuple[str, int]:
+        """Return the amounts in words, and the people among whom an attack does not pay."""
+        cost, gain, payout = (Fraction(str(spec.get(name, 0))) for name in ("cost", "gain", "payout"))
+        accepted = f", payout {shown('payout')}" if payout else ""
+        least = max(1, -(-gain // (cost + payout))) if cost + payout else 0
+        return f"(cost {shown('cost')}, gain {shown('gain')}{accepted})", least
+
     column = spec.get("column", "")
     texts: dict[str, Callable[[], str]] = {
         "k-anonymity": lambda: f"k-anonymity with k = {spec['k']}",
         "personal-k": lambda: "each row's own k",
         "distinct-l": lambda: f"distinct l-diversity of {column} with l = {spec['l']}",
         "entropy-l": lambda: f"entropy l-diversity of {column} with l = {shown('l')}",
+        "grassberger-l": lambda: (
+            f"entropy l-diversity of {column} with l = {shown('l')}, by the estimator of Grassberger"
+        ),
         "recursive-l": lambda: f"recursive (c, l)-diversity of {column} with c = {shown('c')} and l = {spec['l']}",
         "alpha-k": lambda: f"(alpha, k)-anonymity of {column} with alpha = {shown('alpha')} and k = {spec.get('k', 1)}",
         "p-sensitive": lambda: f"p-sensitive k-anonymity of {column} with p = {spec['p']} and k = {spec.get('k', 1)}",
@@ -96,6 +116,15 @@ def model_words(spec: Mapping[str, Any]) -> str:
             f"maximal risk of {shown('limit')}, so groups of {-(-1 // Fraction(str(spec['limit'])))}"
         ),
         "average-risk": lambda: f"average risk of {shown('limit')}",
+        "sample-uniqueness": lambda: f"sample uniqueness of at most {shown('limit')}",
+        "population-uniqueness": lambda: (
+            f"population uniqueness of at most {shown('limit')} of {spec['population']} people, estimated by "
+            f"{spec.get('estimator', 'dankar')}"
+        ),
+        "prosecutor-profit": lambda: f"no profit for a prosecutor {profit()[0]}, so groups of {profit()[1]}",
+        "journalist-profit": lambda: (
+            f"no profit for a journalist {profit()[0]}, so {profit()[1]} people of the population"
+        ),
     }
     if spec["name"] not in texts:
         return " ".join(str(value) if key == "name" else f"{key}={value}" for key, value in spec.items())

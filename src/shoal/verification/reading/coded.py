@@ -10,19 +10,20 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import UsageError
 from shoal.schema import Dialect
 from shoal.verification.reading import files, workbook
 from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS, check_expansion
+from shoal.verification.reading.names import numbered, refuse_doubles
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
-from shoal.verification.verdict import MOST_VIOLATIONS, Violation
+from shoal.verification.verdict import Violation
 
 __all__ = [
     "CodedColumn",
@@ -35,7 +36,6 @@ __all__ = [
     "ignore_step",
     "read_original",
     "read_written",
-    "refuse_doubles",
 ]
 
 PathName = str | os.PathLike[str]
@@ -158,7 +158,8 @@ def ignore_step(n_rows: int) -> None:
 def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, step: Step = ignore_step) -> CodedTable:
     """Read an original with the verifier's own readers: CSV in the declared dialect, Parquet, or a sheet of a workbook.
 
-    Blank lines are skipped. Without a header the columns are called column1, column2 and so on.
+    Blank lines are skipped. Without a header the columns are called column1, column2 and so on. Columns that share a
+    name are refused, or numbered if the dialect says so.
 
     Args:
         path: The file.
@@ -180,6 +181,8 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, st
         table = _read_rows(path, kind, sheet, keep_blank=False, header=dialect.header or kind == "parquet", step=step)
     if not table.names:
         raise files.UnreadableError(path, "the file is empty; it should contain a table")
+    if dialect.numbered:
+        return replace(table, names=numbered(table.names))
     refuse_doubles(f"{os.fspath(path)}: ", table.names)
     return table
 
@@ -348,7 +351,7 @@ def _read_rows(
     path: PathName, kind: str, sheet: str | None, *, keep_blank: bool, header: bool, step: Step
 ) -> CodedTable:
     """Read a file whose cells are typed, or that is not read as bytes."""
-    files.refuse_arrow(path, kind)
+    files.refuse_unread(path, kind)
     if kind == "parquet":
         names, columns = files.parquet_columns(path)
         coded = [_parquet_column(column, step) for column in columns]
@@ -378,11 +381,3 @@ def _stepped(blocks: Iterable[list[Block]], step: Step) -> Iterator[list[Block]]
         n_read += len(block)
         step(n_read)
         yield block
-
-
-def refuse_doubles(where: str, names: Sequence[str]) -> None:
-    """Raise an InputError if two columns have the same name; it gives positions, because a name may be a cell."""
-    first = {name: n for n, name in reversed(list(enumerate(names)))}
-    if repeated := [str(n + 1) for n, name in enumerate(names) if first[name] != n]:
-        positions = ", ".join(repeated[:MOST_VIOLATIONS])
-        raise InputError(f"{where}the column at position {positions} has the name of an earlier column. Rename it.")

@@ -20,19 +20,20 @@ from typing import Any
 
 from shoal.errors import FileError
 from shoal.verification.cells import MOST_DIGITS
-from shoal.verification.reading.footer import check_parquet
 from shoal.verification.reading.limits import PathName, UnreadableError, check_expansion
+from shoal.verification.reading.parquet.footer import check_parquet
 from shoal.verification.reading.zstd import is_complete, open_zstd
 
 __all__ = [
     "ARROW",
+    "UNREAD",
     "UnreadableError",
     "cell_text",
     "kind_of",
     "open_bytes",
     "parquet_columns",
     "parquet_rows",
-    "refuse_arrow",
+    "refuse_unread",
     "unreadable",
 ]
 
@@ -44,8 +45,16 @@ KINDS = {
     b"PK\x03\x04": "excel",
     b"ARROW1\0\0": "arrow",
     b"\xff\xff\xff\xff": "arrow stream",
+    b"SQLite format 3\0": "SQLite",
+    b"$FL2@(#)": "SPSS",
+    b"$FL3@(#)": "SPSS",
+    b"<stata_dta>": "Stata",
+    b"HEADER RECORD*******LIB": "SAS",
+    b"\0" * 12 + b"\xc2\xea\x81\x60": "SAS",
 }
 ARROW = ("arrow", "arrow stream")
+UNREAD = (*ARROW, "SQLite", "DuckDB", "SPSS", "Stata", "SAS")  # kinds that the verifier does not read
+OLD_STATA = frozenset(bytes([release, order, 1, 0]) for release in range(0x68, 0x74) for order in (1, 2))
 Codes = tuple[list[str], Any]  # distinct texts, and an array with the index of each row's text among them
 # One thread reads rows in order and needs the least CPU time.
 CONFIG: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
@@ -61,18 +70,19 @@ def unreadable(path: PathName, error: Exception) -> FileError:
     return FileError(f"{os.fspath(path)}: cannot be read: {reason}.")
 
 
-def refuse_arrow(path: PathName, kind: str) -> None:
-    """Raise an UnreadableError if a file is of an Arrow kind."""
-    if kind in ARROW:
+def refuse_unread(path: PathName, kind: str) -> None:
+    """Raise an UnreadableError if the verifier does not read a kind of file."""
+    if kind in UNREAD:
+        title = "an Arrow (Feather) file" if kind in ARROW else f"a file of {kind}"
         raise UnreadableError(
             path,
-            "it is an Arrow (Feather) file, which the verifier does not read. Pass the table as a frame, or write it "
-            "as CSV, Parquet or Excel",
+            f"it is {title}, which the verifier does not read. Pass the table as a frame, or write it as CSV, "
+            "Parquet or Excel",
         )
 
 
 def kind_of(path: PathName) -> str:
-    """Return the kind of a file by its first bytes: "csv", "gzip", "zstd", "parquet", "excel" or "arrow"."""
+    """Return the kind of a file by its first bytes: "csv", "gzip", "zstd", "parquet", "excel", or one of UNREAD."""
     try:
         with open(path, "rb") as file:
             head = file.read(4096)
@@ -83,6 +93,12 @@ def kind_of(path: PathName) -> str:
         raise FileError(f"{os.fspath(path)}: cannot be read: {error.strerror}.") from None
     if head[:4] == b"PAR1" and (tail == b"PAR1" or 0 in head):
         return "parquet"
+    if head[8:12] == b"DUCK" and 0 in head:
+        return "DuckDB"
+    if head[:4] in OLD_STATA:
+        return "Stata"
+    if b"SPSS PORT FILE" in head[:400] and os.path.splitext(path)[1].lower() in ("", ".por"):
+        return "SPSS"
     return next((kind for magic, kind in KINDS.items() if head.startswith(magic)), "csv")
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect, Reading
 from shoal.verification.reading import files, workbook
-from shoal.verification.reading.coded import TEXTUAL, CodedTable, TextReader, code_cells, read_original, refuse_doubles
+from shoal.verification.reading.coded import TEXTUAL, CodedTable, TextReader, code_cells, read_original
+from shoal.verification.reading.names import numbered, refuse_doubles
 
 __all__ = [
     "PathName",
@@ -29,8 +30,8 @@ DELIMITERS = (",", ";", "\t", "|")
 
 
 def can_read(path: PathName) -> bool:
-    """Return whether the verifier has a reader for a file; it has one for everything but Arrow files."""
-    return files.kind_of(path) not in files.ARROW
+    """Return whether the verifier has a reader for a file: CSV, Parquet and Excel."""
+    return files.kind_of(path) not in files.UNREAD
 
 
 def chunks(
@@ -50,7 +51,7 @@ def chunks(
         FileError: The file cannot be opened.
     """
     kind = files.kind_of(path)
-    files.refuse_arrow(path, kind)
+    files.refuse_unread(path, kind)
     if kind == "parquet":
         yield from files.parquet_rows(path, size)
         return
@@ -72,19 +73,21 @@ def picker(keys: Sequence[Any]) -> Callable[[Any], tuple[str, ...]]:
 
 def _guess(path: PathName, names: Sequence[str], reading: Reading) -> Dialect:
     """Return the dialect in which the first line contains all these names; else the one that the reading describes."""
+    is_numbered = reading.numbers_columns
     if files.kind_of(path) not in (*TEXTUAL, "zstd"):
-        return Dialect(header=reading.header is not False)
+        return Dialect(header=reading.header is not False, numbered=is_numbered)
     encodings = ["utf-8", *([reading.encoding] if reading.encoding else [])]
     delimiters = dict.fromkeys([*([reading.delimiter] if reading.delimiter else []), *DELIMITERS])
     for encoding, delimiter, initial_space in product(encodings, delimiters, (False, True)):
-        dialect = Dialect(delimiter, encoding, initial_space=initial_space)
+        dialect = Dialect(delimiter, encoding, initial_space=initial_space, numbered=is_numbered)
         try:
             header = next(TextReader(path, dialect).chunks(), [[]])[0]
         except InputError:
             continue
-        if set(names) <= set(header):
+        if set(names) <= set(numbered(header) if is_numbered else header):
             return dialect
-    return Dialect(reading.delimiter or ",", reading.encoding or "utf-8", reading.header is not False)
+    is_headed = reading.header is not False
+    return Dialect(reading.delimiter or ",", reading.encoding or "utf-8", is_headed, numbered=is_numbered)
 
 
 def _read_detected(path: PathName, names: Sequence[str], reading: Reading) -> CodedTable:
@@ -128,6 +131,8 @@ def coded_table(
         columns, read = list(map(str, frame.columns)), lambda n: frame.iloc[:, n].tolist()
     else:
         raise UsageError(f"a {type(table).__name__} is not a table. Pass a path or a pandas, polars or pyarrow table.")
+    if reading is not None and reading.numbers_columns:
+        columns = numbered(columns)
     refuse_doubles("", columns)
     coded = [code_cells(map(files.cell_text, read(n))) for n in range(len(columns))]
     return CodedTable(columns, coded, len(coded[0].codes) if coded else 0)

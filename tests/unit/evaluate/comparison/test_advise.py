@@ -52,7 +52,7 @@ def test_without_limits_the_knee_counts() -> None:
     assert advice.chosen is not None
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("knee", 5)
     assert [opinion.rule for opinion in advice.opinions] == ["knee", "minimum-deviation"]
-    assert "bends most at a at k = 5 (loss 0.0500, risk 0.2000)" in advice.chosen.reason
+    assert "bends most at a at k = 5 (loss 0.0500, risk 20.0%)" in advice.chosen.reason
 
 
 def test_method_of_least_loss_gives_the_curve() -> None:

@@ -257,7 +257,7 @@ def test_risk_counts_persons_where_k_does() -> None:
     assert alike["k"] == 3
     assert "the risk counts persons" in without["failed"]
     assert found.as_dict()["counts"] == "persons"
-    assert "1 divided by the number of persons in its group" in comparison_page(found)
+    assert "1 divided by the number of people in its group" in comparison_page(found)
     limits = shoal.Limits(max_risk=0.1)
     assert shoal.advise(visits(), k=[2, 3], limits=limits, **asked).chosen is None
 
@@ -274,7 +274,7 @@ def test_accuracy_is_among_the_figures_shown() -> None:
         FRAME, methods=["mondrian"], k=[5], target="disease", learner="zero-r", jobs=1, qi=ROLES["qi"]
     )
     assert head_of(found)[-2:] == ("accuracy", "accuracy before")
-    assert shown_rows(found)[0][-2:] == (f"{found.frame['accuracy'][0]:.4f}",) * 2
+    assert shown_rows(found)[0][-2:] == (f"{found.frame['accuracy'][0]:.1%}",) * 2
 
 
 def test_weights_by_association_are_those_of_anonymize() -> None:

@@ -13,7 +13,7 @@ import pytest
 from shoal import hierarchy
 from shoal.encoding.encode import encode
 from shoal.encoding.partition import Partition
-from shoal.errors import UsageError
+from shoal.errors import InfeasibleError, UsageError
 from shoal.methods import Run, named
 from shoal.methods.full_domain.frequency import MemoryEngine
 from shoal.methods.full_domain.research_values import Researched
@@ -140,12 +140,12 @@ def test_local_finds_a_string_that_passes(seed: int) -> None:
 
 
 def test_local_that_finds_nothing_points_to_hybrid() -> None:
-    """Two levels each: position 1 is tested, then position 0, which is the root and passes; with one level none is."""
+    """Two levels each: position 1 is tested and fails, then position 0, where every cell is suppressed."""
     frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["p", "q", "p", "q"]})
     schema = Schema.build(frame.columns, {Role.QI: frame.columns}, kinds=dict.fromkeys(frame.columns, Kind.CATEGORICAL))
     encoded = encode(from_frame(frame), schema)
-    made = named("rv-local").partition(encoded, (KAnonymity(2),), Run())
-    assert made.levels == {"a": 1, "b": 1}
+    with pytest.raises(InfeasibleError, match=r"rv-local found nothing: every string .* fails.*Use rv-hybrid"):
+        named("rv-local").partition(encoded, (KAnonymity(2),), Run())
     better = named("rv-hybrid").partition(encoded, (KAnonymity(2),), Run())
     assert better.levels == {"a": 0, "b": 1}
 
@@ -179,8 +179,9 @@ def test_golden_s1_research_value_of_a_numeric_level() -> None:
     labels = {str(i): (f"[{low}, {high})", "*") for low, high in bands for i in range(low, high)}
     rows = [i % 10 for i in range(25)] + [10 + i % 15 for i in range(45)] + [25 + i % 25 for i in range(55)]
     rules = (Rule("x", inflection=(9, 10), importance=50), Rule("x", inflection=(4, 5), importance=50))
-    run = Run(rules=rules, weights={"x": Fraction(1, 5)})
-    ((finest, level, root),) = levels_of({"x": list(map(str, rows))}, {"x": Kind.NUMERIC}, {"x": labels}, run)
+    run = Run(rules=rules, weights={"x": Fraction(1, 5), "y": Fraction(4, 5)})
+    cells, kinds = {"x": list(map(str, rows)), "y": ["a"] * 125}, {"x": Kind.NUMERIC, "y": Kind.CATEGORICAL}
+    (finest, level, root), _ = levels_of(cells, kinds, {"x": labels}, run)
     assert round(float(level), 6) == 0.005435
     assert finest == Fraction(1, 5)
     assert root == 0
@@ -203,11 +204,11 @@ def test_golden_s1_rules_of_race() -> None:
     assert found == [[1, Fraction(3, 4) * Fraction(3, 4), 0]]
 
 
-def test_weights_are_alike_and_in_sum_1_where_none_are_given() -> None:
+def test_weights_sum_to_1_and_are_equal_where_none_are_given() -> None:
     kinds = dict.fromkeys(("a", "b"), Kind.CATEGORICAL)
     cells = {"a": ["x", "y"], "b": ["x", "x"]}
     assert levels_of(cells, kinds, {}, Run()) == [[Fraction(1, 2), 0], [Fraction(1, 2), 0]]
-    assert levels_of(cells, kinds, {}, Run(weights={"a": Fraction(3)})) == [[3, 0], [1, 0]]
+    assert levels_of(cells, kinds, {}, Run(weights={"a": Fraction(3)})) == [[Fraction(3, 4), 0], [Fraction(1, 4), 0]]
 
 
 def test_dates_and_broken_numbers_span_in_their_own_steps() -> None:

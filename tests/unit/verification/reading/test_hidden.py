@@ -613,7 +613,7 @@ PARQUET: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 def change_checksum(path: Path) -> None:
     """Change one byte of the checksum of the first page, which readers do not check."""
-    from shoal.verification.reading.thrift import read_struct
+    from shoal.verification.reading.parquet.thrift import read_struct
 
     raw = path.read_bytes()
     header, size = read_struct(raw, 4)

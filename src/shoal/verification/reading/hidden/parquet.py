@@ -10,7 +10,10 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from shoal.verification.reading.footer import (
+from shoal.verification.reading.hidden.arrow_schema import has_metadata
+from shoal.verification.reading.hidden.flatbuffer import Flatbuffer
+from shoal.verification.reading.limits import check_expansion
+from shoal.verification.reading.parquet.footer import (
     COLUMN,
     FILE,
     MOST_FOOTER,
@@ -21,9 +24,7 @@ from shoal.verification.reading.footer import (
     read_header,
     seek,
 )
-from shoal.verification.reading.hidden.arrow_schema import has_metadata
-from shoal.verification.reading.hidden.flatbuffer import Flatbuffer
-from shoal.verification.reading.hidden.pages import (
+from shoal.verification.reading.parquet.pages import (
     BYTE_ARRAY,
     DATA,
     DATA_V2,
@@ -33,8 +34,7 @@ from shoal.verification.reading.hidden.pages import (
     Chunk,
     UnaccountedError,
 )
-from shoal.verification.reading.limits import check_expansion
-from shoal.verification.reading.thrift import Form, Struct, read_struct, write_struct
+from shoal.verification.reading.parquet.thrift import Form, Struct, read_struct, write_struct
 
 __all__ = ["parquet_faults"]
 

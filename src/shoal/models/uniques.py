@@ -8,7 +8,7 @@ never means 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 
-__all__ = ["Uniques", "dankar", "estimate_uniques", "pitman", "shifted_negative_binomial", "zayatz"]
+__all__ = ["ESTIMATORS", "Uniques", "dankar", "estimate_uniques", "pitman", "shifted_negative_binomial", "zayatz"]
 
+ESTIMATORS = ("dankar", "zayatz", "pitman", "snb")
 STEPS = 200  # of each bisection; far more than the bits of a float
 SMALL_SAMPLE = 0.1  # share of the population up to which Pitman's model is the better one (Dankar et al. 2012)
 GRID = 60  # points at which the shifted negative binomial model is checked for a change of sign
@@ -48,8 +49,14 @@ class Uniques:
     chosen: str | None
 
 
-def estimate_uniques(sizes: NDArray[np.int64], population: int) -> Uniques:
-    """Return all estimates; sizes: of the groups of the sample."""
+def estimate_uniques(sizes: NDArray[np.int64], population: int, which: Collection[str] = ESTIMATORS) -> Uniques:
+    """Return estimates of the number of people who are unique in a population.
+
+    Args:
+        sizes: The sizes of the groups of the sample.
+        population: The size of the population.
+        which: The estimators that are needed; the others may be None.
+    """
     n_rows = int(sizes.sum())
     if population < n_rows:
         raise UsageError(f"population={population} is smaller than the table, which has {n_rows} rows in groups.")
@@ -59,10 +66,11 @@ def estimate_uniques(sizes: NDArray[np.int64], population: int) -> Uniques:
     if population == n_rows:
         return Uniques(population, share, n_unique, n_unique, n_unique, n_unique, None)
     of_size = np.bincount(sizes)
+    small = share <= SMALL_SAMPLE
+    needed = {"zayatz", "pitman" if small else "snb", *which} if "dankar" in which else {*which}
+    functions = {"zayatz": zayatz, "pitman": pitman, "snb": shifted_negative_binomial}
     estimates = {
-        "zayatz": zayatz(of_size, population),
-        "pitman": pitman(of_size, population),
-        "snb": shifted_negative_binomial(of_size, population),
+        name: estimator(of_size, population) if name in needed else None for name, estimator in functions.items()
     }
     chosen = dankar(share, **estimates)
     return Uniques(

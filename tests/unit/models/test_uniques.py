@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from shoal.errors import UsageError
-from shoal.risks import uniques
+from shoal.models import uniques
+from shoal.models.uniques import dankar, digamma, digamma_rise, estimate_uniques, pitman
 from shoal.risks.estimate import estimate
-from shoal.risks.uniques import dankar, digamma, digamma_rise, estimate_uniques, pitman
 from tests.naive.risk import zayatz
 
 FOUR = np.array([1, 2, 3, 4])

@@ -7,7 +7,7 @@ import struct
 from typing import BinaryIO
 
 from shoal.verification.reading.limits import MOST_COLUMNS, PathName, UnreadableError, check_expansion
-from shoal.verification.reading.thrift import BINARY, BOOL, BYTE, INT, LONG, SHORT, Form, Struct, read_struct
+from shoal.verification.reading.parquet.thrift import BINARY, BOOL, BYTE, INT, LONG, SHORT, Form, Struct, read_struct
 
 __all__ = [
     "COLUMN",

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.verification.reading.hidden.expand import expand
-from shoal.verification.reading.thrift import Struct
+from shoal.verification.reading.parquet.runs import count_runs
+from shoal.verification.reading.parquet.thrift import Struct
 
 __all__ = ["Chunk", "UnaccountedError"]
 
@@ -78,7 +79,7 @@ class Chunk:
             if facts.get(6) or (facts.get(5) and not self.is_optional):
                 raise ValueError("levels of a column that has none")
             n_level = facts[5]
-            n_known = _runs(raw[:n_level], 1, facts[1], None) if n_level else facts[1]
+            n_known = count_runs(raw[:n_level], 1, facts[1], None) if n_level else facts[1]
             body = raw[n_level:]
             if facts.get(7, True):
                 body = expand(self.codec, body, header[2] - n_level)
@@ -103,14 +104,14 @@ class Chunk:
         size = int.from_bytes(content[:4], "little")
         if size > len(content) - 4:
             raise IndexError
-        return 4 + size, _runs(content[4 : 4 + size], 1, facts[1], None)
+        return 4 + size, count_runs(content[4 : 4 + size], 1, facts[1], None)
 
     def _data(self, content: bytes, encoding: int, count: int, n_known: int) -> None:
         self.n_values += count
         self.nulls += count - n_known
         if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY):
             if content:
-                _runs(content[1:], content[0], n_known, self._uses)
+                count_runs(content[1:], content[0], n_known, self._uses)
             elif n_known:
                 raise IndexError
         elif encoding == PLAIN:
@@ -121,7 +122,7 @@ class Chunk:
         elif encoding == RLE and self.kind == BOOLEAN:
             if int.from_bytes(content[:4], "little") != len(content) - 4:
                 raise ValueError("bytes that are not values")
-            _runs(content[4:], 1, n_known, None)
+            count_runs(content[4:], 1, n_known, None)
             self.values |= {b"\0", b"\1"}
         elif encoding == STREAM_SPLIT and self._size():
             if len(content) != n_known * self._size():
@@ -157,66 +158,3 @@ class Chunk:
         if at != len(content):
             raise ValueError("bytes that are not values")
         return values
-
-
-def _runs(content: bytes, width: int, count: int, uses: NDArray[np.int64] | None) -> int:
-    """Read runs of equal or bit-packed integers; return the sum of the integers if their uses are not counted.
-
-    Args:
-        content: The runs, to their last byte.
-        width: The bits of an integer.
-        count: How many integers there must be.
-        uses: How often each integer occurs is added here.
-    """
-    if width > 32:
-        raise ValueError("integers that are too wide")
-    at = read = total = 0
-    size = (width + 7) // 8
-    while read < count:
-        head = shift = 0
-        while True:
-            head |= (content[at] & 127) << shift
-            at, shift = at + 1, shift + 7
-            if content[at - 1] < 128:
-                break
-            if shift > 35:
-                raise ValueError("a run that is too long")
-        if head & 1 and width:
-            n_bytes = (head >> 1) * width
-            packed = content[at : at + n_bytes]  # the last run may be cut short
-            at += len(packed)
-            numbers = _unpack(packed, width)
-            numbers, rest = numbers[: count - read], numbers[count - read :]
-            # The last run is filled up to a multiple of eight: with zeros, or with indices that were used before.
-            if not len(numbers) or len(rest) > 7 or int(rest.max(initial=0)) >= (1 if uses is None else len(uses)):
-                raise ValueError("bits that are not values")
-            read += len(numbers)
-            if uses is None:
-                total += int(numbers.sum())
-            elif len(numbers) > len(uses) > int(numbers.max()):  # counting is quicker, but needs an array of all uses
-                uses += np.bincount(numbers, minlength=len(uses))
-            else:
-                np.add.at(uses, numbers, 1)
-        else:
-            number = int.from_bytes(content[at : at + size], "little")
-            length = min((head >> 1) * 8, count - read) if head & 1 else head >> 1
-            if at + size > len(content) or not 0 < length <= count - read:
-                raise ValueError("a run that is too long")
-            at += size
-            read += length
-            if uses is None:
-                total += number * length
-            else:
-                uses[number] += length
-    if at != len(content):
-        raise ValueError("bytes that are not values")
-    return total
-
-
-def _unpack(packed: bytes, width: int) -> NDArray[np.int64]:
-    """Return the integers of a bit-packed run; bits that are left over must be zero."""
-    bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), bitorder="little")
-    count = len(bits) // width
-    if bits[count * width :].any():
-        raise ValueError("bits that are not values")
-    return bits[: count * width].reshape(count, width).astype(np.int64) @ (1 << np.arange(width, dtype=np.int64))

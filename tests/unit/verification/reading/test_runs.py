@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from shoal.verification.reading.parquet.runs import count_runs
+from tests.naive.runs import read_runs
+
+
+def head(number: int) -> bytes:
+    """Write an unsigned integer, seven bits per byte."""
+    *rest, last = [number >> shift & 127 for shift in range(0, max(1, number.bit_length()), 7)]
+    return bytes([*(each | 128 for each in rest), last])
+
+
+def draw_runs(rng: random.Random, width: int, n_values: int) -> tuple[bytes, int]:
+    """Write runs of random integers below `n_values`; return them with the number of integers."""
+    content, count = b"", 0
+    for _ in range(rng.randint(0, 4)):
+        if rng.random() < 0.5:
+            length = rng.randint(1, 300)
+            content += head(length << 1) + rng.randrange(n_values).to_bytes((width + 7) // 8, "little")
+        else:
+            eights = rng.randint(1, 3)
+            length = 8 * eights
+            bits = sum(rng.randrange(n_values) << width * place for place in range(length))
+            content += head(eights << 1 | 1) + bits.to_bytes(eights * width, "little")
+        count += length
+    return content, count
+
+
+def damage(rng: random.Random, content: bytes, count: int) -> tuple[bytes, int]:
+    """Change a byte, the number of bytes, or the number of integers."""
+    places = bytearray(content)
+    choice = rng.randrange(5)
+    if choice == 0 and places:
+        places[rng.randrange(len(places))] = rng.randrange(256)
+    elif choice == 1:
+        places += rng.randbytes(rng.randint(1, 3))
+    elif choice == 2:
+        places = places[: rng.randrange(len(places) + 1)]
+    else:
+        count = max(0, count + rng.randint(-9, 9))
+    return bytes(places), count
+
+
+@pytest.mark.parametrize("width", [0, 1, 2, 3, 6, 7, 8, 9, 13, 16, 17, 24, 31, 32])
+def test_runs_are_read_as_by_the_twin(width: int) -> None:
+    rng = random.Random(width)
+    refused = 0
+    for _ in range(300):
+        n_values = min(1 << width, rng.randint(1, 40))
+        content, count = damage(rng, *draw_runs(rng, width, n_values))
+        uses = np.zeros(n_values, dtype=np.int64)
+        try:
+            numbers, filling = read_runs(content, width, count)
+        except ValueError:
+            numbers, filling = [n_values], []
+        if any(number >= n_values for number in numbers + filling):
+            refused += 1
+            with pytest.raises(ValueError, match=r"bits|run|bytes"):
+                count_runs(content, width, count, uses)
+        else:
+            assert count_runs(content, width, count, uses) == 0
+            assert uses.tolist() == [numbers.count(number) for number in range(n_values)]
+            if not any(filling):
+                assert count_runs(content, width, count, None) == sum(numbers)
+    assert 0 < refused < 300
+
+
+def test_integers_of_more_than_32_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="too wide"):
+        count_runs(b"\x03" + bytes(33), 33, 8, None)
+
+
+def test_filling_of_levels_is_zero() -> None:
+    assert count_runs(b"\x03\x07", 1, 3, None) == 3
+    with pytest.raises(ValueError, match="bits that are not values"):
+        count_runs(b"\x03\x0f", 1, 3, None)
