@@ -30,25 +30,29 @@ from shoal.profile.forms import (
 )
 from shoal.profile.shapes import identifying_shape, is_postal, looks_like_names
 from shoal.profile.vocabulary import Concept, Naming, naming_of
+from shoal.profile.vocabulary.concept import words
 from shoal.profile.vocabulary.keys import COUNTS, KEYS
 from shoal.schema import Kind, Role
 
-__all__ = ["Proposal", "propose", "undecided"]
+__all__ = ["Proposal", "is_weight", "propose", "undecided"]
 
 MOST_ANSWERS = 5  # values of a question that is answered by yes, no or unknown
 MANY_WORDS = 5.0
 LONG_TEXT = 60
 SHORTEST_NATIONAL = 6
-SAMPLING_WORDS = frozenset(
-    ["fnlwgt", "wgt", "wght", "pweight", "pwgt", "wgtp", "pwgtp", "perwt", "hhwt", "llcpwt", "wtint", "wtmec", "wtss", "wtssall", "weighting", "gewichtung", "phrf", "hochrechnungsfaktor", "weegfactor", "hrf", "ponderation", "pond", "ipondi", "extri", "coefin", "coef", "coeff", "ponderacion", "factorel", "factor", "pesoriporto", "wagaosoby", "weegfactor", "expansion", "expansao", "fator", "riporto", "weging", "wgthh"]
+SAMPLING_WORDS = words(
+    "fnlwgt wgt wght pweight pwgt wgtp pwgtp perwt hhwt llcpwt wtss wtssall weighting gewichtung "
+    "hochrechnungsfaktor weegfactor hrf ponderation pond coef coeff ponderacion factor expansion expansao fator "
+    "riporto weging wgthh"
 )
 WEIGHT_WORDS = frozenset({"weight", "weights", "wt", "gewicht", "poids", "peso", "waga", "pesos"})
 SURVEY_WORDS = frozenset(
     {"sample", "sampling", "survey", "final", "design", "expansion", "person", "household", "osoby", "int", "mec"}
 )
 SAMPLING = re.compile(r"wgt|wght|wt|gew|pond|coef|weig")
-COORDINATES = frozenset(
-    ["lat", "lon", "lng", "long", "latitude", "longitude", "gps", "latlng", "coordinate", "coordinates", "easting", "northing", "x", "y", "xgcswgs", "linrefx", "linrefy", "km", "latitud", "longitud", "latitudine", "longitudine", "breitengrad", "langengrad", "szerokosc", "dlugosc", "wsp", "gcswgs"]
+COORDINATES = words(
+    "lat lon lng long latitude longitude gps latlng coordinate coordinates easting northing x y xgcswgs linrefx "
+    "linrefy km latitud longitud latitudine longitudine breitengrad langengrad szerokosc dlugosc wsp gcswgs"
 )
 NAME_PARTS = frozenset({"first", "last", "middle"})
 NAME_WORDS = frozenset({"name", "names", "nm", "nam", "initial", "initials", "legal", "provider", "patient", "person"})
@@ -134,23 +138,28 @@ def _by_shape(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     return _identifier(facts, f"the values are {label}", key_of="staff" if "staff" in naming.groups else key_of)
 
 
+def is_weight(facts: ColumnFacts) -> bool:
+    """Tell whether a column holds sampling weights."""
+    return _by_weight(facts, naming_of(facts.name)) is not None
+
+
 def _by_weight(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise sampling weights, which are nearly unique for each person, unlike body weights."""
     if facts.kind is not Kind.NUMERIC or facts.distinct < 20:
         return None
-    words = set(naming.words)
+    own = set(naming.words)
     joined = "".join(naming.words)
     precise = sum(map(bool, map(DECIMALS.fullmatch, facts.sample))) > len(facts.sample) / 2
     sure = (
-        words & SAMPLING_WORDS
+        own & SAMPLING_WORDS
         or (precise and SAMPLING.search(joined))
         or any(joined.startswith(word) for word in SAMPLING_WORDS if len(word) > 4)
     )
     if not sure:
-        if not words & WEIGHT_WORDS:
+        if not own & WEIGHT_WORDS:
             return None
         large = max(map(float, facts.sample)) > 7_000
-        if not (words & SURVEY_WORDS or precise or (large and facts.unique_share > 0.25)):
+        if not (own & SURVEY_WORDS or precise or (large and facts.unique_share > 0.25)):
             return None
     share = f"{facts.unique_share:.0%} of the rows have a unique one"
     return _identifier(facts, f"a sampling weight: {share}, so it can identify people")
@@ -198,8 +207,8 @@ def _is_name(facts: ColumnFacts, naming: Naming) -> bool:
         return False
     if has_digits(facts):
         return False
-    words = set(naming.words)
-    if words & NAME_PARTS and not words <= NAME_PARTS | NAME_WORDS:
+    own = set(naming.words)
+    if own & NAME_PARTS and not own <= NAME_PARTS | NAME_WORDS:
         return False  # the last visit
     if naming.groups & {"person", "staff"}:
         return True
@@ -328,6 +337,8 @@ def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if topic is None:
         return None
     if topic.role is Role.INSENSITIVE:
+        if facts.unique_share > MOSTLY_DIFFERENT:
+            return None
         return Proposal(topic.role, facts.kind, f"the column name suggests {topic.label}", concept=topic.key)
     if is_one_by_one(facts) and topic.key not in ("zip", "birth"):
         reason = f"the column name suggests {topic.label}, but {facts.unique_share:.0%} of the rows have a unique text"

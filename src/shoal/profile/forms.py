@@ -34,8 +34,8 @@ FEW_VALUES = 12  # a column with so few values holds codes or answers, not keys
 EARLIEST_YEAR, LATEST_YEAR = 1800, 2300
 DIGIT = re.compile(r"[0-9]")
 TIME = re.compile(
-    r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?|[0-9]{4}[-/ ]?[QT]?[0-9]{1,2}|[QT][1-4][-/ ]?[0-9]{4}|"
-    r"[A-Za-z]{3,9}\.?[-/ ][0-9]{2,4}|[0-9]{4}-[0-9]{2}-[0-9]{2}.*"
+    r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?|[0-9]{4}[-/ ]?[QT]?[0-9]{1,2}|"
+    r"[QT][1-4][-/ ]?[0-9]{4}|[A-Za-z]{3,9}\.?[-/ ][0-9]{2,4}|[0-9]{4}-[0-9]{2}-[0-9]{2}.*"
 )
 CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
 DISEASE_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
@@ -71,6 +71,7 @@ def fits_time(facts: ColumnFacts) -> bool:
 
 
 def share_of(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
+    """Return the share of the texts that have a form."""
     return sum(pattern.fullmatch(text) is not None for text in sample) / len(sample)
 
 

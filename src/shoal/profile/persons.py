@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.profile.columns import Coded, ColumnFacts
-from shoal.profile.detect import Proposal
+from shoal.profile.columns import Coded, ColumnFacts, sampled_facts
+from shoal.profile.detect import Proposal, propose
 from shoal.profile.forms import is_code, looks_like_keys
 from shoal.profile.vocabulary import naming_of
-from shoal.schema import Kind
+from shoal.schema import Kind, Role, Schema
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Person", "determined_columns", "find_person"]
+    from shoal.tables.table import Table
+
+__all__ = ["Person", "determined_columns", "find_person", "likely_person"]
 
 # Keys that can stand for a person, the most telling first.
 RANKS = ("person", "household", "holder", "record", "key")
 SHARE_CONSTANT = 0.9  # share of the repeated keys under which a determined column has one value
 BY_CHANCE = 0.6  # share of that which chance may explain
+MOST_ROWS = 100_000  # rows by which a key is tested
+SAMPLE = 1_000  # distinct values of a column to look at
 REPEATED = 1.5  # rows per key from which a key of something may count people
 TRAITS = frozenset({"birth", "sex", "origin"})  # which a person keeps, and a household does not share
 
@@ -30,6 +34,24 @@ class Person(NamedTuple):
 
     name: str
     determined: tuple[str, ...]
+
+
+def likely_person(table: Table, schema: Schema) -> Person | None:
+    """Return the key of people who seem to have several rows; None if the schema names a column of people."""
+    import numpy as np
+
+    if schema.names(Role.PERSON) or table.weights is not None:
+        return None
+    columns, coded = [], {}
+    for column in schema.columns:
+        if column.name not in table.names:
+            continue
+        ranks, texts = table.factor(column.name)
+        unique = int((table.counts(column.name) == 1).sum())
+        facts = sampled_facts(column.name, texts.head(SAMPLE).to_list(), len(texts), unique, table.n_rows)
+        columns.append((facts, propose(facts)))
+        coded[column.name] = Coded(ranks.astype(np.int64), len(texts))
+    return find_person(columns, coded)
 
 
 def find_person(columns: Sequence[tuple[ColumnFacts, Proposal]], coded: Mapping[str, Coded]) -> Person | None:
@@ -85,13 +107,15 @@ def determined_columns(key: Coded, others: Mapping[str, Coded]) -> tuple[str, ..
 
     sizes = np.bincount(key.codes, minlength=key.n_values)
     repeated = sizes[key.codes] > 1
+    if len(repeated) > MOST_ROWS:  # some of the keys, with all their rows
+        repeated &= key.codes < key.n_values * MOST_ROWS / len(repeated)
     if not repeated.any():
         return ()
-    codes = key.codes[repeated]
-    rows_of = sizes[sizes > 1]
+    codes = key.codes[repeated].astype(np.int64)
+    rows_of = sizes[np.unique(codes)]
     found = []
     for name, other in others.items():
-        values = other.codes[repeated]
+        values = other.codes[repeated].astype(np.int64)
         shares = np.bincount(values, minlength=other.n_values) / len(values)
         expected = _by_chance(shares, rows_of)
         constant = _constant_share(codes, values, key.n_values, other.n_values)

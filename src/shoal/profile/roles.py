@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shoal.profile.columns import Coded, ColumnFacts
+from shoal.errors import counted
+from shoal.profile.columns import Coded, ColumnFacts, is_constant
 from shoal.profile.detect import Proposal, propose, undecided
 from shoal.profile.forms import MOSTLY_DIFFERENT, is_code
 from shoal.profile.persons import find_person
@@ -14,9 +15,10 @@ from shoal.profile.vocabulary import common_prefix, naming_of
 from shoal.profile.vocabulary.quasi import QIS
 from shoal.schema import Kind, Role
 
-__all__ = ["MOST_QI", "propose_roles"]
+__all__ = ["MOST_QI", "PROPOSED_K", "propose_roles"]
 
 MOST_QI = 12
+PROPOSED_K = 5
 LEAST_COMPANY = 2
 GENERAL = frozenset(
     {"code", "cod", "type", "typ", "tipo", "primary", "main", "description", "desc", "category", "class", "cd", "kod"}
@@ -44,7 +46,7 @@ def propose_roles(columns: Sequence[ColumnFacts], coded: Mapping[str, Coded]) ->
         for i, facts in enumerate(columns):
             if facts.name == found.name:
                 proposals[i] = _person(facts, proposals[i], found.determined)
-    proposals = _by_company(columns, proposals)
+    proposals = _without_rare(columns, _by_company(columns, proposals), coded)
     return _few_quasi_identifiers(columns, proposals)
 
 
@@ -102,6 +104,23 @@ def _is_sparse(facts: ColumnFacts) -> bool:
     if facts.unique_share > MOSTLY_DIFFERENT or facts.shortest == facts.longest >= 4:
         return False
     return low > 12 or high - low > 2 * facts.distinct
+
+
+def _without_rare(
+    columns: Sequence[ColumnFacts], proposals: list[Proposal], coded: Mapping[str, Coded]
+) -> list[Proposal]:
+    """Leave insensitive columns with rare values to the user: anonymize refuses to release them unchanged."""
+    import numpy as np
+
+    result = []
+    for facts, proposal in zip(columns, proposals, strict=True):
+        if proposal.role is Role.INSENSITIVE and not is_constant(facts):
+            rare = int((np.bincount(coded[facts.name].codes) < PROPOSED_K).sum())
+            if rare:
+                values = counted(rare, "value occurs", "values occur")
+                proposal = undecided(facts, f"{proposal.reason}, but {values} in fewer than {PROPOSED_K} rows")
+        result.append(proposal)
+    return result
 
 
 def _few_quasi_identifiers(columns: Sequence[ColumnFacts], proposals: list[Proposal]) -> list[Proposal]:
