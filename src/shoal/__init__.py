@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         BetaLikeness,
         DeltaDisclosure,
         DeltaPresence,
+        DifferentialPrivacy,
         EntropyLDiversity,
         GrassbergerLDiversity,
         JournalistProfit,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from shoal.release.anonymize import anonymize, measure
-    from shoal.release.explain import explain
+    from shoal.release.explanation.explain import explain
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
@@ -69,6 +70,7 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "Description",
+    "DifferentialPrivacy",
     "EntropyLDiversity",
     "GrassbergerLDiversity",
     "JournalistProfit",
@@ -123,6 +125,7 @@ _PLACES = {
     "DeltaDisclosure": "shoal.models",
     "DeltaPresence": "shoal.models",
     "Description": "shoal.verification",
+    "DifferentialPrivacy": "shoal.models",
     "EntropyLDiversity": "shoal.models",
     "GrassbergerLDiversity": "shoal.models",
     "JournalistProfit": "shoal.models",
@@ -152,7 +155,7 @@ _PLACES = {
     "anonymize": "shoal.release.anonymize",
     "compare": "shoal.evaluate.comparison.compare",
     "describe": "shoal.verification",
-    "explain": "shoal.release.explain",
+    "explain": "shoal.release.explanation.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
     "read_table": "shoal.tables.formats",

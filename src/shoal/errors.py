@@ -80,6 +80,7 @@ SPELLINGS = {
     "other_hierarchies": "--hierarchies",
     "output": "-o",
     "trust": "--trust-hierarchies",
+    "units": "--unit",
 }
 
 

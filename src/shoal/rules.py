@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
 from shoal.errors import UsageError, join_problems
-from shoal.schema import Kind
+from shoal.schema import ISO, Kind
 from shoal.tables import values
+from shoal.tables.values.forms import parse_texts, truth
 
 __all__ = ["CompiledRules", "Pair", "Rule", "RuleVerdict", "compile_rules", "judge_rules", "rule_from"]
 
@@ -313,7 +314,7 @@ Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 def _parts(rule: Rule, attribute: Attribute) -> list[list[Sides]]:
     """Return the elementary rules of a rule, each as the pairs of sides that break it."""
     if rule.apart is not None or rule.groupings is not None:
-        if attribute.kind is not Kind.CATEGORICAL:
+        if attribute.kind.is_measured:
             raise UsageError(f"the column is {attribute.kind}. Use inflection or range.")
         if rule.apart is not None:
             one, other = (_mask(side, attribute) for side in rule.apart)
@@ -323,7 +324,7 @@ def _parts(rule: Rule, attribute: Attribute) -> list[list[Sides]]:
         return [_between(rule.groupings or (), attribute)]
     if attribute.kind is Kind.CATEGORICAL:
         raise UsageError("the column is categorical. Use apart or groupings.")
-    low, high = (_number(bound, attribute.kind) for bound in rule.inflection or rule.range or ())
+    low, high = (_number(bound, attribute) for bound in rule.inflection or rule.range or ())
     if not low < high:
         raise UsageError("the first value is not below the second. Put the lower value first.")
     present = np.arange(len(attribute.texts)) != attribute.missing
@@ -347,20 +348,34 @@ def _between(groupings: Sequence[Collection[str]], attribute: Attribute) -> list
 
 def _mask(side: Values, attribute: Attribute) -> NDArray[np.bool_]:
     texts = [str(side)] if isinstance(side, str | int | float) else [str(text) for text in side]
+    if attribute.kind is Kind.BOOLEAN:  # yes in any spelling
+        wanted = {truth(values.normalise(text)) for text in texts}
+        texts = [text for text in attribute.texts if truth(text) in wanted] if None not in wanted else texts
     absent = [text for text in map(values.normalise, texts) if text not in attribute.texts]
     if absent:
         raise UsageError(f"{', '.join(map(repr, sorted(absent)))}: not a value of the column. Check the spelling.")
     return np.isin(np.array(attribute.texts, dtype=object), [values.normalise(text) for text in texts])
 
 
-def _number(bound: Bound, kind: Kind) -> float:
-    """Return a bound as a number; a date, given as a date or an ISO text, in seconds."""
+def _number(bound: Bound, attribute: Attribute) -> float:
+    """Return a bound as a number; a date in seconds, an ordered category as its rank.
+
+    A date is a date, or its text in ISO format or in that of the column; a number may have the marks and the unit of
+    the column.
+    """
+    kind, column = attribute.kind, attribute.column
+    if kind is Kind.DATE and isinstance(bound, datetime):
+        return (bound.replace(tzinfo=None) - datetime.min).total_seconds()
+    text = bound.isoformat() if isinstance(bound, date) else values.normalise(str(bound))
     if kind is Kind.DATE:
-        text = bound.isoformat() if isinstance(bound, date) else str(bound)
-        numbers, misfits = values.parse_dates([text], "%Y-%m-%d")
+        numbers, misfits = values.parse_dates([text], ISO)
+    elif kind is Kind.NUMERIC:
+        numbers, misfits = values.parse_numbers([text])
     else:
-        numbers, misfits = values.parse_numbers([str(bound)], values.Marks(".", ""))
+        numbers, misfits = [], [0]
+    if misfits and column is not None:
+        numbers, misfits = parse_texts(column, kind, [text])
     if misfits:
-        allowed = "a date such as 2020-12-31" if kind is Kind.DATE else "a number"
+        allowed = {Kind.DATE: "a date such as 2020-12-31", Kind.ORDERED: "a value of the order"}.get(kind, "a number")
         raise UsageError(f"{str(bound)!r} is not {allowed}.")
     return float(numbers[0])

@@ -6,6 +6,7 @@ import codecs
 import operator
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import TypedDict
 from shoal.errors import UsageError, join_problems, setting
 
 __all__ = [
+    "DURATION",
     "ISO",
     "NUMBERED",
     "CellKeywords",
@@ -30,7 +32,10 @@ __all__ = [
     "check_k",
     "check_text",
     "check_threads",
+    "check_unit",
     "column_names",
+    "shorter_formats",
+    "split_unit",
     "unknown_column",
 ]
 
@@ -48,6 +53,9 @@ NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-
 NUMBERED = "number"  # what to do with columns that share a name
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
+DURATION = "duration"  # the unit of ISO 8601 durations such as P1DT2H3M4S, which count as seconds
+LONGEST_UNIT = 30
+NOT_IN_UNIT = re.compile(r"[0-9,;\[\]{}()\"*<>=~|]|^[+-]|\s{2}")  # a number, a range or a set has them
 
 
 class Role(StrEnum):
@@ -71,6 +79,18 @@ class Kind(StrEnum):
     NUMERIC = "numeric"
     CATEGORICAL = "categorical"
     DATE = "date"
+    BOOLEAN = "boolean"
+    ORDERED = "ordered"
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether values are numbers or dates, released as ranges."""
+        return self in (Kind.NUMERIC, Kind.DATE)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether values are texts in an order, released as sets in that order: booleans and ordered categories."""
+        return self in (Kind.BOOLEAN, Kind.ORDERED)
 
 
 @dataclass(frozen=True)
@@ -85,6 +105,9 @@ class Column:
         decimal: The decimal mark of its numbers; German uses ",".
         thousands: The thousands mark of its numbers; empty for none.
         grid: The step, or the unit of the calendar, to which the ends of its ranges can be widened.
+        unit: How its numbers carry their unit, with # for the number: "# cm", "$#" or "#%"; "duration" for ISO 8601
+            durations; empty for plain numbers.
+        order: The values of ordered categories, lowest first.
     """
 
     name: str
@@ -94,6 +117,13 @@ class Column:
     decimal: str = "."
     thousands: str = ""
     grid: str = ""
+    unit: str = ""
+    order: tuple[str, ...] = ()
+
+    @property
+    def marks(self) -> tuple[str, str, str]:
+        """The decimal mark, the thousands mark and the unit of its numbers."""
+        return self.decimal, self.thousands, self.unit
 
 
 @dataclass(frozen=True)
@@ -126,6 +156,9 @@ class CellKeywords(TypedDict):
     numeric: Sequence[str]
     categorical: Sequence[str]
     dates: Mapping[str, str]
+    boolean: Sequence[str]
+    ordered: Mapping[str, Sequence[str]]
+    units: Mapping[str, str]
     missing: Sequence[str]
     decimal: str
     thousands: str
@@ -139,6 +172,9 @@ class Reading:
         numeric: The columns to read as numbers.
         categorical: The columns to read as categories.
         dates: The columns to read as dates, each with its strptime format.
+        boolean: The columns to read as yes or no.
+        ordered: The columns of ordered categories, each with its values, lowest first.
+        units: The columns whose numbers carry a unit, such as "cm" or "$#".
         missing: The texts that mean a missing value, besides the empty cell.
         decimal: The decimal mark of numbers.
         thousands: The thousands mark of numbers; empty for none.
@@ -149,14 +185,19 @@ class Reading:
         named: The columns that the settings name; a first line that contains all of them is a header.
         duplicate_columns: What to do with columns that share a name: "number" calls them a, a_2, a_3; otherwise they
             are an error.
+        forms: Columns whose reading is known in full; what is declared above for one of them applies instead.
 
     Raises:
-        UsageError: If a column has two kinds, or a mark, a delimiter, an encoding or a date format cannot be used.
+        UsageError: If a column has two kinds, or a mark, a unit, an order, a delimiter, an encoding or a date format
+            cannot be used.
     """
 
     numeric: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     dates: Mapping[str, str] = field(default_factory=dict)
+    boolean: tuple[str, ...] = ()
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     decimal: str = "."
     thousands: str = ""
@@ -166,14 +207,19 @@ class Reading:
     sheet: str | None = None
     named: tuple[str, ...] = ()
     duplicate_columns: str | None = None
+    forms: Mapping[str, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        kinds = (set(self.numeric), set(self.categorical), set(self.dates))
-        shared = sorted(kinds[0] & kinds[1] | kinds[2] & (kinds[0] | kinds[1]))
-        if shared:
+        numbers = {*self.numeric, *self.units}
+        named = Counter([*numbers, *{*self.categorical}, *self.dates, *{*self.boolean}, *self.ordered])
+        if shared := sorted(name for name, times in named.items() if times > 1):
             raise UsageError(f"column {shared[0]!r} has two kinds. Give it one.")
         for name, form in self.dates.items():
             check_date_format(form, name)
+        for name, unit in self.units.items():
+            check_unit(unit, name)
+        for name, order in self.ordered.items():
+            check_order(order, name)
         check_missing(self.missing)
         check_marks(self.decimal, self.thousands)
         if self.delimiter is not None:
@@ -188,6 +234,9 @@ class Reading:
         numeric: Sequence[str] = (),
         categorical: Sequence[str] = (),
         dates: Sequence[str] | Mapping[str, str] | None = None,
+        boolean: Sequence[str] = (),
+        ordered: Mapping[str, Sequence[str]] | None = None,
+        units: Mapping[str, str] | None = None,
         missing: Sequence[str] | str = (),
         decimal: str | None = None,
         thousands: str | None = None,
@@ -198,10 +247,14 @@ class Reading:
             numeric: The columns to read as numbers.
             categorical: The columns to read as categories.
             dates: The columns to read as dates; a mapping gives the format of each, ISO otherwise.
+            boolean: The columns to read as yes or no.
+            ordered: The columns of ordered categories, each with its values, lowest first.
+            units: The columns whose numbers carry a unit, each with its unit.
             missing: The texts that mean a missing value.
             decimal: The decimal mark; a point if None.
             thousands: The thousands mark; none if None.
         """
+        check_mappings(ordered=ordered, units=units)
         dated = column_names("dates", dates or ())
         return cls(
             numeric=column_names("numeric", numeric),
@@ -209,6 +262,9 @@ class Reading:
             dates=dict(zip(dated, dates.values(), strict=True))
             if isinstance(dates, Mapping)
             else dict.fromkeys(dated, ISO),
+            boolean=column_names("boolean", boolean),
+            ordered={str(name): split_order(order) for name, order in (ordered or {}).items()},
+            units={str(name): unit for name, unit in (units or {}).items()},
             missing=(missing,) if isinstance(missing, str) else tuple(missing),
             decimal=decimal or ".",
             thousands=thousands or "",
@@ -221,6 +277,9 @@ class Reading:
             "numeric": self.numeric,
             "categorical": self.categorical,
             "dates": self.dates,
+            "boolean": self.boolean,
+            "ordered": self.ordered,
+            "units": self.units,
             "missing": self.missing,
             "decimal": self.decimal,
             "thousands": self.thousands,
@@ -234,11 +293,22 @@ class Reading:
     @property
     def kinds(self) -> dict[str, Kind]:
         """The kinds by column."""
-        numeric, categorical = (
-            dict.fromkeys(self.numeric, Kind.NUMERIC),
-            dict.fromkeys(self.categorical, Kind.CATEGORICAL),
-        )
-        return numeric | categorical | dict.fromkeys(self.dates, Kind.DATE)
+        columns = {
+            Kind.NUMERIC: (*self.numeric, *self.units),
+            Kind.CATEGORICAL: self.categorical,
+            Kind.DATE: self.dates,
+            Kind.BOOLEAN: self.boolean,
+            Kind.ORDERED: self.ordered,
+        }
+        declared = {name: kind for kind, names in columns.items() for name in names}
+        return {name: column.kind for name, column in self.forms.items() if column.kind is not None} | declared
+
+    def column(self, name: str, role: Role) -> Column:
+        """Return a column as it is read."""
+        if name in self.forms and self.kinds.get(name) == self.forms[name].kind:
+            return replace(self.forms[name], role=role)
+        form, unit, order = self.dates.get(name, ISO), self.units.get(name, ""), self.ordered.get(name, ())
+        return Column(name, role, self.kinds.get(name), form, *self.marks, unit=unit, order=order)
 
     @property
     def marks(self) -> tuple[str, str]:
@@ -254,11 +324,13 @@ class Schema:
         columns: The columns.
         missing: The texts that mean a missing value; the empty cell always does.
         qi_order: The quasi-identifiers in the order of the user; ties between attributes go to the first.
+        marks: The decimal and the thousands mark of columns that have none of their own.
     """
 
     columns: tuple[Column, ...]
     missing: tuple[str, ...] = ("",)
     qi_order: tuple[str, ...] = ()
+    marks: tuple[str, str] = (".", "")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", tuple(dict.fromkeys(("", *self.missing))))
@@ -282,6 +354,10 @@ class Schema:
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Schema:
         """Return the schema with these kinds filled in."""
         return replace(self, columns=tuple(replace(c, kind=kinds.get(c.name, c.kind)) for c in self.columns))
+
+    def with_columns(self, columns: Mapping[str, Column]) -> Schema:
+        """Return the schema with these columns in place of those of the same names."""
+        return replace(self, columns=tuple(columns.get(c.name, c) for c in self.columns))
 
     @classmethod
     def build(
@@ -336,18 +412,16 @@ class Schema:
             raise UsageError(join_problems(problems))
         default_role = Role.INSENSITIVE if others == "insensitive" else Role.IDENTIFIER
         columns = tuple(
-            Column(
-                name,
-                role_of.get(name, default_role),
-                Kind.DATE if name in date_formats else kinds.get(name),
-                date_formats.get(name, ISO),
-                *reading.marks,
-                (grids or {}).get(name, ""),
+            replace(
+                reading.column(name, role_of.get(name, default_role)),
+                kind=Kind.DATE if name in date_formats else kinds.get(name),
+                date_format=date_formats.get(name, ISO),
+                grid=(grids or {}).get(name, ""),
             )
             for name in names
         )
         qi_order = tuple(name for name, role in role_of.items() if role is Role.QI)
-        return cls(columns, (*reading.missing, *missing), qi_order)
+        return cls(columns, (*reading.missing, *missing), qi_order, reading.marks)
 
 
 def check_missing(markers: Iterable[str]) -> None:
@@ -447,6 +521,63 @@ def _undetermined(form: str) -> str:
         "a part between two others is missing": max(parts, default=0) - min(parts, default=1) >= len(set(parts)),
     }
     return next((problem for problem, occurs in problems.items() if occurs), "")
+
+
+def shorter_formats(form: str) -> list[str]:
+    """Return the formats in which a column may write some of its dates: without the fraction, or without the time.
+
+    >>> shorter_formats("%Y-%m-%d %H:%M:%S.%f")
+    ['%Y-%m-%d %H:%M:%S', '%Y-%m-%d']
+    """
+    if "%Y-%m-%d" not in form:
+        return []
+    whole = form.replace(".%f", "")
+    return list(dict.fromkeys(short for short in (whole, re.sub("[ T]%H:%M(:%S)?$", "", whole)) if short != form))
+
+
+def split_unit(unit: str) -> tuple[str, str]:
+    """Return what a number has before and after it; a unit without # stands after the number.
+
+    >>> split_unit("$#"), split_unit("# cm"), split_unit("cm"), split_unit("%")
+    (('$', ''), ('', ' cm'), ('', ' cm'), ('', '%'))
+    """
+    if "#" in unit:
+        before, _, after = unit.partition("#")
+        return before, after
+    return "", f" {unit}" if unit[:1].isalpha() else unit
+
+
+def check_unit(unit: str, column: str = "") -> None:
+    """Refuse a unit that a number, a range or a set could contain for another reason."""
+    parts = split_unit(unit)
+    if not "".join(parts).strip() or len(unit) > LONGEST_UNIT or any(map(NOT_IN_UNIT.search, parts)) or "#" in parts[1]:
+        where = f" of column {column!r}" if column else ""
+        raise UsageError(
+            f"unit {unit[:LONGEST_UNIT]!r}{where} cannot be used. Write it like cm or %, or with # for the number: $# "
+            "or # kg. It has no digits, brackets, commas or quotes."
+        )
+
+
+def split_order(order: Sequence[str] | str) -> tuple[str, ...]:
+    """Return the values of an order, which the command line writes as low:mid:high."""
+    return tuple(str(value).strip() for value in (order.split(":") if isinstance(order, str) else order))
+
+
+def check_order(order: Sequence[str], column: str) -> None:
+    """Refuse an order of fewer than two values, or that names one twice."""
+    values = [value.strip() for value in order]
+    if len(values) < 2 or "" in values or len(set(values)) < len(values):
+        raise UsageError(
+            f"the order of column {column!r} needs at least two values, each once, lowest first. Write it like "
+            f"{setting('ordered', f'{column}=low:mid:high')}."
+        )
+
+
+def check_mappings(**mappings: object) -> None:
+    """Refuse a value that is not a mapping from column names."""
+    for name, value in mappings.items():
+        if value is not None and not isinstance(value, Mapping):
+            raise UsageError(f"{name}={value!r} is not a mapping. Give a value for each column by its name.")
 
 
 def column_names(keyword: str, names: Iterable[object]) -> tuple[str, ...]:

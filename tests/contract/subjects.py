@@ -32,7 +32,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "rv-global": [{}, {"subsets": True, "budget": 4}],
     "kaca": [{}, {"weighting": "height"}],
-    "utility-driven": [{}, {"suppress": "attributes"}],
+    "utility-driven": [{}, {"suppress": "attributes"}, {"score": "cluster"}],
     "sbca": [{}, {"remainder": "nearest"}],
 }
 # Methods that may leave rows out; all others have to place every row.
@@ -118,6 +118,8 @@ def shuffled(sheet: Sheet, seed: int) -> Sheet:
 def release(sheet: Sheet, k: int, method: Method, **options: Any) -> Release:
     """Anonymise the table as a user would; a method that must suppress rows may suppress any number."""
     limit = {"suppression_limit": suppression_limit(method)}
+    if k == 1:  # promises nothing, and is allowed beside another model only
+        options.setdefault("models", [shoal.MaximalRisk(1)])
     return shoal.anonymize(
         sheet.frame, k=k, method=method, sensitive=sheet.sensitive, **limit, **sheet.arguments, **options
     )

@@ -161,6 +161,15 @@ SETTINGS: dict[str, Case] = {
         columns={"born": {"role": "qi", "kind": "date", "format": "%d.%m.%Y"}},
         original=as_csv(rows(spell=lambda name, text: ".".join(text.split("-")[::-1]) if name == "born" else text)),
     ),
+    "boolean": Case(
+        columns={"sex": {"role": "qi", "kind": "boolean"}},
+        original=as_csv(rows(spell=lambda name, text: str("fm".index(text)) if name == "sex" else text)),
+    ),
+    "ordered": Case(columns={"ward": {"role": "qi", "order": ["B", "A", "C"]}}),
+    "units": Case(
+        columns={"age": {"role": "qi", "unit": "years"}},
+        original=as_csv(rows(spell=lambda name, text: f"{text} years" if (name, text) != ("age", "27") else text)),
+    ),
     "hierarchies": Case(columns={"zip": {"role": "qi", "hierarchy": "zip.csv"}}, files={"zip.csv": ZIPS}),
     "other_hierarchies": Case(
         top={"hierarchies": "auto", "method": "datafly", "suppression_limit": 0.3},
@@ -238,6 +247,24 @@ def write_frame(path: Path) -> None:
     frame.write_parquet(path) if path.suffix == ".parquet" else frame.write_ipc(path)
 
 
+FORMS: dict[str, Callable[[int], str]] = {
+    "date-times": lambda n: f"{1 + n % 12:02}/{1 + n % 28:02}/2016 {1 + n % 12:02}:30 {'AP'[n % 2]}M",
+    "months": lambda n: f"{('Jan', 'Feb', 'Dec')[n % 3]}-{2010 + n % 9}",
+    "times of day": lambda n: f"{n % 24:02}:{n * 7 % 60:02}:{n % 60:02}",
+    "money": lambda n: f"€ {1 + n % 7}.{100 + n * 13 % 900},50",
+    "shares": lambda n: f"{n * 3 % 100}%",
+    "durations": lambda n: f"P{n % 5}DT{n % 24}H0M0S",
+}
+
+
+def with_form(name: str, **top: object) -> Case:
+    """Return a case whose ages are written in another form, which is found in the cells."""
+    ages = [row[NAMES.index("age")] for row in rows()]
+    return Case(
+        top=top, original=as_csv(rows(spell=lambda n, text: FORMS[name](ages.index(text)) if n == "age" else text))
+    )
+
+
 ENTRIES = "".join(f'<entry cat="0{2130 + n}" int="{n}"/>' for n in range(12))
 NODES = '<node value="[0:5]"/><node value="[6:11]"/>'
 JOB = f"""<?xml version="1.0"?>
@@ -245,6 +272,9 @@ JOB = f"""<?xml version="1.0"?>
 """
 FILES: dict[str, Case] = {
     "csv": Case(),
+    **{name: with_form(name) for name in FORMS},
+    "safe ends of date-times": with_form("date-times", method="shoaling"),
+    "bounds of money": with_form("money", method="shoaling", cells="bounds"),
     "csv.gz": Case(output="out.csv.gz"),
     "parquet": Case(output="out.parquet"),
     "xlsx": Case(output="out.xlsx"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import stat
 from pathlib import Path
 
@@ -173,6 +174,23 @@ def test_demo_says_where_what_was_asked_reached_and_lost(
     for word in ("patients-released.csv", "k-anonymity with k = 5", "smallest", "loss"):
         assert word in ended.out
     assert shoal("demo").code == 0, "a second demo replaces the first"
+
+
+def test_demo_has_nothing_to_warn_of_and_ends_with_three_commands_that_work(
+    shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = shoal("demo")
+    assert (ended.code, ended.err) == (0, "")
+    for name in ("report.json", "report.private.json"):
+        content = json.loads((tmp_path / "shoal-demo" / name).read_text())
+        assert content["warnings"] == []
+        assert not any(row["found"] for row in content["mistakes"])
+    commands = [line.strip() for line in ended.out.splitlines() if line.startswith("  shoal ")]
+    assert [command.split()[1] for command in commands] == ["verify", "init", "anonymize"]
+    for command in commands:
+        tried = shoal(*shlex.split(command)[1:])
+        assert tried.code == 0, tried.err
 
 
 def test_release_mode_follows_the_umask(shoal: Shoal, data: Path, tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_hierarchies_in_the_config(shoal: Shoal, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (",", " "), (",", "\u202f")])
 def test_german_and_french_numbers(shoal: Shoal, tmp_path: Path, decimal: str, thousands: str) -> None:
-    """B10: marks of numbers by declaration; exact ends of ranges are as in the source."""
+    """B10: marks of numbers by declaration or as they are found; exact ends of ranges are as in the source."""
     cells = [f"{1 + i}{thousands}{100 + i * 37}{decimal}5" for i in range(12)]
     data = write(tmp_path, "pay;sex", *[f"{cell};{'fm'[i % 2]}" for i, cell in enumerate(cells)])
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 3, "--qi", "pay,sex")
@@ -215,7 +215,9 @@ def test_german_and_french_numbers(shoal: Shoal, tmp_path: Path, decimal: str, t
     ranges = {row["pay"] for row in read(tmp_path / "out.csv")}
     assert all(cell.startswith("[") for cell in ranges)
     assert {end for cell in ranges for end in cell.strip("[]").split(", ")} <= set(cells)
-    assert shoal(*words, "--numeric", "pay", "--force").code == 3, "without the marks these are no numbers"
+    declared = (tmp_path / "out.csv").read_bytes()
+    assert shoal(*words, "--ends", "exact", "--force").code == 0, "only one reading fits"
+    assert (tmp_path / "out.csv").read_bytes() == declared
 
 
 def test_german_dates(shoal: Shoal, tmp_path: Path) -> None:

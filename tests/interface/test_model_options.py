@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +206,30 @@ def test_own_k_cannot_be_verified_without_the_original(shoal: Shoal, folder: Pat
     ended = shoal("verify", "out.csv", *WORDS, "--k-column", "own")
     assert ended.code == 2
     assert "is in the original" in ended.err
+
+
+def test_differential_privacy_as_its_page_shows_it(
+    shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default method refuses it; the command of the page passes the gate and the verifier."""
+    page = (Path(__file__).parents[2] / "docs/concepts/differential-privacy.md").read_text()
+    command = page.partition("```sh\n")[2].partition("```")[0].replace("\\\n", " ")
+    words = shlex.split(command)[1:]
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(1)
+    cells = [(draw.randint(20, 59), draw.choice("FM"), draw.choice(("low", "high"))) for _ in range(3000)]
+    with open("census.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("age", "sex", "salary"), *cells])
+    tens = {age: age // 10 * 10 for age in range(20, 60)}
+    Path("age.csv").write_text("".join(f"{a};{a // 5 * 5}-{a // 5 * 5 + 4};{t}-{t + 9};*\n" for a, t in tens.items()))
+    ended = shoal(*words)
+    assert ended.code == 0, ended.err
+    assert "drawn with probability 0.6321" in ended.err
+    for original in ((), ("--original", "census.csv", "--qi", "age,sex,salary", "--hierarchy", "age=age.csv")):
+        said = shoal("verify", "out.csv", *original)
+        assert said.code == 0, said.err
+        assert "whether the rows were drawn at random" in said.err
+    at = words.index("--method")
+    ended = shoal(*words[:at], *words[at + 4 :], "--force")
+    assert ended.code == 2
+    assert "Methods that can: incognito, optimal" in ended.err

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import typer.main
 
+import shoal as library
 from shoal.cli.main import make_app
+from shoal.schema import Role
 from shoal.settings.settings import FIELDS
 from tests.command import ROLES, Shoal
 
@@ -217,3 +219,34 @@ def test_quasi_identifiers_come_from_options_or_the_file(shoal: Shoal, data: Pat
     ended = shoal(words[0], *(word.format(data=data) for word in words[1:]), data)
     assert ended.code == 2
     assert "no quasi-identifier is named. Name them with --qi age,sex,zip." in ended.err
+
+
+def test_roles_beside_a_config_replace_only_what_they_name(
+    shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same on the command line and in Python; what is not named keeps the role of the file."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"n{i},{20 + i % 3},{'fm'[i % 2]},d{i % 4},{i % 3}" for i in range(48)]
+    Path("data.csv").write_text("\n".join(["name,age,sex,disease,ward", *rows]) + "\n")
+    Path("shoal.toml").write_text(
+        'k = 4\n[columns.name]\nrole = "identifier"\n[columns.age]\nrole = "qi"\n[columns.sex]\nrole = "qi"\n'
+        '[columns.disease]\nrole = "sensitive"\n[columns.ward]\nrole = "insensitive"\n'
+    )
+    asked = {
+        (): ("age,sex", "disease", "age,sex,disease,ward"),
+        (("qi", "ward"),): ("ward,age,sex", "disease", "age,sex,disease,ward"),
+        (("drop", "sex"),): ("age", "disease", "age,disease,ward"),
+        (("sensitive", "ward"), ("drop", "disease")): ("age,sex", "ward", "age,sex,ward"),
+        (("person", "name"),): ("age,sex", "disease", "age,sex,disease,ward"),
+    }
+    for roles, (qi, sensitive, released) in asked.items():
+        words = [word for role, name in roles for word in (f"--{role}", name)]
+        ended = shoal("anonymize", "data.csv", "-o", "out.csv", "--config", "shoal.toml", "--force", *words)
+        assert ended.code == 0, ended.err
+        assert Path("out.csv").read_text().splitlines()[0] == released
+        keywords: Any = {role: name if role == "person" else [name] for role, name in roles}
+        release = library.anonymize("data.csv", config="shoal.toml", **keywords)
+        assert {column.name for column in release.schema.qi} == set(qi.split(","))
+        assert release.schema.names(Role.SENSITIVE) == (sensitive,)
+        release.write("python.csv", force=True)
+        assert Path("python.csv").read_bytes() == Path("out.csv").read_bytes()

@@ -124,16 +124,16 @@ def test_output_without_a_name_is_refused(name: str, shoal: Shoal, data: Path) -
 def test_dictionary_escapes_markdown(shoal: Shoal, tmp_path: Path) -> None:
     """The name of a file is no heading, image, link or HTML, and that of a column no cell of its own."""
     names = ("*a*", "<img src=x>", "![x](http://e.org)", "a|b", "a\nb", "`c`", "_d_", "e_f", f"{ESC}{BIDI}", "&amp;")
-    (tmp_path / "in.csv").write_text(",".join(f'"{name}"' for name in names) + "\n" + ",".join("1" * 10) + "\n")
+    (tmp_path / "in.csv").write_text(",".join(f'"{name}"' for name in names) + "\n" + (",".join("1" * 10) + "\n") * 2)
     out = tmp_path / "# <b>x<b>\n*y*[z](http:--e.org).csv"
-    ended = shoal("anonymize", tmp_path / "in.csv", "-o", out, "-k", 1, "--qi", "e_f", "--others", "drop")
+    ended = shoal("anonymize", tmp_path / "in.csv", "-o", out, "-k", 2, "--qi", "e_f", "--others", "drop")
     assert ended.code == 0, ended.err
     page = Path(f"{out}.dictionary.md").read_text()
     assert page.splitlines()[0] == r"# \# &lt;b>x&lt;b>\\n\*y\*\[z\](http:--e.org).csv: data dictionary"
     sensitive = ("--sensitive", ",".join(f'"{name}"' for name in names if name != "e_f"))
-    ended = shoal("anonymize", tmp_path / "in.csv", "-o", out, "-k", 1, "--qi", "e_f", *sensitive, "--force")
+    ended = shoal("anonymize", tmp_path / "in.csv", "-o", out, "-k", 2, "--qi", "e_f", *sensitive, "--force")
     assert ended.code in (0, 2), ended.err
-    shoal("anonymize", tmp_path / "in.csv", "-o", out, "-k", 1, "--qi", "e_f", "--others", "insensitive", "--force")
+    shoal("anonymize", tmp_path / "in.csv", "-o", out, "-k", 2, "--qi", "e_f", "--others", "insensitive", "--force")
     rows = [line for line in Path(f"{out}.dictionary.md").read_text().splitlines() if line.startswith("| ")]
     assert [row.split(" | ")[0][2:] for row in rows[1:]] == [
         r"\*a\*",

@@ -270,10 +270,7 @@ class Recount:
         self._source = source
         self._keep_order = keep_order
         self._layout = layout
-        self.cells = {
-            c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), labels.get(c.name))
-            for c in schema.qi
-        }
+        self.cells = {c.name: Cells.of(c, schema.missing, labels.get(c.name)) for c in schema.qi}
         self._person = next(iter(schema.names(Role.PERSON)), None)
         self._personal_k = next(iter(schema.names(Role.PERSONAL_K)), None)
         self._people: set[tuple[Group, str]] = set()

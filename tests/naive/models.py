@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
-from math import log, prod
+from math import comb, exp, log, prod
 
 Values = Sequence[object]
 
@@ -60,6 +60,24 @@ def pays(group: Values, cost: Fraction, gain: Fraction, payout: Fraction) -> boo
 def too_many_alone(groups: Sequence[Values], limit: Fraction) -> bool:
     """The share of rows whose group is all they are."""
     return Fraction(sum(len(group) == 1 for group in groups), sum(map(len, groups))) > limit
+
+
+def least_delta(epsilon: float, beta: float, k: int, most: int) -> float:
+    """The least delta of a sampled count that is shown from k on, over all tables of at most `most` equal rows.
+
+    Rows with other values do not matter, as groups are counted apart. Two tables differ in one row: delta is the
+    largest sum of what the probabilities of one exceed exp(epsilon) times those of the other.
+    """
+
+    def outcomes(n: int) -> dict[int, float]:
+        chances = [comb(n, j) * beta**j * (1 - beta) ** (n - j) for j in range(n + 1)]
+        return {0: sum(chances[:k]), **{j: chances[j] for j in range(k, n + 1)}}
+
+    def excess(one: dict[int, float], other: dict[int, float]) -> float:
+        return sum(max(0.0, chance - exp(epsilon) * other.get(j, 0.0)) for j, chance in one.items())
+
+    pairs = [(outcomes(n), outcomes(n - 1)) for n in range(1, most + 1)]
+    return max(max(excess(one, other), excess(other, one)) for one, other in pairs)
 
 
 def fails_recursive(group: Values, c: Fraction, l: int) -> bool:

@@ -66,8 +66,19 @@ class Group:
         return sum(rows for _, rows in self.members)
 
 
+def balanced(granularity: Fraction, kept: Fraction, alpha: float) -> Fraction:
+    """g^(2 alpha) * r^(2 - 2 alpha)."""
+    if alpha == 0.5:
+        return granularity * kept
+    return Fraction(float(granularity) ** (2 * alpha) * float(kept) ** (2 - 2 * alpha))
+
+
 def research_value(
-    groups: Sequence[Group], dropped: int, tuples: Sequence[Row], attributes: Sequence[Attribute]
+    groups: Sequence[Group],
+    dropped: int,
+    tuples: Sequence[Row],
+    attributes: Sequence[Attribute],
+    alpha: float = 0.5,
 ) -> list[Fraction]:
     """RV of each attribute of a clustering; dropped: rows suppressed, which span everything and break no rule."""
     n_rows = sum(group.size for group in groups) + dropped
@@ -86,7 +97,8 @@ def research_value(
                     broken.add(r)
         worth = attribute.base + sum((worth for worth, _ in attribute.rules), Fraction(0))
         kept = attribute.base + sum((w for r, (w, _) in enumerate(attribute.rules) if r not in broken), Fraction(0))
-        values.append(attribute.weight * n_rows / total * (kept / worth if worth else 1))
+        share = kept / worth if worth else Fraction(1)
+        values.append(attribute.weight * balanced(n_rows / total, share, alpha))
     return values
 
 
@@ -121,6 +133,8 @@ def cluster(
     suppress: str = "nothing",
     room: int = 0,
     nested: bool = False,
+    score: str = "whole",
+    alpha: float = 0.5,
 ) -> tuple[list[Group], list[tuple[int, int]]]:
     """Return the groups and the suppressed pieces; `room` is the limit of suppressed rows."""
     groups = [Group([(number, rows)]) for number, rows in enumerate(counts)]
@@ -128,21 +142,29 @@ def cluster(
 
     def total(made: Sequence[Group], more: int = 0) -> Fraction:
         gone = sum(rows for _, rows in dropped) + more
-        return sum(research_value(made, gone, tuples, attributes), Fraction(0))
+        return sum(research_value(made, gone, tuples, attributes, alpha), Fraction(0))
+
+    def worth(union: Group, others: Sequence[Group]) -> Fraction:
+        if score == "cluster":
+            return sum(research_value([union], 0, tuples, attributes, alpha), Fraction(0))
+        return total([*others, union])
 
     while any(group.size < k for group in groups):
         one = min((group for group in groups if group.size < k), key=lambda g: (g.size, g.members[0][0]))
         others = [group for group in groups if group is not one]
-        best: tuple[Fraction, int, int] | None = None
-        chosen = None
+        offers = []
         for other in others:
             for starred in subsets(len(attributes), suppress):
                 union = Group(sorted(one.members + other.members), starred)
-                rank = (total([g for g in others if g is not other] + [union]), -len(starred), -other.members[0][0])
-                if best is None or rank > best:
-                    best, chosen = rank, (other, union)
+                offers.append((worth(union, [g for g in others if g is not other]), other, union))
+        most = max((offer[0] for offer in offers), default=Fraction(0))
+        near = most * (1 - Fraction(1, 10**11)) if score == "cluster" or alpha != 0.5 else most
+        best = [(other, union) for value, other, union in offers if value >= near]
+        chosen = min(best, key=lambda pair: (len(pair[1].starred), pair[0].members[0][0]), default=None)
         if chosen is None or (
-            suppress == "rows" and one.size <= room and best is not None and total(others, one.size) > best[0]
+            suppress == "rows"
+            and one.size <= room
+            and total(others, one.size) > total([*(g for g in others if g is not chosen[0]), chosen[1]])
         ):
             dropped += one.members
             room -= one.size

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.encoding.encode import encode
-from shoal.metrics.explanation.boxes import Surroundings
-from shoal.metrics.explanation.fitting import Coverage
+from shoal.release.explanation.boxes import Surroundings
+from shoal.release.explanation.fitting import Coverage
 from shoal.tables.table import from_frame
 from tests.strategies import Sheet, odd_sheets, sheets
 

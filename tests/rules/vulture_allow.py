@@ -55,3 +55,4 @@ _.to_numeric
 
 # sqlite3 reads it.
 _.text_factory
+format_help  # shoal.cli.help: called by typer

@@ -159,6 +159,8 @@ def take_from_manifest(settings: Settings, manifest: Manifest) -> Settings:
         numeric=reading.numeric,
         categorical=reading.categorical,
         dates=reading.dates,
+        boolean=reading.boolean,
+        ordered=reading.ordered,
         missing=reading.missing,
         decimal=reading.decimal,
         thousands=reading.thousands or None,
@@ -202,6 +204,7 @@ def _with_kinds(settings: Settings) -> Any:
         reading,
         numeric=(*reading.numeric, *named(Kind.NUMERIC)),
         categorical=(*reading.categorical, *named(Kind.CATEGORICAL)),
+        boolean=(*reading.boolean, *named(Kind.BOOLEAN)),
     )
 
 
@@ -231,9 +234,9 @@ def _paths_of(
 def _bound(name: str, rule: HierarchyRule, settings: Settings, texts: Sequence[str]) -> Hierarchy:
     """Return the hierarchy over the values of a column; a value that it lacks is suppressed on every level."""
     from shoal.hierarchy.base import over_values
-    from shoal.tables.values import Marks, guess_kind
+    from shoal.tables.values.forms import find_form
 
     missing = ("", *settings.missing)
-    marks = Marks(*settings.reading.marks)
-    kind = settings.reading.kinds.get(name) or guess_kind([text for text in texts if text not in missing], marks)[0]
-    return over_values(rule, texts, numbers=kind is Kind.NUMERIC, column=name, unknown="top", missing=missing)
+    column = settings.reading.column(name, Role.QI)
+    column = find_form(column, [text for text in texts if text not in missing]).column
+    return over_values(rule, texts, column, column=name, unknown="top", missing=missing)

@@ -26,6 +26,9 @@ def wrap(text: str, width: int) -> list[str]:
     """
     lines: list[str] = []
     for paragraph in text.split("\n"):
+        if _width(paragraph) <= width:
+            lines.append(paragraph.rstrip())
+            continue
         indent = paragraph[: len(paragraph) - len(paragraph.lstrip(" "))]
         room = max(1, width - len(indent))
         line = ""
@@ -93,7 +96,9 @@ def blocks(head: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> li
     for row in rows:
         lines += [*([""] if lines else []), *wrap(row[0], width)]
         for name, text in zip(head[1:], row[1:], strict=True):
-            if text:
+            if text and INDENT + side > width // 2:
+                lines += [*_indented(name, width, INDENT), *_indented(text, width, BELOW)]
+            elif text:
                 beside = _indented(text, width, INDENT + side)
                 beside[0] = " " * INDENT + _pad(name, side) + beside[0].lstrip(" ")
                 lines += beside

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from shoal.cli import terminal
+from shoal.cli.help import CommandHelp, GroupHelp
 from shoal.cli.streams import spooling, tolerant_streams
 from shoal.cli.supervisor import MEMORY_CURE, UNTOUCHED, WRITTEN, is_about_memory, memory_limit
 from shoal.cli.urls import hide
@@ -50,7 +51,7 @@ COMMANDS = {
 }
 
 
-class Commands(typer.core.TyperGroup):
+class Commands(GroupHelp):
     """The commands; what they say about wrong arguments is safe to print."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
@@ -68,8 +69,11 @@ ABOUT: dict[str, Any] = {
     "name": "shoal",
     "cls": Commands,
     "help": "Give every row of a table at least k-1 look-alikes, keep its information, and prove both on the file.\n\n"
-    "First try: [bold]shoal demo[/bold]. Then: [bold]shoal anonymize data.csv -o out.csv -k 5 --qi age,sex,zip "
-    "--sensitive disease --others drop[/bold].\n\n"
+    "Start with shoal demo. With a table of your own, shoal init -i asks for the role of each column, and shoal "
+    "anonymize makes the release. Every command has its own help: shoal anonymize --help.\n\n"
+    "Example: shoal demo\nExample: shoal init data.csv -i\n"
+    "Example: shoal anonymize data.csv -o out.csv --config shoal.toml\n"
+    "Example: shoal anonymize data.csv -o out.csv -k 5 --qi age,sex --sensitive disease --others drop\n\n"
     "Exit codes: 0 done and verified; 1 bug in shoal; 2 usage or configuration; 3 bad input data; 4 the goal cannot "
     "be reached; 5 verification failed; 6 input or output; 130, 143 interrupted. On any code other than 0 the output "
     "file is unchanged.",
@@ -91,13 +95,13 @@ def make_app(loaded: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
     app.callback()(main)
     for name, summary in COMMANDS.items():
         if name not in loaded:
-            app.command(name, help=summary)(_unloaded)
+            app.command(name, help=summary, cls=CommandHelp)(_unloaded)
             continue
         module = importlib.import_module(f"shoal.cli.commands.{name}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, name))
+            app.command(name, cls=CommandHelp)(getattr(module, name))
     return app
 
 

@@ -20,7 +20,10 @@ __all__ = ["split_names", "split_pairs", "with_settings"]
 
 Command = Callable[..., None]
 
-CONFIG_HELP = "A shoal.toml. Options on the command line come first; the two merge key by key."
+CONFIG_HELP = (
+    "A shoal.toml. An option replaces its key; --qi and the other roles replace the role of the columns they name, and "
+    "the other columns keep theirs."
+)
 # Options of methods that have an option of the command line: type and help.
 METHOD_OPTIONS: dict[str, tuple[type, str]] = {
     "objective": (

@@ -231,6 +231,11 @@ def print_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
     _print_titled(title, layout.facts(texts, width()))
 
 
+def say_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Print named facts on stderr."""
+    typer.echo("\n".join(layout.facts(facts, width())), err=True)
+
+
 def print_grid(
     title: str,
     head: Sequence[str],

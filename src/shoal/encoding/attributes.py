@@ -27,11 +27,12 @@ class Attribute:
 
     Attributes:
         name: The column.
-        kind: Numbers, dates or categories.
+        kind: Numbers, dates, categories, booleans or ordered categories.
         texts: The released text of each code.
-        values: The number behind each code of a number or date (in seconds); empty for categories.
-        missing: The code of the missing value of a number or date, always the last code; -1 if no value is missing. A
-            category treats its missing value like any other.
+        values: The number behind each code of a number or date (in seconds), the rank behind that of a boolean or an
+            ordered category; empty for categories.
+        missing: The code of the missing value of a column with values, always the last code; -1 if no value is
+            missing. A category treats its missing value like any other.
         tree: The hierarchy over the codes, if there is one; cells are then generalised to its nodes only.
         hierarchy: The hierarchy over the texts, if there is one.
         column: How the cells of the column are read.
@@ -48,17 +49,17 @@ class Attribute:
 
     @property
     def ordered(self) -> bool:
-        """Whether the values are numbers or dates that are released as ranges."""
+        """Whether the values have an order: numbers and dates, released as ranges, and ranks, released as sets."""
         return self.kind is not Kind.CATEGORICAL and self.tree is None
 
     @property
     def known_values(self) -> NDArray[np.float64]:
-        """The values of a number or date that are not missing, in order."""
+        """The values of a column with values that are not missing, in order."""
         return self.values[: self.missing] if self.missing >= 0 else self.values
 
     @property
     def span(self) -> float:
-        """Range of the values of a number or date; number of values of a category."""
+        """Range of the values of a column with values; number of values of a category."""
         if not self.ordered:
             return float(len(self.texts))
         known_values = self.known_values
@@ -163,7 +164,7 @@ def attribute_dictionary(
     absent = sorted(set(normal).difference(normal[i] for i in known_values))
     # The one marker of the table stays as it is; several become the empty text.
     token = None if not absent else absent[0] if len(absent) == 1 else ""
-    if column.kind in (Kind.NUMERIC, Kind.DATE):
+    if column.kind is not None and (column.kind.is_measured or column.kind.is_ranked):
         attribute, codes = _ordered(column, distinct, known_values, token)
     else:
         attribute, codes = _categorical(column, distinct, known_values, token)
@@ -176,12 +177,7 @@ def _categorical(
     column: Column, distinct: Distinct, known_values: list[int], token: str | None
 ) -> tuple[Attribute, NDArray[np.int32]]:
     normal = distinct.normalised
-    clashes = [i for i in known_values if normal[i] == SUPPRESSION or (normal[i][0] + normal[i][-1] == "{}")]
-    if clashes:
-        raise InputError(
-            f"column {column.name!r}: {len(clashes)} distinct values look like a released cell, '*' or a set in "
-            f"braces{distinct.first(clashes[0])}. Rename them."
-        )
+    _refuse_clashes(column, distinct, known_values)
     released = [token or ""] * len(normal)
     for i in known_values:
         released[i] = normal[i]
@@ -191,10 +187,23 @@ def _categorical(
     return Attribute(column.name, Kind.CATEGORICAL, tuple(texts), np.empty(0), -1, column=column), codes
 
 
+def _refuse_clashes(column: Column, distinct: Distinct, known_values: list[int]) -> None:
+    """Raise an InputError if values look like released cells."""
+    normal = distinct.normalised
+    clashes = [i for i in known_values if normal[i] == SUPPRESSION or (normal[i][0] + normal[i][-1] == "{}")]
+    if clashes:
+        raise InputError(
+            f"column {column.name!r}: {len(clashes)} distinct values look like a released cell, '*' or a set in "
+            f"braces{distinct.first(clashes[0])}. Rename them."
+        )
+
+
 def _ordered(
     column: Column, distinct: Distinct, known_values: list[int], token: str | None
 ) -> tuple[Attribute, NDArray[np.int32]]:
     assert column.kind is not None
+    if column.kind.is_ranked:
+        _refuse_clashes(column, distinct, known_values)
     numbers = distinct.read_values(column, column.kind, known_values)
     in_order, texts, codes = distinct.code_values(numbers, known_values)
     measured = [float(number) for number in in_order]
@@ -220,10 +229,11 @@ def _with_hierarchy(
         assert first_row is not None
         return min(first_row(index) for index in np.flatnonzero(codes == code).tolist())
 
+    assert attribute.column is not None
     bound = over_values(
         rule,
         attribute.texts,
-        numbers=attribute.kind is Kind.NUMERIC,
+        attribute.column,
         column=attribute.name,
         unknown=unknown,
         missing=markers,

@@ -17,6 +17,7 @@ from shoal.errors import InternalError
 from shoal.schema import Schema
 from shoal.tables.sorting import pack, sort_keys
 from shoal.tables.table import Factor, Table, factorize
+from shoal.tables.values import member_text
 
 __all__ = ["SUPPRESSION", "Ends", "Released", "cell_texts", "decode"]
 
@@ -60,7 +61,7 @@ def decode(
     ends = ends or release_ends(encoded, partition, schema)
     for attribute, cells, range_ends in zip(encoded.attributes, partition.cells, ends, strict=True):
         texts = cell_texts(attribute, cells, range_ends)
-        if attribute.ordered:
+        if attribute.ordered and attribute.kind.is_measured:
             pairs = zip(texts, range_ends.texts, strict=True)
             bounds[attribute.name] = {text: (text, text) if pair is None else pair for text, pair in pairs}
         factor = factorize(pl.Series(texts, dtype=pl.String))
@@ -121,12 +122,15 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
         ends: The ends of its ranges, from `release_ends`.
     """
     texts = attribute.texts
-    quoted = [_member_text(text) for text in texts] if (cells.form == SET).any() else []
+    is_ranked = attribute.kind.is_ranked
+    quoted = [member_text(text) for text in texts] if is_ranked or (cells.form == SET).any() else []
     labels = () if attribute.tree is None else attribute.tree.labels
-    forms, lows, starts = cells.form.tolist(), cells.low.tolist(), cells.starts.tolist()
+    forms, lows, highs, starts = (each.tolist() for each in (cells.form, cells.low, cells.high, cells.starts))
     shown = []
     for i, pair in enumerate(ends.texts):
-        if pair is not None:
+        if pair is not None and is_ranked:
+            shown.append("{" + ", ".join(quoted[lows[i] : highs[i] + 1]) + "}")
+        elif pair is not None:
             shown.append(f"[{pair[0]}, {pair[1]}]")
         elif forms[i] == VALUE:
             shown.append(str(texts[lows[i]]))
@@ -140,9 +144,3 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
         else:
             raise InternalError(f"attribute {attribute.name!r} has a cell of unknown form {forms[i]}.")
     return shown
-
-
-def _member_text(text: str) -> str:
-    if text and not any(mark in text for mark in ',{}"\r\n'):
-        return text
-    return '"' + text.replace('"', '""') + '"'

@@ -18,11 +18,12 @@ from shoal.errors import InputError, counted, first_row, setting
 from shoal.schema import Column, Kind
 from shoal.tables import values
 from shoal.tables.table import Factor, Table
+from shoal.tables.values.forms import parse_texts
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Dictionary", "Distinct", "marks_of", "parse_texts"]
+__all__ = ["Dictionary", "Distinct"]
 
 Meaning = TypeVar("Meaning")
 
@@ -49,20 +50,6 @@ class FirstRow:
     def __call__(self, index: int) -> int:
         """Return the first row of a cell, given its index."""
         return int(self.rows[index])
-
-
-def marks_of(column: Column) -> values.Marks:
-    """Return the decimal and thousands marks of a column."""
-    return values.Marks(column.decimal, column.thousands)
-
-
-def parse_texts(column: Column, kind: Kind, texts: list[str]) -> tuple[list[Any], list[int]]:
-    """Return the value of each text as a number, date or category, and the indices of texts that are none."""
-    if kind is Kind.NUMERIC:
-        return values.parse_numbers(texts, marks_of(column))
-    if kind is Kind.DATE:
-        return values.parse_dates(texts, column.date_format)
-    return list(texts), []
 
 
 @dataclass(frozen=True)
@@ -92,7 +79,7 @@ class Distinct:
         return [values.normalise(text) for text in self.texts.to_list()]
 
     def read_values(self, column: Column, kind: Kind, known: Sequence[int]) -> list[Any]:
-        """Return the values of some cells: numbers, dates or, for categories, their texts.
+        """Return the values of some cells: numbers, dates, ranks or, for categories, their texts.
 
         Args:
             column: How its cells are read.
@@ -104,16 +91,19 @@ class Distinct:
         """
         cell_values, misfits = parse_texts(column, kind, [self.normalised[i] for i in known])
         if misfits:
-            allowed = (
-                f"a number within float64, such as 42 or -1{column.decimal}5e3"
-                if kind is Kind.NUMERIC
-                else f"a date in the format {column.date_format}"
-            )
+            allowed = {
+                Kind.NUMERIC: f"a number within float64, such as 42 or -1{column.decimal}5e3",
+                Kind.DATE: f"a date in the format {column.date_format}",
+                Kind.BOOLEAN: "a word for yes or no, such as true, no or 0",
+                Kind.ORDERED: "in its order",
+            }[kind]
+            other = " or date format" if kind is Kind.DATE else ""
+            cure = "add them to the order" if kind is Kind.ORDERED else f"declare another kind{other}"
             raise InputError(
                 f"column {column.name!r} is declared {kind}, but "
                 f"{counted(len(misfits), 'distinct value is', 'distinct values are')} not {allowed}"
                 f"{self.example(known[misfits[0]])}. Correct them, declare the markers of missing values with "
-                f"{setting('missing')}, or declare another kind or date format."
+                f"{setting('missing')}, or {cure}."
             )
         return cell_values
 

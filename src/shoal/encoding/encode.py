@@ -9,15 +9,15 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from shoal.encoding.attributes import Attribute, Encoded, attribute_dictionary
-from shoal.encoding.dictionary import Dictionary, Distinct, marks_of
+from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.population import encode_population
-from shoal.encoding.sensitive import Sensitive, guess_sensitive_kind, personal_k_dictionary, sensitive_dictionary
-from shoal.errors import InputError, join_problems, setting
+from shoal.encoding.sensitive import Sensitive, personal_k_dictionary, read_sensitive, sensitive_dictionary
+from shoal.errors import InputError, Note, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.schema import Kind, Role, Schema
-from shoal.tables import values
 from shoal.tables.sorting import pack, sort_keys, starts_of_runs
 from shoal.tables.table import Table
+from shoal.tables.values.forms import find_form
 from shoal.tables.watch import UNWATCHED, Watch
 
 __all__ = ["Dictionaries", "encode", "encode_rows", "guess_kinds", "guess_sensitive_kinds", "make_dictionaries"]
@@ -205,37 +205,46 @@ def encode_rows(dictionaries: Dictionaries, block: Table) -> Encoded:
     )
 
 
-def guess_kinds(table: Table, schema: Schema) -> Schema:
-    """Return the schema with the kinds that the user left open, guessed from the cells.
+def guess_kinds(table: Table, schema: Schema, notes: list[Note] | None = None) -> Schema:
+    """Return the schema with the kinds and forms of quasi-identifiers that the user left open, found in the cells.
+
+    Args:
+        table: The table.
+        schema: Its columns.
+        notes: Receives a note about each column that is read as categories although it looks like something else.
 
     Raises:
-        InputError: Nearly all values of a quasi-identifier are numbers (or dates), but not all.
+        InputError: Nearly all values of a quasi-identifier are numbers (or dates), but not all; or its dates may begin
+            with the day or the month.
     """
-    kinds, problems = {}, []
+    columns, problems = {}, []
     for column in schema.qi:
-        if column.kind is not None:
-            continue
+        if column.kind is None and column.name in table.orders:
+            column = replace(column, kind=Kind.ORDERED, order=table.orders[column.name])
         distinct = Distinct.of(table, column.name)
         known_values = [i for i, text in enumerate(distinct.normalised) if text not in schema.missing]
-        kind, misfit = values.guess_kind([distinct.normalised[i] for i in known_values], marks_of(column))
-        kinds[column.name] = kind
-        if misfit is not None:
+        found = find_form(column, [distinct.normalised[i] for i in known_values])
+        columns[column.name] = found.column
+        if found.note is not None and notes is not None:
+            notes.append(found.note)
+        if found.question:
+            problems.append(found.question)
+        if found.misfit is not None:
             problems.append(
-                f"column {column.name!r} looks like {'numbers' if kind is Kind.NUMERIC else 'dates'}, but some "
-                f"values are not{distinct.first(known_values[misfit])}. Correct them, declare a marker of missing "
-                "values with "
-                f"{setting('missing')}, or pass {setting('categorical', [column.name])}."
+                f"column {column.name!r} looks like {'numbers' if found.column.kind is Kind.NUMERIC else 'dates'}, but "
+                f"some values are not{distinct.first(known_values[found.misfit])}. Correct them, declare a marker of "
+                f"missing values with {setting('missing')}, or pass {setting('categorical', [column.name])}."
             )
     if problems:
         raise InputError(join_problems(problems))
-    return guess_sensitive_kinds(table, schema.with_kinds(kinds))
+    return guess_sensitive_kinds(table, schema.with_columns(columns))
 
 
 def guess_sensitive_kinds(table: Table, schema: Schema) -> Schema:
-    """Return the schema with the kinds of sensitive columns that the user left open, guessed from the cells."""
-    return schema.with_kinds(
+    """Return the schema with the kinds of sensitive columns that the user left open, found in the cells."""
+    return schema.with_columns(
         {
-            column.name: guess_sensitive_kind(column, table.factor(column.name).texts.to_list(), schema.missing)
+            column.name: read_sensitive(column, table.factor(column.name).texts.to_list(), schema.missing)
             for column in schema.columns
             if column.role is Role.SENSITIVE
         }

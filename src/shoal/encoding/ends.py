@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
-from shoal.encoding.dictionary import parse_texts
 from shoal.encoding.grid import DateScale, NumberScale, Scale, default_grid
 from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
+from shoal.tables.values.forms import parse_texts
 
 __all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "release_ends"]
 
@@ -121,7 +121,7 @@ def release_ends(
     for a, (attribute, cells) in enumerate(zip(encoded.attributes, partition.cells, strict=True)):
         low, high = Moved(), Moved()
         ranges = np.flatnonzero(cells.form == RANGE)
-        if choice != EXACT and len(ranges):
+        if choice != EXACT and len(ranges) and attribute.kind.is_measured:
             widening = Widening.of(attribute, columns[attribute.name])
             lows, highs = np.unique(cells.low[ranges]), np.unique(cells.high[ranges])
             if choice == ROUND:
@@ -156,7 +156,7 @@ class Widening:
         values, default = attribute.known_values, default_grid(attribute.kind, attribute.span)
         scale: Scale
         if attribute.kind is Kind.DATE:
-            scale = DateScale.of(column, values)
+            scale = DateScale.of(column, attribute.texts[: len(values)], values)
         else:
             scale = NumberScale.of(column, attribute.texts[: len(values)], values, column.grid or default)
         return cls(column, values, scale, default)
@@ -178,8 +178,8 @@ class Widening:
         for step in steps:
             if not len(pending):
                 break
-            # One unit further out, so that a value on the grid moves too.
-            ends = scale.above(scale.units + scale.unit, step) if upper else scale.below(scale.units - scale.unit, step)
+            # One place further out, so that a value on the grid moves too.
+            ends = scale.above(scale.after, step) if upper else scale.below(scale.before, step)
             begins = np.append(True, ends[1:] != ends[:-1])
             n_holders = holders.in_runs(np.flatnonzero(begins))[np.cumsum(begins) - 1]
             fits = (n_holders[pending] >= holders.needed[pending]) | (step == steps[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,14 +14,20 @@ from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.schema import Column, Kind
-from shoal.tables.values import Marks, exact_fraction
+from shoal.tables.values import Marks, exact_fraction, print_moment, unpadded_parts
 
 __all__ = ["DATE_GRIDS", "DateScale", "NumberScale", "Scale", "check_grid", "default_grid"]
 
 # Seconds of a period, or its months if its length varies.
-FIXED = {"minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}  # the year 1 began on a Monday
+FIXED = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}  # the year 1 began on a Monday
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 DATE_GRIDS = (*FIXED, *MONTHS)
+NAMES = "|".join(DATE_GRIDS)
+PERIOD = re.compile(rf"({NAMES})|([1-9][0-9]{{0,3}}) (?:({NAMES})s?|centuries)")
+PERIODS = f"{', '.join(DATE_GRIDS)}, or several of them, such as 15 minutes"
+# The grids for safe ends, from fine to coarse.
+LADDER = ("minute", "5 minutes", "15 minutes", "hour", "6 hours", "day", "week", *MONTHS)
+MONTH_SECONDS = 30 * 86400  # to compare the lengths of periods
 STEPS_ACROSS = 20  # a default grid has at least this many steps over the column's range
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 FIRST_DAY = np.datetime64("0001-01-01", "D")
@@ -33,8 +40,26 @@ Units = NDArray[Any]  # int64, or Python's integers where these are too small
 def check_grid(name: str, grid: str) -> None:
     """Refuse a grid that is neither a positive number nor a calendar period."""
     step = exact_fraction(Marks().plain(grid))
-    if grid not in DATE_GRIDS and (step is None or step <= 0):
-        raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {', '.join(DATE_GRIDS)}.")
+    if _period(grid) is None and (step is None or step <= 0):
+        raise UsageError(f"grid {grid!r} of column {name!r}: use a positive number, or {PERIODS}.")
+
+
+def _period(grid: str) -> tuple[int, int] | None:
+    """Return the seconds of a period, or its months; None if it is not one.
+
+    >>> _period("15 minutes"), _period("quarter"), _period("5")
+    ((900, 0), (0, 3), None)
+    """
+    match = PERIOD.fullmatch(grid)
+    if match is None:
+        return None
+    times, name = int(match[2] or 1), match[1] or match[3] or "century"
+    return (times * FIXED[name], 0) if name in FIXED else (0, times * MONTHS[name])
+
+
+def _length(grid: str) -> int:
+    seconds, months = _period(grid) or (0, 0)
+    return seconds + months * MONTH_SECONDS
 
 
 def default_grid(kind: Kind | None, span: float) -> str:
@@ -44,8 +69,8 @@ def default_grid(kind: Kind | None, span: float) -> str:
     ('2', '0.02', 'year')
     """
     if kind is Kind.DATE:
-        years = span / 86400 / 365
-        return "year" if years > STEPS_ACROSS else "month" if years * 12 > STEPS_ACROSS else "day"
+        lengths = {"year": 365 * 86400, "month": 365 * 86400 / 12, "day": 86400, "hour": 3600, "15 minutes": 900}
+        return next((grid for grid, length in lengths.items() if span > STEPS_ACROSS * length), "minute")
     if span <= 0:
         return "1"
     finest = Decimal(repr(span)) / STEPS_ACROSS
@@ -62,8 +87,12 @@ class Scale(Protocol):
         """Each value as an integer; the fraction of a second is dropped."""
 
     @property
-    def unit(self) -> int:
-        """The smallest difference of two values, or less."""
+    def before(self) -> Units:
+        """The last place before each value that another value can have."""
+
+    @property
+    def after(self) -> Units:
+        """The first place after each value that another value can have."""
 
     def steps(self, grid: str = "") -> Sequence[Any]:
         """Return the steps of grids from fine to coarse; the first is the given one, if any."""
@@ -85,7 +114,18 @@ class NumberScale:
     column: Column
     units: Units
     digits: int
-    unit: int = 1
+    grouped: bool = False
+    decimals: int = 0
+
+    @property
+    def before(self) -> Units:
+        """The number before each value."""
+        return self.units - 1
+
+    @property
+    def after(self) -> Units:
+        """The number after each value."""
+        return self.units + 1
 
     @classmethod
     def of(cls, column: Column, texts: Sequence[str], values: NDArray[np.float64], grid: str) -> NumberScale:
@@ -97,14 +137,18 @@ class NumberScale:
             values: The same as numbers.
             grid: The grid whose points must be integers too.
         """
-        if column.grid in DATE_GRIDS:
+        if _period(column.grid) is not None:
             raise UsageError(f"grid {column.grid!r} of the numbers in column {column.name!r}: use a positive number.")
-        marks = Marks(column.decimal, column.thousands)
+        marks = Marks(*column.marks)
         exact = [Decimal(marks.plain(text) or "0") for text in texts]
+        grouped = bool(column.thousands) and any(column.thousands in text for text in texts)
+        figures = {_decimals(number) for number in exact} if column.unit else set()
+        decimals = figures.pop() if len(figures) == 1 else 0  # $45.50 has two decimals, and so has $50.00
         digits = max(0, _decimals(Decimal(grid)), *map(_decimals, exact))
         if digits <= 15 and np.abs(values).max(initial=0.0) * 10**digits < 2**50:  # a product is off by less than 1/2
-            return cls(column, np.rint(values * 10**digits).astype(np.int64), digits)
-        return cls(column, np.array([int(number.scaleb(digits, EXACT)) for number in exact], dtype=object), digits)
+            return cls(column, np.rint(values * 10**digits).astype(np.int64), digits, grouped, decimals)
+        units = np.array([int(number.scaleb(digits, EXACT)) for number in exact], dtype=object)
+        return cls(column, units, digits, grouped, decimals)
 
     def steps(self, grid: str = "") -> list[int]:
         """Return steps up to one that is at least as wide as the range of the values."""
@@ -127,11 +171,9 @@ class NumberScale:
         return -self.below(-values, step)
 
     def text(self, end: int, *, upper: bool) -> str:
-        """Return a multiple with the decimal mark of the column."""
-        figures = str(abs(end)).zfill(self.digits + 1)
-        fraction = figures[len(figures) - self.digits :].rstrip("0")
-        number = figures[: len(figures) - self.digits] + (f"{self.column.decimal}{fraction}" if fraction else "")
-        return f"-{number}" if end < 0 else number
+        """Return a multiple with the marks and the unit of the column."""
+        number = Decimal(end).scaleb(-self.digits, EXACT)
+        return Marks(*self.column.marks).text(number, grouped=self.grouped, decimals=self.decimals)
 
 
 @dataclass(frozen=True)
@@ -141,44 +183,54 @@ class DateScale:
     column: Column
     units: Units
     unit: int
+    unpadded: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, column: Column, values: NDArray[np.float64]) -> DateScale:
-        """Return the scale of a column; values: its known dates in order, in seconds."""
-        if column.grid and column.grid not in DATE_GRIDS:
-            raise UsageError(
-                f"grid {column.grid!r} of the dates in column {column.name!r}: use {', '.join(DATE_GRIDS)}."
-            )
+    def of(cls, column: Column, texts: Sequence[str], values: NDArray[np.float64]) -> DateScale:
+        """Return the scale of a column; texts and values: its known dates in order, as written and in seconds."""
+        if column.grid and _period(column.grid) is None:
+            raise UsageError(f"grid {column.grid!r} of the dates in column {column.name!r}: use {PERIODS}.")
         seconds = np.floor(values).astype(np.int64)
         unit = next((unit for unit in (86400, 3600, 60) if not (values % unit).any()), 1)
-        return cls(column, seconds, unit)
+        return cls(column, seconds, unit, unpadded_parts(texts, column.date_format))
+
+    @property
+    def before(self) -> Units:
+        """The moment before each value."""
+        return self.units - self.unit
+
+    @property
+    def after(self) -> Units:
+        """The moment after each value; a format without days counts months."""
+        has_days = any(part in self.column.date_format for part in ("%d", "%j", "%x", "%c", "%a", "%A", "%u", "%w"))
+        if not has_days and self.unit == 86400:
+            return _month_starts(_months(self.units) + 1)
+        return self.units + self.unit
 
     def steps(self, grid: str = "") -> tuple[str, ...]:
         """Return the periods, from the grid on."""
-        return DATE_GRIDS[DATE_GRIDS.index(grid) :] if grid else DATE_GRIDS
+        return (grid, *(step for step in LADDER if _length(step) > _length(grid))) if grid else LADDER
 
     def below(self, values: Units, step: str) -> Units:
         """Return the first second of the period of each date."""
-        values = np.maximum(values, 0)
-        if step in FIXED:
-            return values // FIXED[step] * FIXED[step]
-        return _month_starts(_months(values) // MONTHS[step] * MONTHS[step])
+        values, (seconds, months) = np.maximum(values, 0), _period(step) or (0, 1)
+        if seconds:
+            return values // seconds * seconds
+        return _month_starts(_months(values) // months * months)
 
     def above(self, values: Units, step: str) -> Units:
         """Return the last second of the period of each date."""
-        values = np.minimum(values, LAST_SECOND)
-        if step in FIXED:
-            ends: Units = np.minimum((values // FIXED[step] + 1) * FIXED[step], LAST_SECOND + 1)
+        values, (seconds, months) = np.minimum(values, LAST_SECOND), _period(step) or (0, 1)
+        if seconds:
+            ends: Units = np.minimum((values // seconds + 1) * seconds, LAST_SECOND + 1)
         else:
-            ends = _month_starts((_months(values) // MONTHS[step] + 1) * MONTHS[step])
+            ends = _month_starts((_months(values) // months + 1) * months)
         return ends - 1
 
     def text(self, end: int, *, upper: bool) -> str:
         """Return a second, or the last moment of it, in the date format of the column."""
         moment = datetime.min + timedelta(seconds=end, microseconds=999_999 if upper else 0)
-        if self.column.date_format == Column.date_format:  # strftime does not pad years before 1000
-            return moment.date().isoformat()
-        return moment.strftime(self.column.date_format)
+        return print_moment(moment, self.column.date_format, self.unpadded)
 
 
 def _decimals(number: Decimal) -> int:

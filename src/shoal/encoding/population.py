@@ -15,6 +15,7 @@ from shoal.hierarchy.base import Rule, over_values
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
+from shoal.tables.values.forms import parse_texts
 
 if TYPE_CHECKING:
     from shoal.encoding.attributes import Attribute, Encoded
@@ -85,11 +86,12 @@ def _ordered_places(
 ) -> NDArray[np.int64]:
     known_values = [i for i, text in enumerate(normal) if text]
     spelled = [normal[i] for i in known_values]
-    if attribute.kind is Kind.NUMERIC:
-        parsed, misfits = values.parse_numbers(spelled, values.Marks(column.decimal, column.thousands))
-    else:
-        parsed, misfits = values.parse_dates(spelled, column.date_format)
-    if misfits:
+    strange: list[int] = []
+    parsed, misfits = parse_texts(column, attribute.kind, spelled)
+    if misfits and attribute.kind is Kind.ORDERED:  # a value that the table lacks, in no range of its ranks
+        strange = [known_values[i] for i in misfits]
+        known_values = [i for i in known_values if i not in strange]
+    elif misfits:
         row = int(np.argmax(raw == known_values[misfits[0]])) + 1
         raise InputError(
             f"the population, column {column.name!r}: {len(misfits)} distinct values are not of kind {attribute.kind}"
@@ -101,6 +103,7 @@ def _ordered_places(
     after = np.searchsorted(own, numbers, side="right")
     before = np.searchsorted(own, numbers, side="left")
     by_text = np.full(len(normal), 2 * (attribute.missing if attribute.missing >= 0 else card + 1), dtype=np.int64)
+    by_text[strange] = 2 * (card + 2)
     by_text[known_values] = np.where(after > before, 2 * before, 2 * before - 1)
     return by_text
 
@@ -128,8 +131,8 @@ def _nodes(attribute: Attribute, new_values: list[str], rule: Rule) -> NDArray[n
     texts = [text if isinstance(text, str) else f"{text:g}" for text in new_values]
     levels = [tree.nodes]
     if texts:
-        numeric = attribute.kind is Kind.NUMERIC
-        bound = over_values(rule, texts, numbers=numeric, column=attribute.name, unknown="top", missing=("",))
+        assert attribute.column is not None
+        bound = over_values(rule, texts, attribute.column, column=attribute.name, unknown="top", missing=("",))
         more = np.full((len(tree.nodes), len(texts)), -1, dtype=np.int32)
         for level in range(1, len(tree.nodes)):
             known_values = {tree.labels[node]: node for node in set(tree.nodes[level].tolist())}

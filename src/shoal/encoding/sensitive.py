@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.dictionary import Dictionary, Distinct, marks_of, parse_texts
+from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.tree import Tree, plant
 from shoal.errors import InputError, setting
 from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables import values
+from shoal.tables.values.forms import find_form, parse_texts
 
-__all__ = ["Sensitive", "guess_sensitive_kind", "personal_k_dictionary", "sensitive_dictionary"]
+__all__ = ["Sensitive", "personal_k_dictionary", "read_sensitive", "sensitive_dictionary"]
 
 LARGEST_K = 2**62
 DIGITS = re.compile("[0-9]{1,400}")
@@ -28,9 +29,10 @@ class Sensitive:
 
     Attributes:
         name: The column.
-        kind: Numbers, dates or categories.
+        kind: Numbers, dates, categories, booleans or ordered categories.
         texts: The text of each code, composed and without outer blanks.
-        values: The number behind each code of a number or date; empty for categories.
+        values: The number behind each code of a number or date, the rank behind that of an ordered category; empty
+            for categories.
         missing: The code of the missing value, always the last code; -1 if no value is missing.
         codes: The code of each canonical row, or of each entry (see `shoal.models.Groups`).
         tree: The hierarchy over the codes, if there is one.
@@ -52,13 +54,16 @@ class Sensitive:
         return len(self.texts) - (self.missing >= 0)
 
 
-def guess_sensitive_kind(column: Column, texts: Collection[str], missing: Collection[str]) -> Kind:
-    """Return the kind of a sensitive column: numbers or dates if all its values are, otherwise categories."""
+def read_sensitive(column: Column, texts: Collection[str], missing: Collection[str]) -> Column:
+    """Return a sensitive column with its kind: numbers or dates if all its values are, otherwise categories."""
+    known_values = list(dict.fromkeys(text for text in map(values.normalise, texts) if text not in missing))
     if column.kind is not None:
-        return column.kind
-    known_values = [text for text in map(values.normalise, texts) if text not in missing]
-    kind, misfit = values.guess_kind(known_values, marks_of(column))
-    return Kind.CATEGORICAL if misfit is not None or parse_texts(column, kind, known_values)[1] else kind
+        return find_form(column, known_values).column
+    found = find_form(column, known_values).certain
+    kind = found.kind or Kind.CATEGORICAL
+    if not kind.is_measured or parse_texts(found, kind, known_values)[1]:
+        return replace(column, kind=Kind.CATEGORICAL)
+    return found
 
 
 def sensitive_dictionary(
@@ -76,7 +81,8 @@ def sensitive_dictionary(
         InputError: A value does not suit the declared kind, or is not in the hierarchy.
     """
     normal = distinct.normalised
-    kind = guess_sensitive_kind(column, normal, missing)
+    column = read_sensitive(column, normal, missing)
+    kind = column.kind or Kind.CATEGORICAL
     known_values = [i for i, text in enumerate(normal) if text not in missing]
     in_order, texts, codes = distinct.code_values(distinct.read_values(column, kind, known_values), known_values)
     numbers = np.array([] if kind is Kind.CATEGORICAL else [float(key) for key in in_order])
@@ -84,7 +90,7 @@ def sensitive_dictionary(
     texts += [""] * has_missing
     tree = bound = None
     if rule is not None:
-        bound = over_values(rule, texts, numbers=kind is Kind.NUMERIC, column=column.name, missing=("", *missing))
+        bound = over_values(rule, texts, column, column=column.name, missing=("", *missing))
         tree = plant(texts, [bound.rows[text] for text in texts])
     no_rows = np.empty(0, dtype=np.int32)
     missing_code = len(in_order) if has_missing else -1

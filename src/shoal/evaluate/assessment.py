@@ -85,6 +85,9 @@ def utility(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
     decimal: str | None = None,
@@ -109,6 +112,9 @@ def utility(
         numeric: Columns of numbers; other kinds are detected.
         categorical: Columns of categories.
         dates: Columns of dates, each with its format.
+        boolean: Columns to read as yes or no; words such as true and no are detected.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
         missing: Texts that mean a missing value.
         hierarchies: Hierarchies of columns, for releases with labels.
         decimal: The decimal mark of numbers.
@@ -133,7 +139,15 @@ def utility(
     """
     stage(STAGES[0])
     reading = Reading.of_cells(
-        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
+        boolean=boolean,
+        ordered=ordered,
+        units=units,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
     )
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     check_rows(pair.original, pair.released)

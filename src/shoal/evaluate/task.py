@@ -12,7 +12,7 @@ from shoal.errors import InputError, UsageError
 from shoal.evaluate.learners import LEARNERS, check_learners, fit_learner
 from shoal.metrics.features import Labels, fill_kinds, fit_encoding
 from shoal.metrics.released_cells import SUPPRESSED
-from shoal.schema import Kind, Role, Schema
+from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
 __all__ = ["Task", "check_other", "check_target", "make_task", "refuse_constant"]
@@ -65,7 +65,7 @@ class Task:
             return np.ones(len(ranks), dtype=bool)
         values_under: Mapping[str, frozenset[str]] = labels.get(self.target, {})
         kind = next(column.kind for column in self.schema.qi if column.name == self.target)
-        brackets = {"{}"} if kind is Kind.CATEGORICAL else {"{}", "[]", "[)"}
+        brackets = {"{}"} if kind is None or not kind.is_measured else {"{}", "[]", "[)"}
         is_single = [
             text not in SUPPRESSED - {""}
             and text[:1] + text[-1:] not in brackets

@@ -29,6 +29,9 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
         numeric: Columns of numbers; kinds that are not given are detected.
         categorical: Columns of categories.
         dates: Columns of dates, each with its format.
+        boolean: Columns of yes and no.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers.
         missing: Texts that mean a missing value, in addition to the empty text.
         labels: For each column with a hierarchy, the values under each label (`release.labels`). Without it, a label
             is encoded as one more category.
@@ -47,12 +50,18 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
         numeric: Sequence[str] = (),
         categorical: Sequence[str] = (),
         dates: Mapping[str, str] | None = None,
+        boolean: Sequence[str] = (),
+        ordered: Mapping[str, Sequence[str]] | None = None,
+        units: Mapping[str, str] | None = None,
         missing: Sequence[str] = (),
         labels: Labels | None = None,
     ) -> None:
         self.numeric = numeric
         self.categorical = categorical
         self.dates = dates
+        self.boolean = boolean
+        self.ordered = ordered
+        self.units = units
         self.missing = missing
         self.labels = labels
 
@@ -60,7 +69,13 @@ class ReleaseEncoder(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
         """Learn the columns of a frame; `y` is ignored."""
         table = self._table(X, reset=True)
         reading = Reading.of_cells(
-            numeric=self.numeric, categorical=self.categorical, dates=self.dates, missing=self.missing
+            numeric=self.numeric,
+            categorical=self.categorical,
+            dates=self.dates,
+            boolean=self.boolean,
+            ordered=self.ordered,
+            units=self.units,
+            missing=self.missing,
         )
         schema = Schema.build(table.names, {Role.QI: table.names}, reading=reading)
         schema = fill_kinds(table, schema, table.names)

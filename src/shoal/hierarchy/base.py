@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple, Protocol, TypedDict, Unpack, runtime_checkable
 
 from shoal.errors import InputError, Note, UsageError, counted, first_row, join_problems, setting
+from shoal.schema import Column, Kind
 from shoal.tables.values import NUMBER
 
 __all__ = ["TOP", "Hierarchy", "HierarchyRule", "LabelRule", "Misfit", "Rule", "for_columns", "over_values"]
@@ -203,6 +204,10 @@ class LabelRule(ABC):
     def _misfit(self, texts: Sequence[str], positions: Sequence[int]) -> Misfit:
         """Explain why the values at these positions have no labels."""
 
+    def in_form(self, column: Column) -> LabelRule:
+        """Return the rule for a column that writes its dates and numbers in another way than the rule says."""
+        return self
+
     @property
     @abstractmethod
     def _source_name(self) -> str:
@@ -228,18 +233,18 @@ class LabelRule(ABC):
         return Hierarchy({text: row or top for text, row in rows.items()} or {"": top}, source=self._source_name)
 
 
-def over_values(rule: HierarchyRule, texts: Sequence[str], *, numbers: bool, **binding: Unpack[Binding]) -> Hierarchy:
+def over_values(rule: HierarchyRule, texts: Sequence[str], form: Column, **binding: Unpack[Binding]) -> Hierarchy:
     """Return the hierarchy that a rule makes over these values.
 
     Args:
         rule: A hierarchy or a rule.
         texts: The values of the column.
-        numbers: Whether the values are numbers, which a hierarchy may spell differently.
+        form: The column, with its kind and how its values are written. A hierarchy may spell numbers differently.
         binding: The other arguments of `Hierarchy.bind`.
     """
     if isinstance(rule, Hierarchy):
-        return rule.bind(texts, numbers=numbers, **binding)
-    return rule.over(texts, **binding)
+        return rule.bind(texts, numbers=form.kind is Kind.NUMERIC, **binding)
+    return (rule.in_form(form) if isinstance(rule, LabelRule) else rule).over(texts, **binding)
 
 
 def check_unknown(unknown: str) -> None:
@@ -262,7 +267,7 @@ def for_columns(pairs: Iterable[tuple[str, HierarchyRule]], columns: Collection[
     problems = []
     for name, rule in pairs:
         if name not in columns:
-            problems.append(f"hierarchy for column {name!r}: the table has no such column.")
+            problems.append(f"hierarchy for column {name!r}: no quasi-identifier or sensitive column has this name.")
         elif name in rules and rules[name] != rule:
             problems.append(f"column {name!r} has two different hierarchies. Give it one.")
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import Any
 from shoal.errors import InputError, UsageError, join_problems
 from shoal.hierarchy.base import TOP, LabelRule, Misfit
 from shoal.hierarchy.scale import Numbers, Scale, scale_of
+from shoal.schema import ISO, Column
 from shoal.tables.values import PLAIN, Marks
 
 __all__ = ["IntervalHierarchy", "intervals"]
@@ -45,6 +46,12 @@ class IntervalHierarchy(LabelRule):
     unit: str | None = None
     date_format: str = "%Y-%m-%d"
     marks: Marks = PLAIN
+
+    def in_form(self, column: Column) -> IntervalHierarchy:
+        """Return the rule for a column that writes its dates and numbers in another way than the rule says."""
+        if self.unit is not None:
+            return replace(self, date_format=column.date_format) if self.date_format == ISO else self
+        return replace(self, marks=Marks(*column.marks)) if self.marks == PLAIN else self
 
     @cached_property
     def scale(self) -> Scale:

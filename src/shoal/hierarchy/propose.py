@@ -18,9 +18,10 @@ from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
 from shoal.hierarchy.likeness import merge_order, profiles_of
 from shoal.hierarchy.prefix import look_like_codes, prefixes
-from shoal.hierarchy.scale import Dates, Numbers, Scale
-from shoal.schema import Column, Kind, Schema
-from shoal.tables.values import PLAIN, Marks, guess_kind, normalise
+from shoal.hierarchy.scale import DAY, Dates, Numbers, Scale
+from shoal.schema import Column, Kind, Role, Schema
+from shoal.tables.values import PLAIN, Marks, member_text, normalise, shortest
+from shoal.tables.values.forms import find_form, parse_texts
 
 if TYPE_CHECKING:
     from shoal.tables.table import Table
@@ -151,8 +152,10 @@ def propose_for(
     if not counts:
         raise InputError(f"column {column!r} has only missing values.")
     if kind is None:
-        kind, misfit = guess_kind(list(counts), marks)
-        kind = Kind.CATEGORICAL if misfit is not None else kind
+        open_column = Column(column, Role.QI, None, date_format, marks.decimal, marks.thousands, unit=marks.unit)
+        found = find_form(open_column, list(counts)).certain
+        kind, date_format, marks = found.kind or Kind.CATEGORICAL, found.date_format, Marks(*found.marks)
+        kind = kind if kind in WAYS else Kind.CATEGORICAL
     kind = _kind(kind)
     compared = [name for name in table.names if name != column] if others is None else list(others)
     compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not look_like_codes(list(counts)))
@@ -208,6 +211,8 @@ def _propose_one(table: Table, column: Column, qi: Sequence[str], missing: Seque
         if look_like_codes(counts) and len(set(map(len, counts))) > 1:
             rule = prefixes(mask=1, meet=True)
             return rule, "first characters"
+    if column.kind is not None and column.kind.is_ranked:
+        return _by_order(column, list(_known_counts(table, column.name, missing))), "neighbours in the order"
     others = [name for name in qi if name != column.name]
     proposed = propose_for(
         table,
@@ -216,7 +221,7 @@ def _propose_one(table: Table, column: Column, qi: Sequence[str], missing: Seque
         others=others,
         missing=missing,
         date_format=column.date_format,
-        marks=Marks(column.decimal, column.thousands),
+        marks=Marks(*column.marks),
     )
     return proposed, counted(proposed.height, "level")
 
@@ -233,8 +238,8 @@ def _known_counts(table: Table, column: str, missing: Collection[str]) -> dict[s
 
 
 def _kind(kind: Kind | str) -> Kind:
-    if kind not in list(Kind):
-        raise UsageError(f"kind {kind!r} is not known. Use {', '.join(Kind)}.")
+    if kind not in list(WAYS):
+        raise UsageError(f"kind {kind!r} is not known. Use {', '.join(WAYS)}.")
     return Kind(kind)
 
 
@@ -243,6 +248,8 @@ def _by_widths(low: Fraction, high: Fraction, integral: bool, kind: Kind, date_f
     if low == high:
         return None
     if kind is Kind.DATE:
+        if high - low < 2 * DAY:
+            return intervals((1, 6, 12), unit="hour", date_format=date_format)
         months = (high - low) / (Fraction(86_400_000_000 * 146_097, 4800))  # mean length of a month
         widths = next(widths for least, widths in reversed(CALENDAR) if months >= least)
         return intervals(widths, unit="month", date_format=date_format)
@@ -272,7 +279,8 @@ def _by_quantiles(
         step *= 2
     if not levels:
         return None
-    texts = [[scale.text(cut) for cut in level] for level in levels]
+    plain = Numbers() if kind is Kind.NUMERIC else scale
+    texts = [[plain.text(cut) for cut in level] for level in levels]
     return intervals(cuts=texts, unit="date" if kind is Kind.DATE else None, date_format=date_format)
 
 
@@ -280,6 +288,24 @@ def _cut(counted: Sequence[tuple[Fraction, int]], rows: Sequence[int], share: Fr
     """Return the smallest value that has at least this share of the rows below it."""
     i = bisect_left(rows, math.ceil(share * rows[-1]))
     return counted[min(i + 1, len(counted) - 1)][0]
+
+
+def _by_order(column: Column, texts: Sequence[str]) -> Hierarchy:
+    """Return the hierarchy of ordered values: pairs of neighbours, then twice as many on each level."""
+    ranks, misfits = parse_texts(column, column.kind or Kind.ORDERED, texts)
+    if misfits:
+        raise InputError(f"{counted(len(misfits), 'value is', 'values are')} not in the order.")
+    spellings: dict[float, list[str]] = {}
+    for rank, text in sorted(zip(ranks, texts, strict=True)):
+        spellings.setdefault(rank, []).append(text)
+    shown = [member_text(shortest(each)) for each in spellings.values()]
+    widths = [2**level for level in range(1, len(shown).bit_length()) if 2**level < len(shown)]
+    rows: dict[str, tuple[str, ...]] = {}
+    for place, each in enumerate(spellings.values()):
+        runs = [shown[place // width * width :][:width] for width in widths]
+        labels = ["{" + ", ".join(run) + "}" if len(run) > 1 else shortest(each) for run in runs]
+        rows |= dict.fromkeys(each, (*labels, TOP))
+    return Hierarchy(rows, source="proposal")
 
 
 def _by_cooccurrence(counts: Mapping[str, int], profiles: Mapping[str, Sequence[float]]) -> Hierarchy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -11,13 +12,14 @@ from typing import Protocol
 
 from shoal.errors import UsageError
 from shoal.schema import check_date_format
-from shoal.tables.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks, parse_moment
+from shoal.tables.values import ISO_DATE, LARGEST, NUMBER, PLAIN, Marks, parse_moment, print_moment
 
 __all__ = ["Dates", "Months", "Numbers", "Scale"]
 
 MOST_PLACES = 1100  # more decimals than the smallest float64 has
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400_000_000  # microseconds
+MIDNIGHT = datetime(1900, 1, 2)  # the end of the day of times without a date
 
 
 class Scale(Protocol):
@@ -67,6 +69,8 @@ class Numbers:
         scaled = abs(place.numerator) * (10**digits // place.denominator)
         integer, decimals = divmod(scaled, 10**digits)
         sign = "-" if place < 0 else ""
+        if self.marks.thousands or self.marks.unit:
+            return self.marks.text(Decimal(f"{sign}{integer}.{decimals:0{digits}}"), grouped=True)
         return f"{sign}{integer}" + (f"{self.marks.decimal}{decimals:0{digits}}" if digits else "")
 
 
@@ -129,9 +133,11 @@ class Dates:
             return None
         moment = datetime.min + int(place) * MICROSECOND
         if self.date_format != "%Y-%m-%d":
-            text = moment.strftime(self.date_format)
+            text = print_moment(moment, self.date_format)
             if self.moment(text) == moment:
                 return text
+            if moment == MIDNIGHT and not re.search("%[YymdbBjcx]", self.date_format):
+                return "24:00"
         return moment.date().isoformat() if int(place) % DAY == 0 else moment.isoformat(sep=" ")
 
 
@@ -167,6 +173,8 @@ class Months:
 
 
 UNITS: dict[str, tuple[bool, int]] = {  # whether it counts months; its length in months or microseconds
+    "minute": (False, DAY // 1440),
+    "hour": (False, DAY // 24),
     "day": (False, DAY),
     "week": (False, 7 * DAY),
     "month": (True, 1),

@@ -21,6 +21,7 @@ from shoal.tables.watch import Watch
 __all__ = [
     "Method",
     "Run",
+    "check_honours",
     "check_models",
     "check_rows_left",
     "check_run",
@@ -112,6 +113,11 @@ def check_support(method: Method, encoded: Encoded, models: tuple[PrivacyModel, 
             f"method {method.name!r} cannot count people ({setting('person')}) with these options. Mondrian does if it "
             f"is strict or relaxed and has no domains, and so do {others}."
         )
+    check_honours(method, models)
+
+
+def check_honours(method: Method, models: tuple[PrivacyModel, ...]) -> None:
+    """Raise a UsageError if a method cannot honour a model."""
     info = info_of(method.name)
     if info is None:  # a method of the caller's own knows itself what it can do
         return

@@ -21,7 +21,7 @@ FINEST = 2**31
 
 
 def is_number(attribute: Attribute) -> bool:
-    """Return whether the values are numbers or dates, with or without a hierarchy."""
+    """Return whether the values are numbers, dates or ranks, with or without a hierarchy."""
     return attribute.kind is not Kind.CATEGORICAL
 
 

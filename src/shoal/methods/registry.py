@@ -43,7 +43,9 @@ RESEARCH_VALUE = "Morton: An improved utility driven approach towards k-anonymit
 # What full-domain methods can evaluate on counts.
 FULL_DOMAIN = frozenset({Basis.SIZE, Basis.PERSONAL_K, Basis.HISTOGRAM, Basis.TABLE})
 # What a method honours that merges groups until each of them passes.
-MERGEABLE = frozenset(Basis) - {Basis.TABLE}
+MERGEABLE = frozenset(Basis) - {Basis.TABLE, Basis.SAMPLE}
+# What a method honours that fixes no levels.
+ANY_TABLE = frozenset(Basis) - {Basis.SAMPLE}
 
 METHODS = (
     Info(
@@ -51,7 +53,7 @@ METHODS = (
         "grows groups of the nearest rows, then moves and swaps rows while that reduces the loss",
         "shoal's own",
         "shoal.methods.shoaling.search:Shoaling",
-        honours=frozenset(Basis),
+        honours=ANY_TABLE,
         takes=frozenset({"rules", "bans", "weights"}),
     ),
     Info(
@@ -59,7 +61,7 @@ METHODS = (
         "cuts the table in two at the median of its widest attribute, recursively",
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
         "shoal.methods.mondrian:Mondrian",
-        honours=frozenset(Basis),
+        honours=ANY_TABLE,
     ),
     Info(
         "datafly",
@@ -73,7 +75,7 @@ METHODS = (
         "finds all minimal vectors of hierarchy levels that pass, and uses the lowest",
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
         "shoal.methods.full_domain.incognito:Incognito",
-        honours=FULL_DOMAIN,
+        honours=FULL_DOMAIN | {Basis.SAMPLE},
         takes=frozenset({"rules", "weights"}),
     ),
     Info(
@@ -81,7 +83,7 @@ METHODS = (
         "finds the vector of hierarchy levels that passes with the least loss, by any of seven measures",
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.full_domain.optimal:Optimal",
-        honours=FULL_DOMAIN,
+        honours=FULL_DOMAIN | {Basis.SAMPLE},
         takes=frozenset({"rules", "weights"}),
     ),
     Info(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.hierarchy.prefix import look_like_codes
 from shoal.metrics.column_loss import Baseline, ColumnLoss
-from shoal.schema import Column, Kind
+from shoal.schema import DURATION, Column, Kind, split_unit
 
 __all__ = ["DAY", "ColumnExtent", "exact_cells", "extent_of", "unit_of"]
 
@@ -45,7 +45,7 @@ def extent_of(baseline: Baseline, loss: ColumnLoss, n_rows: int) -> ColumnExtent
     """
     column = baseline.column
     width = None
-    if column.kind in (Kind.NUMERIC, Kind.DATE):
+    if column.kind is not None and column.kind.is_measured:
         width = loss.width / n_rows / (DAY if column.kind is Kind.DATE else 1.0) if n_rows else 0.0
     mean_values = 1 + loss.further / n_rows if n_rows else 1.0
     return ColumnExtent(mean_values, width, unit_of(column, baseline.rows.keys() - set(baseline.missing)))
@@ -56,7 +56,7 @@ def unit_of(column: Column, values: Collection[str]) -> str:
     if column.kind is Kind.DATE:
         return "days"
     if column.kind is Kind.NUMERIC:
-        return ""
+        return "seconds" if column.unit == DURATION else "".join(split_unit(column.unit)).strip() if column.unit else ""
     return "codes" if look_like_codes(values) else "values"
 
 

@@ -1,11 +1,11 @@
 """Released cells as numbers: what a cell covers, and the features of a learner.
 
 A cell covers values, each with the same share: a range covers all numbers between its ends, a set its members, a label
-of a hierarchy the values below it, and `*` the whole column. A number or date becomes one feature, the midpoint of its
-cell (dates as days since 1970-01-01). A category becomes one feature for each value of the column, the share of the
-cell that falls on the value. The features of `*` are the means of the other cells of the fitted table. The same holds
-for a missing number, which also has the value 1 in a feature of its own; a missing category is the empty value. A
-category that the fitted table lacks is 0 in every feature.
+of a hierarchy the values below it, and `*` the whole column. A number or date (in days since 1970-01-01), an ordered
+category (its rank from 0) or a boolean (0 or 1) becomes one feature, the midpoint of its cell. A category becomes one
+feature for each value of the column, the share of the cell that falls on the value. The features of `*` are the means
+of the other cells of the fitted table. The same holds for a missing number, which also has the value 1 in a feature of
+its own; a missing category is the empty value. A category that the fitted table lacks is 0 in every feature.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedRead
 from shoal.schema import Column, Kind, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
+from shoal.tables.values.forms import find_form
 
 __all__ = [
     "Categories",
@@ -265,7 +266,7 @@ def fit_scale(
 ) -> Scale:
     """Return how a column is read, fitted to the values of a table, original or released."""
     cells = sorted({values.normalise(text) for text in table.factor(column.name).texts.to_list()})
-    if column.kind in (Kind.NUMERIC, Kind.DATE):
+    if column.kind not in (None, Kind.CATEGORICAL):
         return _fit_numbers(table, column, cells, tuple(missing), labels or {})
     return _fit_categories(table, column, cells, frozenset(missing), labels or {})
 
@@ -302,15 +303,14 @@ def _fit_numbers(
 
 def fill_kinds(table: Table, schema: Schema, names: Sequence[str]) -> Schema:
     """Return the schema with open kinds guessed from the cells of a table, original or released."""
-    kinds = {}
+    columns = {}
     for column in schema.columns:
         if column.name in names and column.kind is None and column.name in table.names:
             texts = {values.normalise(text) for text in table.factor(column.name).texts.to_list()}
             known_values = [text for text in sorted(texts) if text not in schema.missing and text not in SUPPRESSED]
             ends = [end for text in known_values for end in _written_ends(text)]
-            kind, misfit = values.guess_kind(ends, values.Marks(column.decimal, column.thousands))
-            kinds[column.name] = kind if misfit is None else Kind.CATEGORICAL
-    return schema.with_kinds(kinds)
+            columns[column.name] = find_form(column, list(dict.fromkeys(ends))).certain
+    return schema.with_columns(columns)
 
 
 def encode_release(
@@ -355,7 +355,7 @@ def _all_ends(reader: OrderedReader, cells: Sequence[str]) -> list[tuple[float, 
         all_ends: list[tuple[float, float] | None] = [(float(number), float(number)) for number in numbers]
     else:
         all_ends = [reader.bounds(cell) for cell in cells]
-    if reader.column.kind is Kind.NUMERIC:
+    if reader.column.kind is not Kind.DATE:
         return all_ends
     return [None if ends is None else ((ends[0] - EPOCH) / DAY, (ends[1] - EPOCH) / DAY) for ends in all_ends]
 

@@ -12,6 +12,7 @@ from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.schema import Column, Kind
 from shoal.tables import values
+from shoal.tables.values.forms import parse_texts
 
 __all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "reader"]
 
@@ -31,18 +32,17 @@ class Reader(Protocol):
 
 
 def numbers_of(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[int]]:
-    """Return the numbers (dates: seconds) behind the texts of a column, and the indices of texts that are not one."""
-    if column.kind is Kind.NUMERIC:
-        return values.parse_numbers(texts, values.Marks(column.decimal, column.thousands))
-    return values.parse_dates(texts, column.date_format)
+    """Return the numbers behind texts (dates: seconds; ordered: ranks), and the indices of texts that are not one."""
+    return parse_texts(column, column.kind or Kind.NUMERIC, texts)
 
 
 @dataclass(frozen=True)
 class OrderedReader:
-    """Reads numbers and dates; the loss is the width of the range over the width of the domain.
+    """Reads numbers, dates and ranks; the loss is the width of the range over the width of the domain.
 
-    A half-open interval of integers (or days) ends one before its bound. A label of a hierarchy that is not an interval
-    covers the range of the values below it.
+    A set of ordered categories is the range from its lowest to its highest member. A half-open interval of integers
+    (or days) ends one before its bound. A label of a hierarchy that is not an interval covers the range of the
+    values below it.
 
     Attributes:
         column: The column.
@@ -76,7 +76,9 @@ class OrderedReader:
         return (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
 
     def _bounds(self, cell: str) -> tuple[float, float] | None:
-        marks = values.Marks(self.column.decimal, self.column.thousands)
+        if self.column.kind is not None and self.column.kind.is_ranked:
+            return self._ranks(cell)
+        marks = values.Marks(*self.column.marks)
         ends = None if marks == values.PLAIN else self._ends(cell)  # [1.234, 2.345] may be integers
         match = INTERVAL.fullmatch(cell) if ends is None and self.column.kind is Kind.NUMERIC else None
         if match is not None:
@@ -88,6 +90,12 @@ class OrderedReader:
             low, high, closing = *ends, cell[-1]
         high -= self.step if closing in ("[", ")") else 0
         return (low, high) if low <= high else None
+
+    def _ranks(self, cell: str) -> tuple[float, float] | None:
+        """Read the lowest and the highest member of a set."""
+        members = sorted(CategoryReader(frozenset(), frozenset(), {}).members(cell)) if cell else []
+        numbers, misfits = numbers_of(self.column, members)
+        return (min(numbers), max(numbers)) if numbers and not misfits else None
 
     def _ends(self, cell: str) -> tuple[float, float] | None:
         """Read both ends of a range in brackets; a date may contain the separator itself, as in Jan 5, 2020."""
@@ -179,7 +187,7 @@ def reader(
     """
     known_texts = [text for text in original if text not in missing]
     under = hierarchy.values_under() if hierarchy else {}
-    if column.kind in (Kind.NUMERIC, Kind.DATE):
+    if column.kind not in (None, Kind.CATEGORICAL):
         numbers, misfits = numbers_of(column, known_texts)
         if misfits:
             raise InputError(
@@ -197,7 +205,7 @@ def reader(
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
             if inside:
                 labels[label] = (float(min(inside)), float(max(inside)))
-        return OrderedReader(column, *bounds, step=1.0 if column.kind is Kind.NUMERIC else 86400.0, labels=labels)
+        return OrderedReader(column, *bounds, step=86400.0 if column.kind is Kind.DATE else 1.0, labels=labels)
     domain_values = original if domain is None else map(str, domain)
     distinct = frozenset("" if text in missing else text for text in domain_values)
     return CategoryReader(distinct, frozenset(missing), under)

@@ -82,13 +82,16 @@ def read_shown(
     ranges = _read_ranges(column, [text for text in texts if text != SUPPRESSION and text not in missing], ends)
     low = min((low for low, _ in ranges.values()), default=0.0)
     high = max((high for _, high in ranges.values()), default=0.0)
+    is_ranked = column.kind.is_ranked
     shown = []
     for text in texts:
         if text not in ranges:
-            shown.append(_starred(high - low) if text == SUPPRESSION else _labelled(text, labels, 0.0))
+            star = high - low + is_ranked
+            shown.append(_starred(star) if text == SUPPRESSION else _labelled(text, labels, float(is_ranked)))
             continue
         width = ranges[text][1] - ranges[text][0]
-        shown.append(ShownCell(width / (high - low), width, width) if width > 0 else _exact(0.0))
+        extent = width + is_ranked  # the values of a set
+        shown.append(ShownCell(width / (high - low), extent, extent) if width > 0 else _exact(float(is_ranked)))
     return shown
 
 
@@ -110,7 +113,7 @@ def _read_ranges(
     """Return the least and the greatest number that each cell shows; texts that are neither number nor range lack."""
     pairs = {text: ends.get(text, (text, text)) for text in texts}
     number_of = _read_numbers(column, list(dict.fromkeys(end for pair in pairs.values() for end in pair)))
-    reader = OrderedReader(column, 0.0, 0.0, STEPS[column.kind or Kind.NUMERIC], {})
+    reader = OrderedReader(column, 0.0, 0.0, STEPS.get(column.kind or Kind.NUMERIC, 1.0), {})
     ranges = {}
     for text, (low, high) in pairs.items():
         if low in number_of and high in number_of:

@@ -256,7 +256,7 @@ def _exact(number: Fraction | float) -> Fraction:
 
 def _resolution(attribute: Attribute) -> Fraction:
     """Return the step between neighbouring values: 1 for integers, a day for dates, else the smallest gap."""
-    step = 1.0 if attribute.kind is Kind.NUMERIC else 86400.0
+    step = 86400.0 if attribute.kind is Kind.DATE else 1.0
     known_values = attribute.known_values
     if len(known_values) < 2 or not np.mod(known_values, step).any():
         return _exact(step)

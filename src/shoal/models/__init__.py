@@ -13,6 +13,7 @@ from shoal.models.diversity import (
 from shoal.models.presence import Cover, DeltaPresence, KMap
 from shoal.models.profit import JournalistProfit, ProsecutorProfit
 from shoal.models.registry import MODELS, model_from, parse_model
+from shoal.models.sampling import DifferentialPrivacy
 from shoal.models.size import AverageRisk, KAnonymity, MaximalRisk, PersonalK
 from shoal.models.terms import Distribution, Distributions, Term, TermKind
 from shoal.models.uniqueness import PopulationUniqueness, SampleUniqueness, Uniqueness
@@ -26,6 +27,7 @@ __all__ = [
     "Cover",
     "DeltaDisclosure",
     "DeltaPresence",
+    "DifferentialPrivacy",
     "Distribution",
     "Distributions",
     "EntropyLDiversity",

@@ -30,6 +30,9 @@ class Basis(StrEnum):
     HISTOGRAM = "sensitive values"  # the number of rows with each value of the model's columns
     POPULATION = "population"  # the number of population rows that the group's cells cover
     TABLE = "all groups"  # all groups together; no group can be judged by itself
+    SAMPLE = (
+        "a sample at fixed levels"  # the size, in a random sample of the rows whose levels nobody chose by the data
+    )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from shoal.models.diversity import (
 )
 from shoal.models.presence import DeltaPresence, KMap
 from shoal.models.profit import JournalistProfit, ProsecutorProfit
+from shoal.models.sampling import DifferentialPrivacy
 from shoal.models.size import AverageRisk, MaximalRisk
 from shoal.models.uniqueness import PopulationUniqueness, SampleUniqueness
 
@@ -48,6 +49,7 @@ MODELS: dict[str, Any] = {
         PopulationUniqueness,
         ProsecutorProfit,
         JournalistProfit,
+        DifferentialPrivacy,
     )
 }
 

@@ -9,9 +9,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal.profile.dates import find_date_format
-from shoal.schema import Column, Kind
-from shoal.tables.values import NUMBER, PADDED
+from shoal.schema import Column, Kind, Role
+from shoal.tables.values import NUMBER, PADDED, PLAIN, Marks, parse_numbers
+from shoal.tables.values.dates import find_date_format
+from shoal.tables.values.forms import find_form
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,6 +93,7 @@ class ColumnFacts:
         other_format: A second format that all dates fit.
         slips: Distinct values that keep the column from being `slips_kind`.
         slips_kind: What the column would be without them, in words.
+        marks: Decimal mark, thousands mark and unit of its numbers.
         whole: Whether all values are integers.
         padded: Whether a value has leading zeros.
         sparkline: Its distribution as a line of block characters.
@@ -114,6 +116,7 @@ class ColumnFacts:
     other_format: str | None
     slips: int
     slips_kind: str
+    marks: tuple[str, str, str]
     whole: bool
     padded: bool
     sparkline: str
@@ -178,6 +181,11 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
     texts, counts = values.texts.filter(is_value), values.counts[is_value.to_numpy()]
     n_known = int(counts.sum())
     kind, date_format, other_format, slips, slips_kind = _kind(texts)
+    marks = Marks()
+    if kind is Kind.CATEGORICAL and not (slips and slips_kind != POINT_NUMBERS):
+        found = find_form(Column(values.name, Role.QI), texts.to_list()).column
+        if found.kind is Kind.BOOLEAN or (found.kind is Kind.NUMERIC and Marks(*found.marks) != PLAIN):
+            kind, slips, slips_kind, marks = found.kind, 0, "", Marks(*found.marks)
     lengths = texts.str.len_chars().to_numpy() if len(texts) else np.zeros(1, dtype=np.int64)
     top = np.sort(counts)[::-1][:3] / n_known if n_known else ()
     sample = texts.gather_every(max(1, -(-len(texts) // SAMPLED)))
@@ -197,9 +205,10 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
         other_format=other_format,
         slips=slips,
         slips_kind=slips_kind,
+        marks=(marks.decimal, marks.thousands, marks.unit),
         whole=len(texts) > 0 and bool(texts.str.contains(WHOLE_PATTERN).all()),
         padded=bool(texts.str.contains(PADDED_PATTERN).any()),
-        sparkline=_sparkline(texts, counts, kind, date_format),
+        sparkline=_sparkline(texts, counts, kind, date_format, marks),
         emails=int(counts[texts.str.contains("@", literal=True).to_numpy()].sum()) if len(texts) else 0,
         sample=tuple(sample.to_list()),
         texts=texts,
@@ -242,17 +251,22 @@ def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
     return Kind.CATEGORICAL, None, None, 0, ""
 
 
-def _sparkline(texts: pl.Series, counts: NDArray[np.int64], kind: Kind, date_format: str | None) -> str:
+def _sparkline(texts: pl.Series, counts: NDArray[np.int64], kind: Kind, date_format: str | None, marks: Marks) -> str:
     """Draw the distribution: numbers and dates in bins of equal width, categories by descending frequency."""
     import numpy as np
     import polars as pl
 
     if not len(texts):
         return ""
-    if kind is Kind.CATEGORICAL:
+    if not kind.is_measured:
         bars = np.sort(counts)[::-1][:N_BARS].astype(float)
     else:
-        numbers = texts.cast(pl.Float64) if kind is Kind.NUMERIC else _moments(texts, date_format or Column.date_format)
+        if kind is Kind.DATE:
+            numbers = _moments(texts, date_format or Column.date_format)
+        elif marks == PLAIN:
+            numbers = texts.cast(pl.Float64)
+        else:
+            numbers = pl.Series([float(number) for number in parse_numbers(texts.to_list(), marks)[0]])
         placed = numbers.to_numpy()
         low, high = float(placed.min()), float(placed.max())
         n_bars = min(N_BARS, len(texts))

@@ -44,6 +44,7 @@ def anonymize(
     bound: bool | None = None,
     engine: str | None = None,
     memory: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     **settings: Unpack[SettingsKeywords],
@@ -70,6 +71,8 @@ def anonymize(
             reads a file that may be larger than memory and needs a full-domain method. A PostgreSQL table is counted
             by its server.
         memory: The memory limit of DuckDB, such as "4GB".
+        key_file: The path of a secret that draws the sample of the model "differential-privacy", so that another run
+            draws the same one; the secure generator of the system by default.
         progress: A function that is called with the name of the current stage and the completed share of it, from 0
             to 1.
         cancelled: A function that is called several times a second; when it returns True, the run stops with a
@@ -108,6 +111,7 @@ def anonymize(
         method=None if isinstance(method, str) else method,
         engine=engine,
         memory=memory,
+        key_file=key_file,
         keep_order=keep_order,
         bound=bound,
     )
@@ -123,6 +127,9 @@ def measure(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     weights: Mapping[str, float] | str | None = None,
     domains: Mapping[str, Domain] | None = None,
@@ -145,6 +152,9 @@ def measure(
         numeric: Columns to read as numbers.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the format of each.
+        boolean: Columns to read as yes or no; words such as true and no are detected.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
         missing: Texts that mean a missing value.
         weights: Weights of the quasi-identifiers; "auto" derives them from the original, as `anonymize` does.
         domains: Domains of columns, if they exceed the values of the original.
@@ -172,7 +182,15 @@ def measure(
     0.375
     """
     reading = Reading.of_cells(
-        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
+        boolean=boolean,
+        ordered=ordered,
+        units=units,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
     )
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
     encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None

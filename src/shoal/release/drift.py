@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from shoal.errors import InputError, join_problems
+from shoal.schema import Kind, Role
 from shoal.settings.settings import Settings
 from shoal.tables import values
 from shoal.tables.table import Table
+from shoal.tables.values.forms import find_form
 
 __all__ = ["check_columns", "check_drift"]
 
@@ -38,9 +41,8 @@ def check_columns(names: Sequence[str], texts_of: Callable[[str], Iterable[str]]
         f"column {name!r} is new" for name in new_columns
     ]
     declared = dict(saved.kinds) | dict.fromkeys(saved.numeric, "numeric")
-    marks = values.Marks(saved.decimal or ".", saved.thousands or "")
     for name, kind in declared.items():
-        if kind == "numeric" and name in names and not _is_numeric(texts_of(name), saved.missing, marks):
+        if kind == "numeric" and name in names and not _is_numeric(name, texts_of(name), saved):
             problems.append(f"column {name!r} is no longer numeric")
     if problems:
         raise InputError(
@@ -50,6 +52,8 @@ def check_columns(names: Sequence[str], texts_of: Callable[[str], Iterable[str]]
         )
 
 
-def _is_numeric(texts: Iterable[str], missing: tuple[str, ...], marks: values.Marks) -> bool:
-    values_present = [text for text in map(values.normalise, texts) if text not in ("", *missing)]
+def _is_numeric(name: str, texts: Iterable[str], saved: Settings) -> bool:
+    values_present = [text for text in map(values.normalise, texts) if text not in ("", *saved.missing)]
+    column = replace(saved.reading.column(name, Role.QI), kind=Kind.NUMERIC)
+    marks = values.Marks(*find_form(column, values_present).column.marks)
     return all(marks.plain(text) is not None for text in values_present)

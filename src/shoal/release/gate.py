@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import verification
 from shoal.errors import VerificationError, join_problems
-from shoal.schema import Kind
+from shoal.schema import Reading
 from shoal.tables.sources.base import Recoding, Rows
 from shoal.tables.watch import UNWATCHED, Watch
 
@@ -126,10 +126,12 @@ def verify_cells(release: Release) -> None:
         release.text,
         qi=[column.name for column in schema.qi],
         k=request.k,
-        kinds={c.name: c.kind for c in schema.released if c.kind is not None},
-        date_formats={c.name: c.date_format for c in schema.released if c.kind is Kind.DATE},
-        missing=schema.missing,
-        marks=next(((c.decimal, c.thousands) for c in schema.columns), (".", "")),
+        reading=Reading(
+            missing=schema.missing,
+            decimal=schema.marks[0],
+            thousands=schema.marks[1],
+            forms={column.name: column for column in schema.released if column.kind is not None},
+        ),
         labels=release.labels,
         models=request.specs,
         population=None if release.population is None else release.population.frame,

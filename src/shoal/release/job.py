@@ -219,7 +219,7 @@ class Job:
             table = source.read()
         people = self.settings.population_table()
         release = anonymize_table(
-            table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people
+            table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people, key=self.key
         )
         yield replace(release, settings=self.settings)
 

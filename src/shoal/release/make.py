@@ -19,6 +19,7 @@ from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import (
     Method,
     Run,
+    check_honours,
     check_rows_left,
     check_run,
     check_support,
@@ -26,7 +27,7 @@ from shoal.methods.base import (
     needs_search,
 )
 from shoal.methods.full_domain.base import FullDomain
-from shoal.methods.full_domain.research_values import Researched
+from shoal.methods.full_domain.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
 from shoal.metrics.released_loss import label_losses
@@ -44,6 +45,7 @@ from shoal.rules import CompiledRules, compile_rules, judge_rules
 from shoal.schema import Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
+from shoal.tables.sources.sample import Sample
 from shoal.tables.table import Table
 from shoal.tables.values import exact_fraction
 from shoal.tables.watch import UNWATCHED, Watch
@@ -109,6 +111,7 @@ def anonymize_table(
     hierarchies: Mapping[str, Rule] | None = None,
     population: Table | None = None,
     prepared: Encoded | None = None,
+    key: bytes | None = None,
 ) -> Release:
     """Run one method on a table; a table that already meets the request is returned unchanged.
 
@@ -122,12 +125,20 @@ def anonymize_table(
         hierarchies: By column, its hierarchy.
         population: The table that population models compare with.
         prepared: The table as codes, encoded with this schema, if several runs share it.
+        key: The secret that draws a sample, if a model needs one; None for the secure generator of the system.
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
     request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models))
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
+    sampled = None
+    if sampling := find_sampling(models):
+        check_honours(method, models)
+        check_sampling(schema, method, keep_order=request.keep_order, suppression_limit=request.suppression_limit)
+        sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
+        check_sample(len(sampled.rows), sampling, models)
+        table, request = sampled.table, replace(request, suppression_limit=Fraction(1))
     run.stage("encoding")
     for number, column in enumerate(schema.released, 1):
         table.factor(column.name)  # the longest part of encoding; kept for what follows
@@ -139,7 +150,7 @@ def anonymize_table(
     unchanged = None if needs_search(method) else as_it_is(table, schema, models, k, hierarchies)
     try:
         if prepared is None:
-            schema = guess_kinds(table, schema)
+            schema = guess_kinds(table, schema, notes)
             hierarchies, about_proposals = propose_open(hierarchies, table, schema)
             notes += about_proposals
             prepared = encode(table, schema, hierarchies, unknown=request.unknown, population=population, watch=run)
@@ -173,12 +184,15 @@ def anonymize_table(
         shown = _show_as_it_is(*unchanged, method)
     run.stage("measuring")
     run.check()
-    research = method.research if isinstance(method, Researched) else None
+    research: Research | None = getattr(method, "research", None)  # of methods that search by research value
     release = make_release(table, request, models, shown, population, notes, run.weights, research)
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
         raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
-    return replace(release, schema=schema, rules=verdicts)
+    release = replace(release, schema=schema, rules=verdicts)
+    if sampling and sampled:
+        release = replace(release, source=sampled, notes=(*release.notes, about_sample(sampling, key)))
+    return release
 
 
 class Shown(NamedTuple):

@@ -69,11 +69,11 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         )
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
-    kinds = {column.name: column.kind for column in release.schema.qi if column.kind is not None}
+    columns = {column.name: column for column in release.schema.qi}
     release = replace(
         release,
         source=source,
-        schema=schema.with_kinds(kinds),
+        schema=schema.with_columns(columns),
         request=replace(release.request, accept_unique=request.accept_unique),
         notes=(*release.notes, *notes),
     )

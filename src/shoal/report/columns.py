@@ -84,7 +84,7 @@ def look_at_cells(both: ReleasedColumn) -> CellForms:
     texts = both.released.factor(column.name).texts.to_list()
     rows = both.released.counts(column.name)
     starred = np.array([text == STAR for text in texts], dtype=bool)
-    if column.kind is Kind.CATEGORICAL:
+    if column.kind is None or not column.kind.is_measured:
         values = both.original.factor(column.name).texts.to_list()
         domain = frozenset("" if text in missing else text for text in values)
         reader = CategoryReader(domain, frozenset(missing), both.under)
@@ -150,7 +150,7 @@ def _wide(facts: ColumnFacts) -> str:
     cells = facts.cells
     if not cells.mean:
         return "labels of its hierarchy"
-    if facts.kind is Kind.CATEGORICAL:
+    if not facts.kind.is_measured:
         form = "labels of its hierarchy" if facts.labelled else "sets"
         return f"{form} of {cells.mean:.2g} values on average (median {cells.median:.2g})"
     form = "intervals of its hierarchy" if facts.labelled else "ranges"

@@ -33,7 +33,7 @@ from shoal.report.words import (
     sized,
     unit,
 )
-from shoal.schema import Kind, Role
+from shoal.schema import Role
 from shoal.settings.settings import SIGNOFF
 
 __all__ = ["as_json", "private_part", "public_part"]
@@ -254,7 +254,7 @@ def _share_of(share: float, of: str) -> str:
 def _not_hidden(evidence: Evidence) -> str:
     """Say what the requested models do not protect."""
     protected = {spec.get("column") for spec in evidence.release.request.specs}
-    protects_values = all(facts.name in protected for facts in evidence.sensitive)
+    protects_values = all(facts.name in protected or not facts.one_value for facts in evidence.sensitive)
     hides_presence = any(spec.get("name") == "delta-presence" for spec in evidence.release.request.specs)
     unprotected = [] if protects_values else ["a sensitive value that a whole group shares"]
     unprotected.append("what follows from data published elsewhere")
@@ -285,7 +285,7 @@ def _cells(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
     """Return the most frequent cells of categories; ranges of numbers and dates would show the ends of the table."""
     kinds, columns = {facts.name: facts.kind for facts in part.columns}, []
     for column in evidence.release.schema.qi:
-        if kinds[column.name] is not Kind.CATEGORICAL:
+        if kinds[column.name].is_measured:
             continue
         table = evidence.released
         counted = zip(table.factor(column.name).texts.to_list(), table.counts(column.name).tolist(), strict=True)

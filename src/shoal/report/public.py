@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from shoal.metrics.extent import DAY, ColumnExtent, unit_of
 from shoal.metrics.measure import count_rows, count_starred
+from shoal.metrics.released_cells import CategoryReader
 from shoal.metrics.released_loss import read_shown, shown_values
 from shoal.report.words import HIDDEN, rounded
 from shoal.rules import Rule
 from shoal.schema import Column, Kind
 from shoal.settings.settings import AUTO
 from shoal.tables import values
+from shoal.tables.values.forms import find_form
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -71,6 +73,7 @@ class PublicColumn:
         distinct: The number of its distinct cells.
         forms: What its cells look like.
         extent: How wide its cells are on average; values for categories, the width for numbers and dates.
+        form: The column, with how its values are written; an order names only the values that the release shows.
     """
 
     name: str
@@ -79,6 +82,7 @@ class PublicColumn:
     distinct: int
     forms: CellForms
     extent: ColumnExtent
+    form: Column | None = None
 
 
 @dataclass(frozen=True)
@@ -232,7 +236,7 @@ def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.
     shown = np.flatnonzero(rows)
     texts, rows = release.table.factor(column.name).texts.gather(shown).to_list(), rows[shown]
     missing = release.schema.missing
-    column = replace(column, kind=_shown_kind(release, column, texts))
+    column = _shown_form(release, column, texts)
     labels = release.label_losses.get(column.name, {})
     cells = read_shown(column, texts, missing, release.ends.get(column.name, {}), labels)
     loss = sum(cell.loss * count for cell, count in zip(cells, rows.tolist(), strict=True)) / int(rows.sum())
@@ -242,31 +246,35 @@ def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.
     extent = _extent(column, [cell.extent for cell in cells], rows, unit_of(column, values_of))
     shows_one = np.zeros(len(release.table.factor(column.name).texts), dtype=bool)
     shows_one[shown] = exact
-    return PublicColumn(column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms, extent), shows_one
+    return PublicColumn(
+        column.name, column.kind or Kind.CATEGORICAL, loss, len(texts), forms, extent, column
+    ), shows_one
 
 
 def _extent(column: Column, extents: Sequence[float | None], rows: NDArray[np.int64], unit: str) -> ColumnExtent:
     """Return the mean over the released rows; it is not known if a cell is a label."""
     known = [extent for extent in extents if extent is not None]
     mean = float(np.array(known) @ rows / rows.sum()) if len(known) == len(extents) else None
-    if column.kind not in (Kind.NUMERIC, Kind.DATE):
+    if column.kind is None or not column.kind.is_measured:
         return ColumnExtent(mean, None, unit)
     return ColumnExtent(None, mean / DAY if mean is not None and column.kind is Kind.DATE else mean, unit)
 
 
-def _shown_kind(release: Release, column: Column, texts: Sequence[str]) -> Kind:
-    """Return the declared kind of a column; else the detected one, as if from its released cells.
+def _shown_form(release: Release, column: Column, texts: Sequence[str]) -> Column:
+    """Return a column with its declared kind, else the detected one, as if from its released cells.
 
-    A table that is released as it is was not examined for kinds, but its cells are those of the original.
+    A table that is released as it is was not examined for kinds, but its cells are those of the original. An order
+    names only the values that the release shows.
     """
-    declared = release.settings.reading.kinds.get(column.name)
-    if declared is not None:
-        return Kind(declared)
-    if column.kind not in (None, Kind.CATEGORICAL):
-        return Kind(column.kind)
-    known = [text for text in texts if text not in release.schema.missing]
-    kind, misfit = values.guess_kind(known, values.Marks(column.decimal, column.thousands))
-    return kind if misfit is None else Kind.CATEGORICAL
+    if column.kind in (None, Kind.CATEGORICAL):
+        known = list(map(values.normalise, (text for text in texts if text not in release.schema.missing)))
+        declared = release.settings.reading.column(column.name, column.role)
+        column = find_form(declared, list(dict.fromkeys(known))).certain
+    if column.kind is Kind.ORDERED:
+        reader = CategoryReader(frozenset(), frozenset(), {})
+        shown = {member for text in texts if text for member in (reader.members(text) if text[0] == "{" else {text})}
+        column = replace(column, order=tuple(value for value in column.order if value in shown))
+    return column
 
 
 def cell_forms(

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import counted
 from shoal.models.registry import MODELS
 from shoal.report.public import public_specs
 from shoal.schema import Kind, Role
@@ -35,7 +36,8 @@ def as_toml(release: Release, *, private: bool) -> str:
             appear, orders name only values that the release shows, and files appear by name only.
     """
     rules = release.settings.constraints
-    comments = {} if private else {"rules": [f"{len(rules)} rules name values; only the private report lists them"]}
+    named = counted(len(rules), "rule names", "rules name")
+    comments = {} if private else {"rules": [f"{named} values; only the private report lists them"]}
     order = [column.name for column in (*release.schema.qi, *release.schema.columns)]
     return to_toml(_settings(release, private), comments=comments if rules else {}, columns=order)
 
@@ -49,14 +51,15 @@ def _settings(release: Release, private: bool) -> Settings:
         if column.role is not Role.IDENTIFIER or settings.others != "drop" or column.name in settings.drop
     ]
     specs = request.specs if private else public_specs(release)
-    kinds = {column.name: column.kind for column in (schema.qi if private else release.public_figures.columns)}
-    marks = next(((column.decimal, column.thousands) for column in schema.columns), (".", ""))
+    shown = {column.name: column.form for column in release.public_figures.columns}
+    forms = {column.name: column if private else shown[column.name] or column for column in schema.qi}
+    marks = schema.marks
 
     def names(role: Role) -> tuple[str, ...]:
         return tuple(column.name for column in columns if column.role is role)
 
     def of_kind(kind: Kind) -> tuple[str, ...]:
-        return tuple(name for name in kinds if kinds[name] is kind)
+        return tuple(name for name, column in forms.items() if column.kind is kind)
 
     return Settings(
         k=settings.k if settings.k is not None else None if settings.k_column else request.k,
@@ -89,7 +92,9 @@ def _settings(release: Release, private: bool) -> Settings:
         k_column=next(iter(names(Role.PERSONAL_K)), None),
         numeric=of_kind(Kind.NUMERIC),
         categorical=of_kind(Kind.CATEGORICAL),
-        dates={column.name: column.date_format for column in schema.qi if kinds[column.name] is Kind.DATE},
+        dates={name: forms[name].date_format for name in of_kind(Kind.DATE)},
+        boolean=of_kind(Kind.BOOLEAN),
+        ordered={name: forms[name].order for name in of_kind(Kind.ORDERED) if len(forms[name].order) > 1},
         grids={column.name: column.grid for column in columns if column.grid},
         accept_unique=request.accept_unique,
         hierarchies={name: _path(rule, private) for name, rule in settings.hierarchies.items()},

@@ -35,7 +35,7 @@ def spread_of(both: ReleasedColumn) -> list[Share]:
     before = _counted(both.original, column.name)
     after = _counted(both.released, column.name)
     suppressed = sum(before.values()) - sum(after.values())
-    if column.kind is Kind.CATEGORICAL:
+    if column.kind is None or not column.kind.is_measured:
         shares = _values(before, after, CategoryReader(_domain(before, missing), frozenset(missing), both.under))
     else:
         shares = _intervals(both, before, after)

@@ -239,6 +239,9 @@ def risk(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
     decimal: str | None = None,
@@ -257,6 +260,9 @@ def risk(
         numeric: Columns to read as numbers.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the format of each.
+        boolean: Columns to read as yes or no; words such as true and no are detected.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
         missing: Texts that mean a missing value.
         hierarchies: Hierarchies by column.
         decimal: The decimal mark of numbers.
@@ -270,7 +276,15 @@ def risk(
     1
     """
     reading = Reading.of_cells(
-        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
+        boolean=boolean,
+        ordered=ordered,
+        units=units,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
     )
     qi = column_names("qi", qi)
     person, weight = (None if name is None else str(name) for name in (person, weight))

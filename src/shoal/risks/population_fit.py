@@ -12,7 +12,7 @@ from shoal.encoding.encode import guess_kinds
 from shoal.errors import InputError, UsageError, join_problems, setting
 from shoal.hierarchy.base import Rule, over_values
 from shoal.metrics.released_cells import SUPPRESSED, CategoryReader, OrderedReader, numbers_of, reader
-from shoal.schema import Column, Kind, Schema
+from shoal.schema import Column, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
 
@@ -69,11 +69,8 @@ def _fits(
     own = [values.normalise(text) for text in population.factor(column.name).texts.to_list()]
     bound = None
     if rule is not None:
-        numeric = column.kind is Kind.NUMERIC
         known_values = sorted(set(own))
-        bound = over_values(
-            rule, known_values, numbers=numeric, column=column.name, unknown="top", missing=schema.missing
-        )
+        bound = over_values(rule, known_values, column, column=column.name, unknown="top", missing=schema.missing)
     read = reader(column, dict.fromkeys(own, 1), None, schema.missing, bound)
     missing = np.array([text in schema.missing for text in own])
     numbers = _numbers(column, own, schema.missing) if isinstance(read, OrderedReader) else np.empty(0)

@@ -48,6 +48,9 @@ class SettingsKeywords(TypedDict, total=False):
     numeric: Sequence[str]
     categorical: Sequence[str]
     dates: Sequence[str] | Mapping[str, str] | None
+    boolean: Sequence[str]
+    ordered: Mapping[str, Sequence[str]] | None
+    units: Mapping[str, str] | None
     hierarchies: Mapping[str, Rule | str | os.PathLike[str]] | str | None
     trust_hierarchies: bool | None
     unknown: str | None

@@ -20,14 +20,47 @@ def merge(fields: Sequence[Field], ours: Values, theirs: Values) -> dict[str, An
     """Merge two sets of values by field name; where both have a value, ours applies.
 
     A mapping merges by its keys, a list of columns by column, models by name and column. Roles share the columns: a
-    column that has a role in ours keeps it. The same holds for kinds.
+    column that has a role in ours keeps it, and every other column keeps the role that it has in theirs. The same holds
+    for kinds. Where ours names another person or another personal k, the column that theirs names is dropped: it was
+    not to be released. Of a column that ours does not release as theirs did, hierarchy, grid and weight of theirs lose
+    their meaning.
     """
     merged = {field.name: _merge_value(field, ours[field.name], theirs[field.name]) for field in fields}
     for place in (Place.ROLE, Place.KIND):
         names = [field.name for field in fields if field.place is place]
         claimed = set(_columns(ours[name] for name in names))
         merged |= {name: _join(ours[name], theirs[name], claimed) for name in names}
-    return _apply_kinds(merged)
+    claimed = set(_columns(ours[field.name] for field in fields if field.place is Place.ROLE))
+    merged["drop"] = (*merged["drop"], *_displaced(fields, ours, theirs, claimed))
+    return _apply_kinds(merged | _that_apply(merged, ours, claimed))
+
+
+def _displaced(fields: Sequence[Field], ours: Values, theirs: Values, claimed: set[str]) -> list[str]:
+    """Return the columns of roles that only one column can have, where ours names another one."""
+    single = (field.name for field in fields if field.place is Place.ROLE and not field.form.is_list)
+    return [
+        theirs[name]
+        for name in single
+        if ours[name] is not None and theirs[name] is not None and theirs[name] not in claimed
+    ]
+
+
+def _that_apply(merged: Values, ours: Values, claimed: set[str]) -> dict[str, Any]:
+    """Return hierarchies, grids and weights without those of columns that ours gave a role in which they mean nothing.
+
+    A hierarchy describes a quasi-identifier or a sensitive column, a grid and a weight a quasi-identifier.
+    """
+    qi = set(merged["qi"])
+    useful = {"hierarchies": qi | set(merged["sensitive"]), "grids": qi, "weights": qi}
+    return {
+        name: {
+            column: value
+            for column, value in merged[name].items()
+            if column not in claimed or column in columns or column in ours[name]
+        }
+        for name, columns in useful.items()
+        if isinstance(merged[name], Mapping)
+    }
 
 
 def _merge_value(field: Field, ours: Any, theirs: Any) -> Any:
@@ -64,7 +97,7 @@ def _join(ours: Any, theirs: Any, claimed: set[str]) -> Any:
 
 def _apply_kinds(merged: dict[str, Any]) -> dict[str, Any]:
     """Give a column that one source made a quasi-identifier the kind that the other declares for it."""
-    declared = _columns((merged["numeric"], merged["categorical"], merged["dates"]))
+    declared = _columns(merged[name] for name in ("numeric", "categorical", "dates", "boolean", "ordered", "units"))
     kinds = {name: kind for name, kind in merged["kinds"].items() if name in merged["qi"] and name not in declared}
 
     def named(kind: Kind) -> list[str]:
@@ -74,5 +107,6 @@ def _apply_kinds(merged: dict[str, Any]) -> dict[str, Any]:
         "numeric": (*merged["numeric"], *named(Kind.NUMERIC)),
         "categorical": (*merged["categorical"], *named(Kind.CATEGORICAL)),
         "dates": {**merged["dates"], **dict.fromkeys(named(Kind.DATE), ISO)},
+        "boolean": (*merged["boolean"], *named(Kind.BOOLEAN)),
         "kinds": {name: kind for name, kind in merged["kinds"].items() if name not in kinds},
     }

@@ -137,6 +137,7 @@ def _proposed(profile: Profile) -> Settings:
         numeric=tuple(column.name for column in kinds[Kind.NUMERIC]),
         categorical=tuple(column.name for column in kinds[Kind.CATEGORICAL]),
         dates={column.name: column.facts.date_format or "" for column in kinds[Kind.DATE]},
+        boolean=tuple(column.name for column in kinds[Kind.BOOLEAN]),
         **values,
     )
 

@@ -131,6 +131,8 @@ def _forms() -> dict[str, Any]:
         "role": (roles, ...),
         "kind": (kinds | None, None),
         "format": (StrictStr | None, None),
+        "order": (list[StrictStr] | None, None),
+        "unit": (StrictStr | None, None),
         "hierarchy": (StrictStr | None, None),
         **dict.fromkeys(DESCRIBED_HIERARCHIES, (dict[str, Any] | None, None)),
         "grid": (StrictInt | StrictFloat | StrictStr | None, None),
@@ -208,14 +210,33 @@ def _roles(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 def _kinds(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return the kinds of quasi-identifiers, and those of the other columns apart."""
-    kind_of = {name: Kind.DATE if c.kind is None and c.format else c.kind for name, c in columns.items()}
+    kind_of = {name: c.kind or _kind_of_form(c) for name, c in columns.items()}
+    problems = [
+        f"key 'columns.{name}': kind \"ordered\" needs order = [...], the values from lowest to highest."
+        for name, column in columns.items()
+        if kind_of[name] == Kind.ORDERED and not column.order
+    ]
+    if problems:
+        raise UsageError(join_problems(problems))
     qi = [name for name, column in columns.items() if column.role == "qi"]
     return {
         "numeric": tuple(name for name in qi if kind_of[name] == Kind.NUMERIC),
         "categorical": tuple(name for name in qi if kind_of[name] == Kind.CATEGORICAL),
         "dates": {name: columns[name].format or ISO for name in qi if kind_of[name] == Kind.DATE},
-        "kinds": {name: column.kind for name, column in columns.items() if column.kind and name not in qi},
+        "boolean": tuple(name for name in qi if kind_of[name] == Kind.BOOLEAN),
+        "ordered": {name: tuple(c.order) for name, c in columns.items() if kind_of[name] == Kind.ORDERED},
+        "units": {name: c.unit for name, c in columns.items() if c.unit and kind_of[name] in (None, Kind.NUMERIC)},
+        "kinds": {
+            name: column.kind
+            for name, column in columns.items()
+            if column.kind and name not in qi and column.kind != Kind.ORDERED
+        },
     }
+
+
+def _kind_of_form(column: Any) -> Kind | None:
+    """Return the kind that the form of a column implies."""
+    return Kind.DATE if column.format else Kind.ORDERED if column.order else None
 
 
 def _hierarchy(name: str, column: Any, folder: Path) -> Any:

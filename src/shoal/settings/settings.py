@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
-from shoal.schema import ISO, NUMBERED, Reading, Role, Schema, check_text
+from shoal.schema import ISO, NUMBERED, Reading, Role, Schema, check_text, split_order
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.sources.url import is_file_url, parse_file_url
@@ -176,6 +176,32 @@ class Settings:
         key="date",
         metavar="COLUMN[=FORMAT]",
         in_python="Columns to read as dates: a list, or a mapping to their strptime formats.",
+    )
+    boolean: tuple[str, ...] = entry(
+        Form.NAMES,
+        "Columns to read as yes or no, such as 0 and 1; words such as true and no are detected by default.",
+        panel=Panel.KINDS,
+        commands=CELLS,
+        place=Place.KIND,
+    )
+    ordered: Mapping[str, Any] = entry(
+        Form.PAIRS,
+        "Order of a column's values, lowest first, such as size=S:M:L. May be repeated.",
+        panel=Panel.KINDS,
+        commands=CELLS,
+        place=Place.KIND,
+        metavar="COLUMN=VALUES",
+        in_python='Orders by column, lowest value first, such as {"size": ["S", "M", "L"]}.',
+    )
+    units: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Unit of a column's numbers, such as height=cm or price=$#; detected if every cell has it. May be repeated.",
+        panel=Panel.KINDS,
+        commands=CELLS,
+        place=Place.COLUMN,
+        key="unit",
+        metavar="COLUMN=UNIT",
+        in_python='Units of numbers by column, such as "cm" or "$#"; detected if every cell has it.',
     )
     hierarchies: Mapping[str, Any] = entry(
         Form.PAIRS,
@@ -367,7 +393,8 @@ class Settings:
 
         Columns, method options, weights, hierarchies, grids, sign-off lines and models that only the other names are
         added; where both name one, the value given here applies. A column has one role and one kind: if it has one
-        here, the other's is ignored. `ends` and `snap` are one choice.
+        here, the other's is ignored. A role given here replaces that of the columns it names, and no others; `others`
+        replaces `others`. `ends` and `snap` are one choice.
         """
         ours, theirs = ({each.name: getattr(one, each.name) for each in FIELDS} for one in (self, other))
         if self.ends is not None or self.snap is not None:
@@ -393,6 +420,9 @@ class Settings:
             numeric=self.numeric,
             categorical=self.categorical,
             dates=self.dates,
+            boolean=self.boolean,
+            ordered={name: split_order(order) for name, order in self.ordered.items()},
+            units=self.units,
             missing=self.missing,
             decimal=self.decimal or ".",
             thousands=self.thousands or "",
@@ -409,11 +439,11 @@ class Settings:
         """Every column that a setting names, once."""
         one_each = (self.person, self.k_column)
         lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
-        by_column = (self.dates, self.hierarchies, self.grids, self.kinds)
+        by_column = (self.dates, self.ordered, self.units, self.hierarchies, self.grids, self.kinds)
         weighted = self.weights if isinstance(self.weights, Mapping) else ()
         specs = (*self.models, *self.constraints)
         of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
-        names = (*chain(*lists), *self.categorical, *chain(*by_column), *weighted, *one_each, *of_specs)
+        names = (*chain(*lists), *self.categorical, *self.boolean, *chain(*by_column), *weighted, *one_each, *of_specs)
         return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
     @property

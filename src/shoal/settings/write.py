@@ -133,6 +133,8 @@ def _columns(settings: Settings) -> Iterator[tuple[str, dict[str, Any]]]:
                     "role": each.key,
                     "kind": kind_of.get(name),
                     "format": (settings.dates.get(name) or None) if kind_of.get(name) == Kind.DATE else None,
+                    "order": list(settings.reading.ordered.get(name, ())) or None,
+                    "unit": settings.units.get(name) or None,
                     "grid": grid or None,
                     "accept_unique": True if name in settings.accept_unique else None,
                     **_hierarchy(settings.hierarchies.get(name)),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.errors import InputError, Note, UsageError, join_problems, setting
 from shoal.schema import NUMBERED, Dialect
 from shoal.tables.header import about_numbers, number_doubles
-from shoal.tables.typed_text import arrow_texts, pandas_text, polars_texts
+from shoal.tables.typed_text import arrow_texts, frame_orders, pandas_text, polars_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,6 +109,7 @@ class Table:
         sheet: The sheet of a workbook that was read.
         types: By column that is not text, its type in polars.
         weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
+        orders: By column of ordered categories, their order, lowest first.
     """
 
     frame: pl.DataFrame
@@ -120,6 +121,7 @@ class Table:
     sheet: str | None = None
     types: Mapping[str, Any] = field(default_factory=dict, compare=False)
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
     def factor(self, name: str) -> Factor:
@@ -166,6 +168,17 @@ class Table:
         counts = np.zeros(len(texts), dtype=np.int64)
         np.add.at(counts, ranks, self.weights)
         return counts
+
+    def part(self, rows: NDArray[np.int64]) -> Table:
+        """Return some rows as a table of the same origin."""
+        native = self.native
+        if native is not None:
+            frame = native.frame
+            taken = (
+                frame.iloc[rows] if native.library == "pandas" else frame[rows] if native.library == "polars" else None
+            )
+            native = Native(frame.take(rows) if taken is None else taken, native.library)
+        return replace(self, frame=self.frame[rows], native=native, _factors={})
 
     def check_unchanged(self) -> None:
         """Raise an InputError if the file changed since it was read."""
@@ -221,7 +234,8 @@ def from_frame(frame: Any, *, numbered: bool = False) -> Table:
             raise UsageError(f"a pyarrow {type(frame).__name__} is not supported. Pass a pyarrow Table.")
         check_names(frame.column_names, "frame")
         columns = arrow_texts(frame)
-    table = make_table(columns, "frame", native=Native(frame, library), notes=tuple(notes))
+    orders = frame_orders(frame, library)
+    table = make_table(columns, "frame", native=Native(frame, library), notes=tuple(notes), orders=orders)
     if table.n_rows == 0:
         raise InputError("the frame has no data rows.")
     return table

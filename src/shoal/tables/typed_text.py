@@ -30,7 +30,16 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ADVICE", "arrow_texts", "cell_text", "float32_text", "pandas_text", "polars_texts", "ticks_text"]
+__all__ = [
+    "ADVICE",
+    "arrow_texts",
+    "cell_text",
+    "float32_text",
+    "frame_orders",
+    "pandas_text",
+    "polars_texts",
+    "ticks_text",
+]
 
 TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 REFUSED = (list, tuple, dict, set, frozenset, bytes, bytearray, complex)
@@ -116,6 +125,25 @@ def polars_texts(frame: pl.DataFrame, watch: Watch = UNWATCHED) -> dict[str, pl.
         texts[name] = _polars_text(frame[name])
         watch.step(number / frame.width)
     return texts
+
+
+def frame_orders(frame: Any, library: str) -> dict[str, tuple[str, ...]]:
+    """Return the order of each column of ordered categories, lowest first: pandas and Arrow by their flag, any Enum."""
+    if library == "pandas":
+        dtypes = {str(name): frame.iloc[:, i].dtype for i, name in enumerate(frame.columns)}
+        orders = {name: dtype.categories for name, dtype in dtypes.items() if getattr(dtype, "ordered", False)}
+    elif library == "pyarrow":
+        import pyarrow as pa
+
+        flagged = [f.name for f in frame.schema if pa.types.is_dictionary(f.type) and f.type.ordered]
+        chunks = {name: frame.column(name).unify_dictionaries().chunks for name in flagged}
+        orders = {name: parts[0].dictionary.to_pylist() for name, parts in chunks.items() if parts}
+    else:
+        import polars as pl
+
+        orders = {name: list(dtype.categories) for name, dtype in frame.schema.items() if isinstance(dtype, pl.Enum)}
+    texts = {name: tuple(cell_text(value) for value in order) for name, order in orders.items()}
+    return {name: order for name, order in texts.items() if "" not in order and len(set(order)) == len(order) > 1}
 
 
 def _polars_text(series: pl.Series) -> pl.Series:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from shoal.errors import Note, UsageError, join_problems, setting
-from shoal.schema import ISO, Column, Kind, Reading, Role, Schema
+from shoal.schema import Column, Kind, Reading, Role, Schema
 from shoal.verification.manifest.manifest import BY_ITSELF, Manifest
 from shoal.verification.recount import header_violations
 from shoal.verification.verdict import Violation, plural
@@ -136,10 +136,19 @@ def _column(demand: Demand, manifest: Manifest | None, name: str, role: Role) ->
     """Return a column with the kind that the demand declares, or else the manifest."""
     reading = demand.reading
     stated = None if manifest is None or demand.complete else manifest.column(name)
-    kind = reading.kinds.get(name) or (None if stated is None else stated.kind)
-    form = reading.dates.get(name) or (ISO if stated is None else stated.date_format)
-    marks = reading.marks if stated is None or demand.has_marks else (stated.decimal, stated.thousands)
-    return Column(name, role, kind, form, *marks)
+    own = reading.column(name, role)
+    if stated is None:
+        return own
+    marks = reading.marks if demand.has_marks else (stated.decimal, stated.thousands)
+    return replace(
+        own,
+        kind=own.kind or stated.kind,
+        date_format=reading.dates.get(name) or stated.date_format,
+        decimal=marks[0],
+        thousands=marks[1],
+        unit=own.unit or stated.unit,
+        order=own.order or stated.order,
+    )
 
 
 def quasi_identifiers(demand: Demand, manifest: Manifest | None) -> tuple[str, ...]:
@@ -170,7 +179,7 @@ def taken_for_comparison(demand: Demand, manifest: Manifest) -> list[str]:
     columns = [column for column in columns if column.name not in demand.reading.kinds]
     for kind in Kind:
         named = [column for column in columns if column.kind is kind]
-        names = [f"{c.name!r} ({c.date_format!r})" if kind is Kind.DATE else repr(c.name) for c in named]
+        names = [f"{c.name!r}{f' ({form!r})' if (form := _form(c)) else ''}" for c in named]
         words += [f"{kind} {', '.join(names)}"] if names else []
     marks = manifest.reading.marks
     if marks != Reading().marks and not (demand.complete or demand.has_marks):
@@ -180,6 +189,13 @@ def taken_for_comparison(demand: Demand, manifest: Manifest) -> list[str]:
     if demand.suppression_limit is None and manifest.suppression_limit:
         words.append(f"suppression limit {float(manifest.suppression_limit):g}")
     return words
+
+
+def _form(column: Column) -> str:
+    """Return how the values of a column are written, if its kind does not say it."""
+    if column.kind is Kind.DATE:
+        return column.date_format
+    return column.unit if column.kind is Kind.NUMERIC else ":".join(column.order)
 
 
 def keeps_order(demand: Demand, manifest: Manifest | None) -> bool:

@@ -164,8 +164,7 @@ def label_violations(
         if column.name not in maps
     ]
     for column in schema.qi:
-        marks = (column.decimal, column.thousands)
-        cells = Cells(column.kind, column.date_format, schema.missing, marks, labels.get(column.name))
+        cells = Cells.of(column, schema.missing, labels.get(column.name))
         pairs = maps.get(column.name, {}).items()
         n_false = sum(source != label and not cells.covers(source, label) for source, label in pairs)
         if n_false:

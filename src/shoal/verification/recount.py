@@ -159,10 +159,7 @@ class Recount:
 
 def quasi_identifier_cells(schema: Schema, labels: Mapping[str, Mapping[str, Iterable[str]]]) -> dict[str, Cells]:
     """Return how the cells of each quasi-identifier are read."""
-    return {
-        c.name: Cells(c.kind, c.date_format, schema.missing, (c.decimal, c.thousands), labels.get(c.name))
-        for c in schema.qi
-    }
+    return {c.name: Cells.of(c, schema.missing, labels.get(c.name)) for c in schema.qi}
 
 
 def header_violations(header: list[str], schema: Schema) -> list[Violation]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import ISO, Column, Dialect, Kind, Reading, Role, check_k, column_names
+from shoal.schema import Dialect, Kind, Reading, Role, check_k, column_names
 from shoal.verification.demand import Demand, Paths, require_columns
 from shoal.verification.examination.examination import examine
 from shoal.verification.manifest.manifest import Manifest
@@ -43,6 +43,9 @@ def check(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
@@ -81,7 +84,9 @@ def check(
     if reading is None:
         decimal, thousands = (decimal, thousands) if marks is None else marks
         reading = Reading.of_cells(
-            **_by_kind(numeric, categorical, dates, kinds, date_formats),
+            **_by_kind(numeric, categorical, dates, boolean, kinds, date_formats),
+            ordered=ordered,
+            units=units,
             missing=missing,
             decimal=decimal,
             thousands=thousands,
@@ -176,10 +181,13 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         numeric: Columns to read as numbers. A kind that is not declared is detected from the original.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
+        boolean: Columns to read as yes or no.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#".
         missing: The texts that mean a missing value, besides the empty one.
         decimal: The decimal mark of numbers; a point by default.
         thousands: The thousands mark of numbers; none by default.
-        kinds: "numeric", "categorical" or "date" by column: another spelling of the keywords above.
+        kinds: "numeric", "categorical", "date" or "boolean" by column: another spelling of the keywords above.
         date_formats: The formats of date columns: another spelling of `dates`.
         marks: The decimal and the thousands mark: another spelling of `decimal` and `thousands`.
         reading: All of this at once, and how files are read whose dialect is detected, where that fits the file.
@@ -229,6 +237,9 @@ def describe(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
@@ -246,6 +257,9 @@ def describe(
         numeric: Columns to read as numbers. A kind that is not declared is detected.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
+        boolean: Columns to read as yes or no.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#".
         missing: The texts that mean a missing value, besides the empty one.
         decimal: The decimal mark of numbers; a point by default.
         thousands: The thousands mark of numbers; none by default.
@@ -279,12 +293,21 @@ def describe(
         sensitive = sensitive or (() if qi else stated.names(Role.SENSITIVE))
         qi = qi or stated.names(Role.QI)
     qi, sensitive, _ = _check_names(qi, sensitive, (), required=True)
-    has_reading = bool(numeric or categorical or dates or missing or decimal or thousands)
+    kinds = (numeric, categorical, dates, boolean, ordered, units)
+    has_reading = bool(any(kinds) or missing or decimal or thousands)
     reading = reading or (
         stated.reading
         if stated is not None and not has_reading
         else Reading.of_cells(
-            numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+            numeric=numeric,
+            categorical=categorical,
+            dates=dates,
+            boolean=boolean,
+            ordered=ordered,
+            units=units,
+            missing=missing,
+            decimal=decimal,
+            thousands=thousands,
         )
     )
     if stated is None:
@@ -293,10 +316,7 @@ def describe(
         assert isinstance(released, str | os.PathLike)
         table = Layout(stated.bounds, stated.spreadsheet_safe).table(read_written(released))
     require_columns("the released table", table.names, [*qi, *sensitive])
-    columns = [
-        Column(name, Role.SENSITIVE, reading.kinds.get(name), reading.dates.get(name, ISO), *reading.marks)
-        for name in sensitive
-    ]
+    columns = [reading.column(name, Role.SENSITIVE) for name in sensitive]
     labels = {
         name: path(table.column(name).texts) if callable(path) else path
         for name, path in (paths or {}).items()
@@ -328,18 +348,23 @@ def _by_kind(
     numeric: Sequence[str],
     categorical: Sequence[str],
     dates: Sequence[str] | Mapping[str, str] | None,
+    boolean: Sequence[str],
     kinds: Mapping[str, Kind | str] | None,
     date_formats: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     """Return the columns of each kind, from both spellings of the keywords; the second one has the last word."""
-    kind_of = Reading.of_cells(numeric=numeric, categorical=categorical, dates=dates)
+    kind_of = Reading.of_cells(numeric=numeric, categorical=categorical, dates=dates, boolean=boolean)
     merged: dict[str, Kind | str] = {**kind_of.kinds, **(kinds or {}), **dict.fromkeys(date_formats or {}, Kind.DATE)}
     for name, kind in merged.items():
-        if kind not in list(Kind):
-            raise UsageError(f"kind {kind!r} of column {name!r} is not known. Use one of {', '.join(Kind)}.")
+        if kind not in list(Kind) or kind == Kind.ORDERED:
+            known = ", ".join(each for each in Kind if each is not Kind.ORDERED)
+            raise UsageError(
+                f"kind {kind!r} of column {name!r} is not known. Use one of {known}, or {setting('ordered')}."
+            )
     formats = {**kind_of.dates, **(date_formats or {})}
     return {
         "numeric": [name for name, kind in merged.items() if kind == Kind.NUMERIC],
         "categorical": [name for name, kind in merged.items() if kind == Kind.CATEGORICAL],
         "dates": {name: formats.get(name, "%Y-%m-%d") for name, kind in merged.items() if kind == Kind.DATE},
+        "boolean": [name for name, kind in merged.items() if kind == Kind.BOOLEAN],
     }

@@ -45,7 +45,7 @@ def test_facts_lose_nothing(pairs: list[tuple[str, str]], width: int) -> None:
     assert letters(*lines) == letters(*(part for pair in pairs for part in pair))
 
 
-@pytest.mark.parametrize("width", [40, 59, 60, 70, 80, 100, 120, 200])
+@pytest.mark.parametrize("width", [20, 30, 40, 59, 60, 70, 80, 100, 120, 200])
 @pytest.mark.parametrize("longest", [4, 16, 30, 64, 150])
 def test_grid_fits_every_width(width: int, longest: int) -> None:
     names = ["age", *(f"{'a_long_name_of_a_column_' * 7}"[: longest - 1] + str(i) for i in range(5))]
@@ -54,7 +54,7 @@ def test_grid_fits_every_width(width: int, longest: int) -> None:
     text = " ".join(lines)
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
     assert " ".join(text.split()).count("suggests health, which") + text.count("nobody should") >= len(names)
-    for word in ("12,345", "100.0%", "sensitive"):
+    for word in ("12,345", "100.0%", "sensitive"):  # none is broken
         assert text.count(word) == len(names)
     assert all(name in text for name in names if len(name) <= width)
 

@@ -147,8 +147,8 @@ ISO = "%Y-%m-%d"
         (["03/2020", "04/2020", "02/2021"], "%m/%Y", ("01/2020", "12/2029"), ("03/2020", "02/2021")),
         (["1984", "1985", "2001"], "%Y", ("1980", "2099"), ("1984", "2001")),
         (["2001", "2018", "2019"], "%Y", ("2000", "2099"), ("2001", "2019")),  # the decade ends with the value itself
-        (["10:37", "10:41", "23:59", "23:59"], "%H:%M", ("10:00", "23:59"), ("00:00", "23:59")),
-        (["00:00", "00:30"], "%H:%M", ("00:00", "00:59"), ("00:00", "23:59")),  # nothing lies before midnight
+        (["10:37", "10:41", "23:59", "23:59"], "%H:%M", ("10:30", "23:59"), ("10:30", "23:59")),
+        (["00:00", "00:30"], "%H:%M", ("00:00", "00:59"), ("00:00", "00:30")),  # nothing lies before midnight
         (["2024-05-01 10:37:20.5", "2024-05-01 10:37:40.25"], "%Y-%m-%d %H:%M:%S.%f", None, None),
     ],
 )
@@ -210,7 +210,7 @@ def test_ends_never_include_what_a_ban_keeps_apart() -> None:
 
 @pytest.mark.parametrize("grid", ["0", "-1", "x", "1e-999999999", "1e999999999", "1e401", "0.5e-400", "", "days"])
 def test_grids_that_make_no_sense_are_refused(grid: str) -> None:
-    with pytest.raises(UsageError, match="use a positive number, or minute"):
+    with pytest.raises(UsageError, match="use a positive number, or second, minute"):
         check_grid("age", grid)
 
 

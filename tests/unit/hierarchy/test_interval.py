@@ -176,7 +176,7 @@ def test_times_of_day_fall_to_their_side_of_a_cut() -> None:
 
 def test_marks_of_numbers() -> None:
     rule = intervals(["0.5", 1], marks=Marks(",", "."))
-    assert rule.over(["1.234,7"]).rows["1.234,7"] == ("[1234,5, 1235)", "[1234, 1235)", "*")
+    assert rule.over(["1.234,7"]).rows["1.234,7"] == ("[1.234,5, 1.235)", "[1.234, 1.235)", "*")
 
 
 NUMBERS = st.one_of(

@@ -185,4 +185,4 @@ def test_numbers_keep_their_marks_in_proposals() -> None:
     from shoal.tables.values import Marks
 
     proposed = hierarchy.propose({"1.234,5": 1, "9.876,5": 2}, "numeric", marks=Marks(",", "."))
-    assert proposed.rows["1.234,5"][0] == "[1000, 2000)"
+    assert proposed.rows["1.234,5"][0] == "[1.000, 2.000)"

@@ -256,6 +256,8 @@ def test_all_goals_out_of_reach_are_told_at_once() -> None:
         ("population-uniqueness limit=0.1 population=9 estimator=guess", "Use dankar, zayatz, pitman, snb"),
         ("prosecutor-profit cost=0 gain=9", "every attack pays. Use a cost above 0"),
         ("journalist-profit cost=-1 gain=9", "cost='-1' is not a number from 0 on"),
+        ("differential-privacy epsilon=0 delta=0.1", "epsilon='0' is not a number from 1/100 to 5"),
+        ("differential-privacy epsilon=1 delta=0", "delta=0 is not between 0 and 1"),
         ("average-risk limit=0", "limit=0 cannot be met by any release"),
         ("k-map k=none", "k='none' is not a positive integer"),
         ("entropi-l salary l=2", "model 'entropi-l' is not known. Did you mean 'entropy-l'"),

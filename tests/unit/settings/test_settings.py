@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -70,6 +71,56 @@ def test_a_role_on_the_command_line_replaces_person_and_own_k() -> None:
     assert (merged.qi, merged.person, merged.k_column) == (("patient",), None, None)
     merged = Settings(person="id").over(Settings(qi=("id", "age"), person="other"))
     assert (merged.qi, merged.person) == (("age",), "id")
+
+
+ROLES = ("qi", "sensitive", "insensitive", "drop")
+SAVED = Settings(
+    qi=("age", "zip"),
+    sensitive=("disease",),
+    insensitive=("note",),
+    drop=("name",),
+    person="id",
+    k_column="wish",
+    others="drop",
+    numeric=("age",),
+)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("column", SAVED.named)
+def test_a_role_replaces_that_of_the_columns_it_names_and_no_others(role: str, column: str) -> None:
+    merged = Settings(**{role: (column,)}).over(SAVED)  # type: ignore[arg-type]
+    assert column in getattr(merged, role)
+    for each in ROLES:
+        kept = [name for name in getattr(SAVED, each) if name != column]
+        assert set(getattr(merged, each)) == {*kept, *([column] if each == role else [])}
+    assert merged.person == (None if column == "id" else "id")
+    assert merged.k_column == (None if column == "wish" else "wish")
+    assert merged.others == "drop"
+
+
+def test_others_replaces_others_and_nothing_else() -> None:
+    assert Settings(others="insensitive").over(SAVED) == replace(SAVED, others="insensitive")
+
+
+def test_a_person_that_gives_way_is_dropped_not_released() -> None:
+    """C18: it identified people a moment ago."""
+    merged = Settings(person="patient", others="insensitive").over(SAVED)
+    assert (merged.person, merged.drop) == ("patient", ("name", "id"))
+    merged = Settings(k_column="own_k").over(SAVED)
+    assert (merged.k_column, merged.drop) == ("own_k", ("name", "wish"))
+    merged = Settings(person="patient", qi=("id",)).over(SAVED)
+    assert (merged.person, merged.qi, merged.drop) == ("patient", ("id", "age", "zip"), ("name",))
+
+
+def test_what_describes_a_quasi_identifier_goes_with_its_role() -> None:
+    saved = replace(SAVED, hierarchies={"zip": "zip.csv", "age": "age.csv"}, grids={"zip": "5"}, weights={"zip": 2.0})
+    dropped = Settings(drop=("zip",)).over(saved)
+    assert (dropped.hierarchies, dropped.grids, dropped.weights) == ({"age": "age.csv"}, {}, {})
+    hidden = Settings(sensitive=("zip",)).over(saved)
+    assert (set(hidden.hierarchies), hidden.grids, hidden.weights) == ({"zip", "age"}, {}, {})
+    given = Settings(drop=("zip",), weights={"zip": 3.0}).over(saved)
+    assert given.weights == {"zip": 3.0}, "what is asked for is not ignored"
 
 
 def test_a_new_quasi_identifier_keeps_the_kind_of_the_file() -> None:

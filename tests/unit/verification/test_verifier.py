@@ -390,6 +390,7 @@ def test_violations_keep_their_parts(tmp_path: Path) -> None:
         {"name": "prosecutor-profit", "cost": "0.3", "gain": "10"},
         {"name": "prosecutor-profit", "cost": "4", "gain": "1", "payout": "0.5"},
         {"name": "journalist-profit", "cost": "0", "gain": "300", "payout": "1/3"},
+        {"name": "differential-privacy", "epsilon": "0.5", "delta": "0.000001"},
     ],
     ids=lambda spec: "-".join(spec),
 )
@@ -744,7 +745,8 @@ def test_check_reads_dates_by_their_format() -> None:
     original = polars.DataFrame({"born": ["05.03.1980", "07.11.1979"]})
     released = polars.DataFrame({"born": ["[07.11.1979, 05.03.1980]"] * 2})
     assert check(released, qi=["born"], k=2, original=original, date_formats={"born": "%d.%m.%Y"}).ok
-    assert not check(released, qi=["born"], k=2, original=original, kinds={"born": "date"}).ok
+    assert check(released, qi=["born"], k=2, original=original, kinds={"born": "date"}).ok  # the format is found
+    assert not check(released, qi=["born"], k=2, original=original, date_formats={"born": "%d/%m/%Y"}).ok
 
 
 def test_no_limit_of_the_process_is_changed(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def anonymize(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Secret that signs the hash of the input in the manifest.",
+            help="Secret that signs the hash of the input in the manifest; also draws a differentially private sample.",
             rich_help_panel=Panel.OUTPUT,
         ),
     ] = None,

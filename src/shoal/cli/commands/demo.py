@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,14 @@ from shoal.settings.settings import Settings
 # How a hospital would describe the built-in table.
 SETTINGS = Settings(
     k=5,
+    models=({"name": "distinct-l", "column": "disease", "l": 3},),
     qi=("birth_date", "sex", "zip", "nationality", "education"),
     sensitive=("disease", "cost"),
-    drop=("name", "patient_id", "visit_date"),
+    drop=("name", "visit_date"),
+    person="patient_id",
 )
+MODEL = "distinct-l disease l=3"  # as an option
+NEXT_K = 10  # of the release to try next
 
 
 def demo(
@@ -53,7 +58,22 @@ def demo(
         outcome.release, outcome.place, outcome.manifest, seconds, as_json=as_json, report=outcome.report
     )
     if not as_json:
-        named = (
-            f"--qi {','.join(SETTINGS.qi)} --sensitive {','.join(SETTINGS.sensitive)} --drop {','.join(SETTINGS.drop)}"
-        )
-        terminal.say(f"The same release by hand:\n  shoal anonymize {patients_path()} -o out.csv -k {k} {named}")
+        terminal.say(f"\nOpen {folder / 'report.html'} in a browser. Then try:")
+        for purpose, command in next_commands(patients_path(), folder):
+            terminal.say(f"\n{purpose}")
+            terminal.say_command(shlex.join(command))
+
+
+def next_commands(table: Path, folder: Path) -> list[tuple[str, list[str]]]:
+    """Return what to try after the demo: what each command does, and its words."""
+    roles = ["--qi", ",".join(SETTINGS.qi), "--sensitive", ",".join(SETTINGS.sensitive)]
+    others = ["--person", str(SETTINGS.person), "--drop", ",".join(SETTINGS.drop), "--model", MODEL]
+    again = ["anonymize", str(table), "-o", str(folder / f"k{NEXT_K}.csv"), "-k", str(NEXT_K), *roles, *others]
+    return [
+        ("Check the file, as whoever receives it can:", ["shoal", "verify", str(folder / "patients-released.csv")]),
+        (
+            "Have a role proposed for every column; do this with your own table:",
+            ["shoal", "init", str(table), "-o", str(folder / "shoal.toml")],
+        ),
+        ("Make a release with larger groups by hand:", ["shoal", *again]),
+    ]

@@ -18,8 +18,8 @@ from shoal.settings.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from shoal.metrics.explanation import Explanation
-    from shoal.metrics.explanation.explanation import Alternative, Group
+    from shoal.release.explanation import Explanation
+    from shoal.release.explanation.explanation import Alternative, Group
     from shoal.verification import Manifest
 
 PRIVATE = Note("", "this output contains cells of the original", "keep it as private as the table")
@@ -49,7 +49,7 @@ def explain(
     Example: shoal explain out.csv --original data.csv --row 17
     """
     opt.use_threads(None)
-    from shoal.release.explain import explain_tables
+    from shoal.release.explanation.explain import explain_tables
 
     stated = asked.find_manifest(released, manifest, no_manifest)
     if stated is not None:

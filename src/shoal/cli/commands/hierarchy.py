@@ -11,6 +11,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.cli.help import CommandHelp, GroupHelp
 from shoal.cli.settings import split_names, with_settings
 from shoal.errors import InputError, UsageError
 from shoal.schema import ISO
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from shoal.hierarchy import Hierarchy
 
-app = typer.Typer(help="Show, propose and convert hierarchies, and list the built-in ones.", no_args_is_help=True)
+app = typer.Typer(
+    cls=GroupHelp, help="Show, propose and convert hierarchies, and list the built-in ones.", no_args_is_help=True
+)
 
 SHOWN_CHILDREN = 12
 Trust = Annotated[
@@ -59,7 +62,7 @@ With = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=CommandHelp)
 def show(
     file: Annotated[Path, typer.Argument(help="A hierarchy: ARX CSV, or a UTD job file (.xml).")],
     show_all: Annotated[
@@ -83,7 +86,7 @@ def show(
         _print_tree(name, hierarchy, show_all)
 
 
-@app.command()
+@app.command(cls=CommandHelp)
 @with_settings("propose")
 def propose(
     data: opt.Data,
@@ -138,7 +141,7 @@ def propose(
         terminal.say(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
 
-@app.command()
+@app.command(cls=CommandHelp)
 def convert(
     files: Annotated[list[Path], typer.Argument(help="One UTD job file (.xml), or ARX CSV files.")],
     output: Annotated[
@@ -188,7 +191,7 @@ def convert(
         terminal.print_table("shoal: written", [(name, str(place)) for name, place in places.items()])
 
 
-@app.command()
+@app.command(cls=CommandHelp)
 def builtin(
     name: Annotated[str | None, typer.Argument(help="The hierarchy to show; all are listed by default.")] = None,
     form: Annotated[

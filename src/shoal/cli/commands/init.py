@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import terminal
+from shoal.cli.interview import check_terminal, interview
 from shoal.cli.settings import with_settings
 from shoal.errors import counted, for_command_line
 from shoal.settings.settings import Settings
@@ -28,32 +29,50 @@ def init(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write the proposal.")] = Path(
         "shoal.toml"
     ),
+    interactive: Annotated[
+        bool,
+        typer.Option(
+            "-i",
+            "--interactive",
+            help="Ask for the role of each column; Enter accepts the proposal.",
+            show_default=False,
+        ),
+    ] = False,
     force: opt.Force = False,
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Profile a table: propose a role and kind for every column and write them, with reasons, as a shoal.toml.
 
-    With --config, the proposal keeps the settings of that file and adds the columns that it lacks.
+    With -i, the command asks column by column, in a terminal, and writes the roles that you choose. With --config, the
+    proposal keeps the settings of that file and adds the columns that it lacks.
 
     Example: shoal init data.csv
+    Example: shoal init data.csv -i
     """
     opt.use_threads(threads)
     from shoal.profile import profile_table
     from shoal.settings.proposal import apply_settings, document_for, without_lost_columns
     from shoal.tables.targets.text_file import TextFiles, check_suffix
 
+    if interactive:
+        check_terminal()
     check_suffix(output, ".toml", "the proposal is a TOML file")
     with TextFiles([output], inputs=settings.input_files(data, config), force=force) as files:
         table = opt.read_file(data, settings.reading)
         settings, notes = without_lost_columns(settings, saved, table.names)
         profile = apply_settings(profile_table(table), settings)
+        if interactive:
+            terminal.say_notes((*table.notes, *notes))
+            settings = interview(profile).over(settings)
+            profile = apply_settings(profile, settings)
         files.write({output: document_for(output, profile, settings)})
     if as_json:
         terminal.print_json(profile.as_dict() | {"output": str(output)})
         return
-    terminal.say_notes((*table.notes, *notes))
-    print_profile(profile)
+    if not interactive:
+        terminal.say_notes((*table.notes, *notes))
+        print_profile(profile)
     terminal.say(f"Written: {output}. Review and correct it, then run:")
     source = terminal.spelled(data)
     stem = parse_file_url(data).table if isinstance(data, str) else "table" if source == "-" else data.stem

@@ -13,6 +13,7 @@ from shoal.evaluate.comparison.cache import Cache
 from shoal.evaluate.comparison.scoring import Case, Subject, prepare, score_added
 from shoal.evaluate.comparison.workers import run_cases
 from shoal.methods.registry import infos, named
+from shoal.models import Basis
 from shoal.release.preconditions import check_promise
 from shoal.risks.estimate import DEFAULT_THRESHOLD
 from shoal.schema import check_k
@@ -236,6 +237,8 @@ def compare_table(
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"{setting('jobs', jobs)} is not a positive integer. Use 1 or more.")
+    if any(model.basis is Basis.SAMPLE for model in subject.models):
+        raise UsageError("differential-privacy draws a sample for each release; runs cannot be compared. Leave it out.")
     check_promise(min(case.k for case in cases), subject.models)
     cache = cache or Cache(None)
     fingerprint = subject.fingerprint() if cache.folder is not None else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.charts.charts import Chart, Point, Series, lines, scatter
 from shoal.charts.pages import Grid, Section, chart_page
+from shoal.errors import counted
 from shoal.evaluate.summary import opinion_words, recommendation_words
 from shoal.report.words import unit
 
@@ -81,11 +82,11 @@ def verdict_of(comparison: Comparison) -> str:
     losses += f" and {best[most]['ncp']:.4f} at k = {most}" if most > least else ""
     n_methods, winners = len({row["method"] for row in rows}), [row["method"] for row in best.values()]
     if n_methods == 1:
-        return f"On {comparison.n_rows:,} rows, the loss of {winners[0]} is {losses}."
+        return f"On {counted(comparison.n_rows, 'row')}, the loss of {winners[0]} is {losses}."
     leader = max(dict.fromkeys(winners), key=winners.count)
     scope = "" if len(set(winners)) == 1 else f" for {winners.count(leader)} of {len(winners)} k"
     return (
-        f"Of {n_methods} methods on {comparison.n_rows:,} rows, {leader} has the lowest loss{scope}. "
+        f"Of {n_methods} methods on {counted(comparison.n_rows, 'row')}, {leader} has the lowest loss{scope}. "
         f"The lowest loss is {losses}."
     )
 

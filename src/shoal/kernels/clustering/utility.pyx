@@ -2,6 +2,7 @@
 # distutils: language = c++
 """Utility-driven clustering: merges that keep the most research value. Twin: tests/naive/utility.py."""
 
+from libc.math cimport pow
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.vector cimport vector
@@ -26,6 +27,8 @@ cdef enum:
 
 # Losses with a smaller relative difference are compared exactly, in integers.
 cdef double TOO_NEAR = 1e-13
+# Scores that are not sums of fractions are equal if their relative difference is smaller.
+cdef double TIE = 1e-11
 
 
 cdef struct Offer:
@@ -44,6 +47,10 @@ cdef class Utility:
     cdef int64_t k, room_for_rows
     cdef int32_t may_suppress
     cdef bint nested                            # ranges of an attribute must not overlap in part
+    cdef bint by_cluster                        # score a merge by the merged group alone
+    cdef double alpha                           # balance of granularity and rules; 0.5 is the plain product
+    cdef int64_t n_rows
+    cdef vector[int64_t] full_worth             # of each attribute, with all its rules
     cdef vector[int64_t] ones                   # span of a single value of each attribute
     cdef vector[int64_t] sums                   # sum over all rows of the span of their group
     cdef vector[int64_t] worth                  # of each attribute, including the rules that are kept
@@ -78,6 +85,8 @@ cdef class Utility:
         int32_t may_suppress,               # IN  what may be suppressed: 0 nothing, 1 attributes of groups, 2 rows
         int64_t room_for_rows,              # IN  maximum number of suppressed rows
         bint nested,                        # IN  whether ranges of an attribute must not overlap in part
+        bint by_cluster,                    # IN  whether a merge is scored by the merged group alone
+        double alpha,                       # IN  balance of granularity and rules, from 0 to 1
     ):
         cdef Py_ssize_t i, w
         cdef vector[Piece] alone
@@ -85,12 +94,17 @@ cdef class Utility:
         lay_forms(forms, self.forms)
         self.codes, self.kept, self.k, self.may_suppress, self.nested = codes, forms, k, may_suppress, nested
         self.width, self.q, self.n_words = self.forms.width, codes.shape[1], one_side.shape[1]
-        self.room_for_rows = room_for_rows
+        self.room_for_rows, self.by_cluster, self.alpha = room_for_rows, by_cluster, alpha
+        self.n_rows = 0
+        for i in range(counts.shape[0]):
+            self.n_rows += counts[i]
         for i in range(self.q):
             self.ones.push_back(ones[i])
             self.bases.push_back(bases[i])
+        self.full_worth = self.bases
         self.sums.assign(self.q, 0)
         for i in range(rule_worth.shape[0]):
+            self.full_worth[rule_attribute[i]] += rule_worth[i]
             self.rule_worth.push_back(rule_worth[i])
             self.rule_attribute.push_back(rule_attribute[i])
         for i in range(pair_rule.shape[0]):
@@ -171,6 +185,8 @@ cdef class Utility:
         cdef Py_ssize_t i
         cdef Offer best, offer
         cdef int sign
+        if self.by_cluster or self.alpha != 0.5:
+            return self.find_best_score(own)
         best.place = -1
         for i in range(<Py_ssize_t>self.roster.number.size()):
             if i == own:
@@ -183,6 +199,91 @@ cdef class Utility:
                 if sign > 0 or (sign == 0 and self.lower(i, best.place)):
                     best = offer
         return best.place
+
+    cdef Py_ssize_t find_best_score(self, Py_ssize_t own) noexcept nogil:
+        """Return the place of the group whose merge scores most, ties by fewest suppressed attributes, lowest tuple."""
+        cdef Py_ssize_t i, a, best = -1
+        cdef double score, most = 0
+        cdef int stars, fewest = 0
+        for i in range(<Py_ssize_t>self.roster.number.size()):
+            if i == own:
+                continue
+            score = self.score(own, i, self.stars_after)
+            stars = 0
+            for a in range(self.q):
+                stars += self.stars_after[a]
+            if best >= 0 and score < most - TIE * most:
+                continue
+            if best < 0 or score > most + TIE * most or stars < fewest or (stars == fewest and self.lower(i, best)):
+                best, most, fewest = i, score, stars
+        return best
+
+    cdef double score(self, Py_ssize_t own, Py_ssize_t i, vector[uint8_t]& starred) noexcept nogil:
+        """Return the sum of the research values after a merge, and the attributes to suppress in it."""
+        cdef Py_ssize_t a, best = -1
+        cdef int64_t span
+        cdef double shown, hidden, gain, total = 0, most = 0
+        cdef const uint64_t* x = self.roster.words.data() + own * self.width
+        cdef const uint64_t* y = self.roster.words.data() + i * self.width
+        starred.assign(self.q, 0)
+        self.union_of_sides(own, i, self.union_sides)
+        self.weigh_union(own, i, True, self.plain)
+        if self.may_suppress == ATTRIBUTES:
+            self.weigh_union(own, i, False, self.without)
+        for a in range(self.q):
+            span = form_price(&self.forms.each[a], x, y) + self.ones[a]
+            shown = self.value(a, self.plain[a], own, i, span)
+            total += shown
+            if self.may_suppress == ATTRIBUTES:
+                hidden = self.value(a, self.without[a], own, i, self.forms.each[a].full + self.ones[a])
+                gain = hidden - shown
+                if gain > TIE * hidden:
+                    starred[a] = 1
+                    if best < 0 or gain > most:
+                        best, most = a, gain
+                    if self.q <= MOST_FOR_SUBSETS:
+                        total += gain
+        if self.q > MOST_FOR_SUBSETS and best >= 0:
+            starred.assign(self.q, 0)
+            starred[best] = 1
+            total += most
+        return total
+
+    cdef void weigh_union(self, Py_ssize_t own, Py_ssize_t i, bint shown, vector[int64_t]& worth) noexcept nogil:
+        """Compute the worth of each attribute after a merge that shows its attributes, or suppresses them."""
+        cdef Py_ssize_t p
+        if not self.by_cluster:
+            self.weigh(
+                worth, &self.union_sides if shown else NULL, self.roster.number.data() + own, self.roster.number.data() + i
+            )
+            return
+        worth = self.bases
+        self.broken.assign(self.rule_worth.size(), 0)
+        for p in range(<Py_ssize_t>self.pair_rule.size()):
+            if shown and is_set(self.union_sides.data(), p) and is_set(self.union_sides.data() + self.n_words, p):
+                self.broken[self.pair_rule[p]] = 1
+        for p in range(<Py_ssize_t>self.broken.size()):
+            if not self.broken[p]:
+                worth[self.rule_attribute[p]] += self.rule_worth[p]
+
+    cdef double value(self, Py_ssize_t a, int64_t worth, Py_ssize_t own, Py_ssize_t i, int64_t span) noexcept nogil:
+        """Return the research value of an attribute after a merge with this span."""
+        if self.by_cluster:
+            return self.balanced(a, worth, <double>self.ones[a] / <double>span)
+        return self.balanced_sum(a, worth, self.sums[a] + self.added(a, own, i, span))
+
+    cdef double balanced_sum(self, Py_ssize_t a, int64_t worth, int64_t sum_of_spans) noexcept nogil:
+        return self.balanced(a, worth, <double>self.n_rows * <double>self.ones[a] / <double>sum_of_spans)
+
+    cdef double balanced(self, Py_ssize_t a, int64_t worth, double granularity) noexcept nogil:
+        """Return weight x granularity^(2 alpha) x rules kept^(2 - 2 alpha)."""
+        cdef double weight = <double>self.full_worth[a] / <double>self.ones[a], kept
+        if self.full_worth[a] == 0:
+            return 0
+        kept = <double>worth / <double>self.full_worth[a]
+        if self.alpha == 0.5:
+            return weight * granularity * kept
+        return weight * pow(granularity, 2 * self.alpha) * pow(kept, 2 - 2 * self.alpha)
 
     cdef bint lower(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         if self.roster.lowest[i] != self.roster.lowest[j]:
@@ -324,7 +425,10 @@ cdef class Utility:
 
     cdef void choose_stars(self, Py_ssize_t own, Py_ssize_t i, vector[uint8_t]& starred) noexcept nogil:
         cdef vector[int64_t] worth, sums
-        self.outcome(own, i, worth, sums, starred)
+        if self.by_cluster or self.alpha != 0.5:
+            self.score(own, i, starred)
+        else:
+            self.outcome(own, i, worth, sums, starred)
 
     cdef bint better_dropped(self, Py_ssize_t own, Py_ssize_t i) noexcept nogil:
         """Say whether suppressing the rows of a group is allowed and leaves more than its best merge."""
@@ -332,6 +436,7 @@ cdef class Utility:
         cdef vector[uint8_t] starred
         cdef Py_ssize_t a
         cdef int64_t span
+        cdef double gain = 0, most = 0
         if self.may_suppress != ROWS or self.roster.rows[own] > self.room_for_rows:
             return False
         self.outcome(own, i, worth, sums, starred)
@@ -339,6 +444,11 @@ cdef class Utility:
         for a in range(self.q):
             span = self.forms.each[a].full + self.ones[a]
             dropped_sums.push_back(self.sums[a] + (span - self.spans[own * self.q + a]) * self.roster.rows[own])
+        if self.alpha != 0.5:
+            for a in range(self.q):
+                gain += self.balanced_sum(a, dropped_worth[a], dropped_sums[a])
+                most += self.balanced_sum(a, worth[a], sums[a])
+            return gain > most + TIE * most
         return compare_sums(dropped_worth, dropped_sums, worth, sums) > 0
 
     cdef void drop(self, int32_t number) noexcept nogil:

@@ -159,16 +159,20 @@ class FullDomain:
         minimum: The lowest level of attributes by name; 0 is the value.
         maximum: The highest level of attributes by name. An attribute without a hierarchy has two levels, the value
             and "*".
+        levels: The level of attributes that are fixed; short for the same minimum and maximum.
     """
 
     minimum: Mapping[str, int] = field(default_factory=dict)
     maximum: Mapping[str, int] = field(default_factory=dict)
+    levels: Mapping[str, int] = field(default_factory=dict)
 
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        for option in ("minimum", "maximum"):
+        for option in ("minimum", "maximum", "levels"):
             object.__setattr__(self, option, level_limits(getattr(self, option), option))
+        for option in ("minimum", "maximum"):
+            object.__setattr__(self, option, {**getattr(self, option), **self.levels})
 
     @property
     def needs_search(self) -> bool:

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import visible
+from shoal.errors import counted, visible
+from shoal.release.files.manifest import form_facts
 from shoal.report.public import BASIS
-from shoal.report.words import hide_small, rounded
+from shoal.report.words import hide_small, rounded, sized
 from shoal.schema import Kind, Role
 from shoal.tables.formats.columnar import scan_released
 
@@ -20,7 +21,7 @@ __all__ = ["as_markdown", "dictionary_of"]
 # What Markdown would interpret: an underscore only at the edge of a word, a colon and a dot only in links.
 MARKUP = re.compile(r"[\\`*\[\]#|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 MEANINGS = {
-    Role.QI: ("quasi-identifier", "recoded so that each combination occurs in at least k rows"),
+    Role.QI: ("quasi-identifier", "recoded so that at least k rows or people share each combination"),
     Role.SENSITIVE: ("sensitive", "unchanged from the original"),
     Role.INSENSITIVE: ("insensitive", "unchanged from the original"),
 }
@@ -50,11 +51,11 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
             entry["distinct_cells"] = cells.distinct
             entry["loss"] = rounded(cells.loss)
             entry["loss_basis"] = BASIS
-            if cells.kind is Kind.DATE:
-                entry["format"] = column.date_format
+            entry |= form_facts(cells.form or column, release.schema.marks)
         entry["missing"] = hide_small(n_missing[column.name], figures.k)
         columns.append(entry)
-    return {"file": name, "rows": figures.rows, "k": figures.k, "columns": columns}
+    counts = "persons" if release.schema.names(Role.PERSON) else "rows"
+    return {"file": name, "rows": figures.rows, "k": figures.k, "counts": counts, "columns": columns}
 
 
 def _count_missing(release: Release, plain: Path) -> dict[str, int]:
@@ -77,7 +78,9 @@ def _count_missing(release: Release, plain: Path) -> dict[str, int]:
 def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
     if has_labels:
         return ["value", "label of the hierarchy", "* (suppressed)"]
-    if kind is Kind.CATEGORICAL:
+    if kind is not None and kind.is_ranked:
+        return ["value", "set {a, b} of neighbours in the order", "* (suppressed)"]
+    if kind is None or not kind.is_measured:
         return ["value", "set {a, b}", "* (suppressed)"]
     return ["value", "range [low, high], both ends included", "* (suppressed)"]
 
@@ -87,7 +90,8 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
     lines = [
         f"# {_escape(name)}: data dictionary",
         "",
-        f"{content['rows']:,} rows. Each combination of quasi-identifier cells occurs in at least {content['k']} rows.",
+        f"{counted(content['rows'], 'row')}. At least {sized(content['k'], content['counts'])} share each combination "
+        "of quasi-identifier cells.",
         "",
         "| column | role | kind | cells | missing |",
         "|---|---|---|---|---|",

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.release.files.facts import verification_facts
 from shoal.report.public import public_rules, public_specs
-from shoal.schema import Kind, Role
+from shoal.schema import Column, Kind, Role
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
 FORMAT = 2  # of the manifest
 
-__all__ = ["as_json", "dictionary_path", "manifest_of", "manifest_path", "paths_beside", "table_remark"]
+__all__ = ["as_json", "dictionary_path", "form_facts", "manifest_of", "manifest_path", "paths_beside", "table_remark"]
 
 
 def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str | None) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
     from shoal import __version__
 
     request, schema, figures = release.request, release.schema, release.public_figures
-    marks = next(((column.decimal, column.thousands) for column in schema.columns), (".", ""))
+    marks = schema.marks
     content: dict[str, Any] = {
         "shoal": __version__,
         "format": FORMAT,
@@ -63,20 +63,36 @@ def manifest_of(release: Release, name: str, sha256: str | None, input_hash: str
     return content | ({} if input_hash is None else {"input_hmac_sha256": input_hash})
 
 
-def _columns(release: Release) -> list[dict[str, str]]:
+def _columns(release: Release) -> list[dict[str, Any]]:
     """Return the released columns; kinds of quasi-identifiers, and of sensitive columns that a model counts."""
-    kinds = {column.name: column.kind for column in release.public_figures.columns}
+    shown = {column.name: column.form for column in release.public_figures.columns}
     counted = {str(spec["column"]) for spec in release.request.specs if "column" in spec}
     columns = []
     for column in release.schema.released:
-        entry = {"name": column.name, "role": str(column.role)}
-        kind = kinds.get(column.name) or (column.kind if column.name in counted else None)
-        if kind is not None:
-            entry["kind"] = str(kind)
-        if kind is Kind.DATE:
-            entry["format"] = column.date_format
+        entry: dict[str, Any] = {"name": column.name, "role": str(column.role)}
+        form = shown.get(column.name) or (column if column.name in counted else None)
+        if form is not None and form.kind is not None:
+            entry |= {"kind": str(form.kind)} | form_facts(form, release.schema.marks)
         columns.append(entry)
     return columns
+
+
+def form_facts(column: Column, marks: tuple[str, str]) -> dict[str, Any]:
+    """Return how the values of a column are written, apart from plain numbers and categories.
+
+    Args:
+        column: The column.
+        marks: The decimal and the thousands mark of the table.
+    """
+    if column.kind is Kind.DATE:
+        return {"format": column.date_format}
+    if column.kind is Kind.ORDERED:
+        return {"order": list(column.order)}
+    if column.kind is not Kind.NUMERIC:
+        return {}
+    unit = {"unit": column.unit} if column.unit else {}
+    own = {"decimal": column.decimal, "thousands": column.thousands}
+    return unit | (own if (column.decimal, column.thousands) != marks else {})
 
 
 def table_remark(content: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from shoal.tables.formats.parquet_pages import DamagedParquetError, ParquetClaim
 from shoal.tables.formats.sniff import Format
 from shoal.tables.formats.writers import create
 from shoal.tables.table import Stamp, Table, check_cells, check_width, make_table
-from shoal.tables.typed_text import polars_texts
+from shoal.tables.typed_text import frame_orders, polars_texts
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
     if frame.height == 0:
         raise InputError(f"{path}: no data rows.")
     notes = (Note(file_path(path), f"{form}, {counted(frame.width, 'column')}"),)
-    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes)
+    orders = frame_orders(frame, "polars")
+    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes, orders=orders)
 
 
 def _texts(frame: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> dict[str, pl.Series]:

@@ -7,7 +7,7 @@ assignment of released rows to original rows (see `matching.rows`).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -34,6 +34,7 @@ from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks
 from shoal.verification.models.plain_values import model_words
+from shoal.verification.models.sampling import SAMPLING, is_sampled, sample_violations
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content
@@ -164,6 +165,7 @@ class _Examination:
         self._violations += self._readings.bound_violations()
         if source is not None and self._limit is not None:
             self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
+        self._check_sample()
         self._count_absent()
         self._list_unnamed()
         self._unchecked += unchecked_notes(self._demand, self._manifest, has_original=source is not None)
@@ -313,11 +315,32 @@ class _Examination:
     @property
     def _limit(self) -> Fraction | None:
         """The largest share of original rows that may be missing; None if it is not limited."""
-        asked = self._demand.suppression_limit
+        asked = None if is_sampled(self._plain_models(self._demand.models)) else self._demand.suppression_limit
         if self._manifest is None:
             return asked
         stated = self._manifest.suppression_limit
         return stated if asked is None else min(asked, stated)
+
+    @staticmethod
+    def _plain_models(models: Iterable[Any]) -> list[Mapping[str, Any]]:
+        """Return models as plain values."""
+        return [model if isinstance(model, Mapping) else model.spec() for model in models]
+
+    def _check_sample(self) -> None:
+        """Check what a sample demands of the columns and, with the original, of the number of rows."""
+        specs = self._plain_models([*self._demand.models, *((self._manifest and self._manifest.models) or ())])
+        if not is_sampled(specs):
+            return
+        uncounted = [name for name in self._release.names if name not in {column.name for column in self._schema.qi}]
+        if uncounted:
+            text = f"{', '.join(map(repr, uncounted[:MOST_VIOLATIONS]))} released, which no group counts"
+            self._violations.append(Violation(SAMPLING, text))
+        if self._source is not None:
+            sampled = [spec for spec in specs if is_sampled([spec])]
+            self._violations += sample_violations(sampled, self._written.n_rows, self._source.n_rows)
+        self._unchecked.append(
+            Note(SAMPLING, "not checked: whether the rows were drawn at random, and the levels without the data")
+        )
 
     def _count_absent(self) -> None:
         """Note how many original rows are not in the release."""

@@ -10,6 +10,7 @@ import numpy as np
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
+from shoal.verification.cells.forms import with_form
 from shoal.verification.demand import Demand, claimed_missing
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
@@ -54,22 +55,27 @@ class Readings:
             column = self._with_kind(column)
             readings.append((column.name, self._reading_of(column, labels)))
             if claims:
-                marks = (column.decimal, column.thousands)
-                readings.append((column.name, Cells(column.kind, column.date_format, (), marks, labels)))
+                readings.append((column.name, Cells.of(column, (), labels)))
             other = self.manifest.column(column.name) if self.manifest else None
             if other is not None and other.kind not in (None, column.kind):
-                readings.append((column.name, self._reading_of(replace(column, kind=other.kind), labels)))
+                readings.append((column.name, self._reading_of(self._with_kind(other), labels)))
         return readings
 
     def _reading_of(self, column: Column, labels: Mapping[str, Iterable[str]]) -> Cells:
-        return Cells(column.kind, column.date_format, self.schema.missing, (column.decimal, column.thousands), labels)
+        return Cells.of(column, self.schema.missing, labels)
 
     def _with_kind(self, column: Column) -> Column:
-        """Return a column with its kind; one that nobody declares is detected from the original."""
-        if column.kind is not None or self.source is None or column.name not in self.source.names:
+        """Return a column with its kind and the form of its cells; what nobody declares is found in the original."""
+        if self.source is None or column.name not in self.source.names:
             return column
-        kind = guess_kind(self.values(self.source.column(column.name)), (column.decimal, column.thousands))
-        return column if kind is Kind.CATEGORICAL else replace(column, kind=kind)
+        texts = self.values(self.source.column(column.name))
+        if column.kind is None:
+            kind = guess_kind(texts, column.marks)
+            if kind is not Kind.CATEGORICAL:
+                return replace(column, kind=kind)
+        elif column.kind.is_measured and all(Cells.of(column).place(text)[0] != "text" for text in texts):
+            return column
+        return with_form(column, texts)
 
     def values(self, column: CodedColumn) -> list[str]:
         """Return the distinct values of a column, without missing ones."""

@@ -59,6 +59,7 @@ class Manifest:
         numbered: Whether columns of the original that share a name are numbered.
         beside: The hashes of further files, by name.
         format: The version of its form.
+        marks: The decimal and the thousands mark of columns that have none of their own.
         content: The whole manifest.
     """
 
@@ -82,6 +83,7 @@ class Manifest:
     numbered: bool = False
     beside: Mapping[str, str] = field(default_factory=dict)
     format: int = 1
+    marks: tuple[str, str] = (".", "")
     content: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def names(self, role: Role) -> tuple[str, ...]:
@@ -95,15 +97,17 @@ class Manifest:
     @property
     def reading(self) -> Reading:
         """How the cells of the release are read."""
-        named = {kind: tuple(c.name for c in self.columns if c.kind is kind) for kind in Kind}
-        marks = next(((column.decimal, column.thousands) for column in self.columns), (".", ""))
+        named = {kind: [c for c in self.columns if c.kind is kind] for kind in Kind}
         return Reading(
-            numeric=named[Kind.NUMERIC],
-            categorical=named[Kind.CATEGORICAL],
-            dates={column.name: column.date_format for column in self.columns if column.kind is Kind.DATE},
+            numeric=tuple(column.name for column in named[Kind.NUMERIC]),
+            categorical=tuple(column.name for column in named[Kind.CATEGORICAL]),
+            dates={column.name: column.date_format for column in named[Kind.DATE]},
+            boolean=tuple(column.name for column in named[Kind.BOOLEAN]),
+            ordered={column.name: column.order for column in named[Kind.ORDERED] if len(column.order) > 1},
             missing=self.missing,
-            decimal=marks[0],
-            thousands=marks[1],
+            decimal=self.marks[0],
+            thousands=self.marks[1],
+            forms={column.name: column for column in self.columns if column.kind is not None},
         )
 
     def violations(self, path: PathName) -> list[Violation]:

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -116,6 +117,7 @@ class _Reader:
             numbered=self._value("duplicate_columns", str) == NUMBERED,
             beside=self._beside(),
             format=self._format(),
+            marks=self._marks(),
             content=self._content,
         )
 
@@ -204,9 +206,12 @@ class _Reader:
                 self._fail("requirements", "a list of models that this version knows")
         return tuple(specs)
 
+    def _marks(self) -> tuple[str, str]:
+        return self._value("decimal", str) or ".", self._value("thousands", str) or ""
+
     def _columns(self) -> tuple[Column, ...]:
         entries = self._value("columns", list, required=True)
-        marks = self._value("decimal", str) or ".", self._value("thousands", str) or ""
+        marks = self._marks()
         columns = []
         for entry in entries:
             facts = entry if isinstance(entry, dict) else {}
@@ -216,14 +221,27 @@ class _Reader:
                 self._fail("columns", "a list of columns with a name and a role")
             if role not in ROLES or (kind is not None and kind not in list(Kind)):
                 self._fail("columns", f"a list of columns with a role of {', '.join(ROLES)} and a known kind")
-            columns.append(Column(name, ROLES[role], kind and Kind(kind), form, *marks))
+            columns.append(self._with_form(Column(name, ROLES[role], kind and Kind(kind), form, *marks), facts))
         if len({column.name for column in columns}) < len(columns):
             self._fail("columns", "a list of different columns")
         try:
             Reading(decimal=marks[0], thousands=marks[1], dates={c.name: c.date_format for c in columns})
+            for column in columns:
+                Reading(decimal=column.decimal, thousands=column.thousands)
+                Reading(units={column.name: column.unit} if column.unit else {})
         except UsageError:
             self._fail("columns", "a list of columns with formats and marks that can be used")
         return tuple(columns)
+
+    def _with_form(self, column: Column, facts: Mapping[str, Any]) -> Column:
+        """Return a column with what its entry says about its cells: unit, marks and order."""
+        texts = {key: facts.get(key, getattr(column, key)) for key in ("unit", "decimal", "thousands")}
+        order = facts.get("order", [])
+        if not all(isinstance(text, str) for text in texts.values()) or not isinstance(order, list):
+            self._fail("columns", "a list of columns with texts for unit and marks")
+        if not all(isinstance(value, str) for value in order) or len(set(order)) < len(order):
+            self._fail("columns", "a list of columns whose order is a list of different texts")
+        return replace(column, **texts, order=tuple(order))
 
     def _beside(self) -> dict[str, str]:
         files = self._value("beside", dict) or {}

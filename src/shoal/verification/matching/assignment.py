@@ -14,6 +14,7 @@ __all__ = ["Domain", "Point", "Side", "number_sides", "points_inside"]
 
 MOST_KEPT_MASKS = 200_000  # for one column
 N_PARTS = 64
+SCALES = ("number", "date", "truth", "rank", "text")  # on which values have a place
 FEW_PAIRS = 32  # up to this many pairs of box and point are compared one by one
 
 Run = tuple[int, int]  # value numbers from the first up to, but without, the second
@@ -33,7 +34,7 @@ class Domain:
     def __init__(self, cells: Cells, texts: Iterable[str]) -> None:
         self._cells = cells
         forms = {text: "" if cells.is_missing(text) else normalise(text) for text in texts}
-        placed: dict[str, list[tuple[Any, str]]] = {"number": [], "date": [], "text": []}
+        placed: dict[str, list[tuple[Any, str]]] = {scale: [] for scale in SCALES}
         for form in {form for form in forms.values() if form}:
             scale, value = cells.place(form)
             placed[scale].append((value, form))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,17 +33,17 @@ def avoided_sets(rule: Mapping[str, Any], position: int, column: CodedColumn, ce
     token = markers.pop() if len(markers) == 1 else ""  # the one marker stays as it is, several are one value
     forms = [token if missing else text for text, missing in zip(normal, is_missing, strict=True)]
     if rule.get("apart") is not None:
-        one, other = (_is_member(forms, side) for side in rule["apart"])
+        one, other = (_is_member(forms, side, cells) for side in rule["apart"])
         return [Avoided(position, (one, other))]
     if rule.get("groupings") is not None:
-        members = [_is_member(forms, grouping) for grouping in rule["groupings"]]
+        members = [_is_member(forms, grouping, cells) for grouping in rule["groupings"]]
         listed = np.logical_or.reduce([np.zeros(len(forms), dtype=bool), *members])
         alone = sorted({form for form, is_listed in zip(forms, listed, strict=True) if not is_listed})
-        members += [_is_member(forms, [form]) for form in alone]
+        members += [_is_member(forms, [form], cells) for form in alone]
         return [Avoided(position, (mask, ~mask)) for mask in members]
     places = [None if missing else _position(cells, form) for form, missing in zip(forms, is_missing, strict=True)]
     is_dated = any(isinstance(place, datetime.datetime) for place in places)
-    low, high = (_bound(rule, bound, is_dated) for bound in rule.get("inflection") or rule["range"])
+    low, high = (_bound(rule, bound, is_dated, cells) for bound in rule.get("inflection") or rule["range"])
 
     def where(holds: Callable[[Any], bool]) -> NDArray[np.bool_]:
         return np.array([place is not None and holds(place) for place in places], dtype=bool)
@@ -55,20 +55,27 @@ def avoided_sets(rule: Mapping[str, Any], position: int, column: CodedColumn, ce
     return [Avoided(position, (below, known & ~below)), Avoided(position, (known & ~above, above))]
 
 
-def _is_member(forms: Sequence[str], side: str | Iterable[object]) -> NDArray[np.bool_]:
-    texts = {normalise(side)} if isinstance(side, str) else {normalise(str(text)) for text in side}
-    return np.array([form in texts for form in forms], dtype=bool)
+def _is_member(forms: Sequence[str], side: object, cells: Cells) -> NDArray[np.bool_]:
+    """Return which values are on a side; of booleans, every spelling of a value is."""
+    texts = {normalise(str(side))} if isinstance(side, str | int | float) else {normalise(str(t)) for t in side}  # type: ignore[attr-defined]
+    truths = {place for place in map(cells.place, texts) if place[0] == "truth"}
+    return np.array([form in texts or cells.place(form) in truths for form in forms], dtype=bool)
 
 
 def _position(cells: Cells, form: str) -> Any:
-    """Return a number, or a moment; None for a text."""
+    """Return a number, a rank or a moment; None for a text."""
     scale, value = cells.place(form)
-    return _moment(value) if scale == "date" else value if scale == "number" else None
+    return _moment(value) if scale == "date" else value if scale in ("number", "rank") else None
 
 
-def _bound(rule: Mapping[str, Any], bound: object, is_dated: bool) -> Any:
-    text = bound.isoformat() if isinstance(bound, datetime.date) else str(bound)
-    place = _position(Cells(Kind.DATE if is_dated else Kind.NUMERIC), text)
+def _bound(rule: Mapping[str, Any], bound: object, is_dated: bool, cells: Cells) -> Any:
+    """Return the position of a bound: as a plain number or an ISO date, else as the column writes its values."""
+    if isinstance(bound, datetime.datetime):
+        return bound.replace(tzinfo=None)
+    text = bound.isoformat() if isinstance(bound, datetime.date) else normalise(str(bound))
+    place = _position(Cells(Kind.DATE if is_dated else Kind.NUMERIC), text) if not cells.has_ranks else None
+    if place is None:
+        place = _position(cells, text)
     if place is None:
         raise UsageError(f"rule for column {rule['column']!r}: a bound is not a {'date' if is_dated else 'number'}.")
     return place

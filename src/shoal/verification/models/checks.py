@@ -10,6 +10,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypedDict
@@ -17,6 +18,7 @@ from typing import Any, TypedDict
 from shoal.errors import UsageError, setting
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
+from shoal.verification.cells.forms import with_form
 from shoal.verification.models.judges import JUDGES, Evidence
 from shoal.verification.models.population import count_fitting
 from shoal.verification.reading.coded import CodedTable
@@ -166,9 +168,8 @@ class ModelChecks:
         """Return the rows of each value in each group, the kind of the column, and the labels of each value."""
         column = self._column_of[name]
         texts = {normalise(cell) for counts in self._counts[name].values() for cell in counts} - self._missing
-        marks = (column.decimal, column.thousands)
-        kind = column.kind or guess_kind(texts, marks)
-        cells = Cells(kind, column.date_format, (), marks)
+        column = read_column(column, sorted(texts))
+        kind, cells = column.kind, Cells.of(column)
 
         def value(text: str) -> Any:
             normal = normalise(text)
@@ -195,7 +196,7 @@ def _plain(model: Any) -> Mapping[str, Any]:
     return dict(spec)
 
 
-def guess_kind(texts: Iterable[str], marks: tuple[str, str]) -> Kind:
+def guess_kind(texts: Iterable[str], marks: tuple[str, ...]) -> Kind:
     """Return the kind of a column without a declared kind: numeric or date if all its values are."""
     cells = Cells("numeric", marks=marks)
     texts = list(texts)
@@ -205,6 +206,22 @@ def guess_kind(texts: Iterable[str], marks: tuple[str, str]) -> Kind:
     if places and all(map(_is_date, texts)):
         return Kind.DATE
     return Kind.CATEGORICAL
+
+
+def read_column(column: Column, texts: Sequence[str]) -> Column:
+    """Return a sensitive column with its kind and the form of its cells: numbers or dates if all its values are."""
+    if column.kind is None:
+        kind = guess_kind(texts, column.marks)
+        if kind is not Kind.CATEGORICAL:
+            return replace(column, kind=kind)
+    read = with_form(column, texts)
+    if column.kind is not None or read.kind is not None:
+        return read if column.kind is not None else replace(column, kind=Kind.CATEGORICAL)
+    for kind in (Kind.NUMERIC, Kind.DATE):
+        cells = Cells.of(replace(read, kind=kind))
+        if texts and all(cells.place(text)[0] != "text" for text in texts):
+            return replace(read, kind=kind)
+    return replace(column, kind=Kind.CATEGORICAL)
 
 
 def _is_date(text: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from shoal.verification.models.judges import JUDGES, Evidence
+from shoal.verification.models.judges import JUDGES, ORDERED, Evidence
 from shoal.verification.verdict import Group
 
 __all__ = ["Description", "ReachedModels", "describe_groups"]
@@ -154,7 +154,7 @@ class _Search:
         l = self._largest("distinct-l", lambda l: {"l": l}, len(self._case.whole))
         entropy = self._largest("entropy-l", lambda n: {"l": _share(n)}, (l + 1) * STEPS, least=STEPS)
         case = self._case
-        ordered = "ordered" if case.kind in ("numeric", "date") else "equal"
+        ordered = "ordered" if case.kind in ORDERED else "equal"
         alpha = self._least("alpha-k", lambda n: {"alpha": _share(n), "k": self._k}, STEPS)
         t = self._least("t-closeness", lambda n: {"t": _share(n)}, STEPS)
         beta = self._least("beta-likeness", lambda n: {"beta": _share(n)}, self._most * STEPS)

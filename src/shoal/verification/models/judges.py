@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 
 from shoal.errors import UsageError
 from shoal.verification.models.population_uniques import estimate_uniques
+from shoal.verification.models.sampling import least_group
 from shoal.verification.verdict import Group, exact
 
-__all__ = ["JUDGES", "Evidence"]
+__all__ = ["JUDGES", "ORDERED", "Evidence"]
 
 LOG_DIGITS = 60
 CLOSE = 1e-9  # floats closer than this are compared again, exactly
 MOST_ROWS = 20_000  # powers of counts are computed exactly up to this many rows
 PRECISION = 50
+ORDERED = ("numeric", "date", "ordered", "boolean")  # the kinds whose values have an order
 EULER = Decimal("0.57721566490153286060651209008240243104215933593992")
 
 
@@ -154,7 +156,7 @@ def _p_sensitive(case: Evidence) -> list[Group]:
 def _closeness(case: Evidence) -> list[Group]:
     """Return the groups whose distribution is farther than t from that of the release (earth mover's distance)."""
     distance = case.spec.get("distance") or (
-        "hierarchical" if case.paths else "ordered" if case.kind in ("numeric", "date") else "equal"
+        "hierarchical" if case.paths else "ordered" if case.kind in ORDERED else "equal"
     )
     t, totals = case.fraction("t"), case.totals()
     total = totals.total()
@@ -180,7 +182,7 @@ def _order(case: Evidence, totals: Counter[Any]) -> list[Any]:
         if n_unordered := sum(value not in order for value in values):
             raise UsageError(f"the order of column {name!r} does not contain {n_unordered} of its values. Add them.")
         values.sort(key=order.index)
-    elif case.kind not in ("numeric", "date"):
+    elif case.kind not in ORDERED:
         raise UsageError(f"column {name!r} is categorical and has no order. Give the model an order.")
     else:
         values.sort(key=lambda value: value[1])
@@ -321,6 +323,12 @@ def _journalist(case: Evidence) -> list[Group]:
     return [group for group in case.rows if _pays(case, case.fitting[group])]
 
 
+def _differential_privacy(case: Evidence) -> list[Group]:
+    """Return the groups with fewer rows than the sample must show."""
+    k = least_group(case.fraction("epsilon"), case.fraction("delta"))
+    return [group for group, rows in case.rows.items() if k is None or rows < k]
+
+
 JUDGES: dict[str, Callable[[Evidence], list[Group]]] = {
     "distinct-l": _distinct,
     "entropy-l": _entropy,
@@ -339,4 +347,5 @@ JUDGES: dict[str, Callable[[Evidence], list[Group]]] = {
     "population-uniqueness": _population_uniqueness,
     "prosecutor-profit": _prosecutor,
     "journalist-profit": _journalist,
+    "differential-privacy": _differential_privacy,
 }

@@ -74,6 +74,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "population-uniqueness": ("limit", "population"),
     "prosecutor-profit": ("cost", "gain"),
     "journalist-profit": ("cost", "gain"),
+    "differential-privacy": ("epsilon", "delta"),
 }
 
 
@@ -124,6 +125,9 @@ def model_words(spec: Mapping[str, Any]) -> str:
         "prosecutor-profit": lambda: f"no profit for a prosecutor {profit()[0]}, so groups of {profit()[1]}",
         "journalist-profit": lambda: (
             f"no profit for a journalist {profit()[0]}, so {profit()[1]} people of the population"
+        ),
+        "differential-privacy": lambda: (
+            f"(epsilon, delta)-differential privacy with epsilon = {shown('epsilon')} and delta = {shown('delta')}"
         ),
     }
     if spec["name"] not in texts:

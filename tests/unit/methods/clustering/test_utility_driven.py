@@ -114,7 +114,20 @@ CROSSING = Sheet(
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"suppress": "attributes"}, {"suppress": "rows"}, {"non_overlapping": True}], ids=str
+    "options",
+    [
+        {},
+        {"suppress": "attributes"},
+        {"suppress": "rows"},
+        {"non_overlapping": True},
+        {"score": "cluster"},
+        {"score": "cluster", "suppress": "attributes"},
+        {"score": "cluster", "suppress": "rows", "alpha": 0.3},
+        {"alpha": 0.8},
+        {"alpha": 0.25, "suppress": "attributes"},
+        {"alpha": 0.6, "suppress": "rows"},
+    ],
+    ids=str,
 )
 @given(drawn=sheets_and_k(max_rows=12, max_columns=3), shape=st.integers(0, 30))
 @example(drawn=(CROSSING, 2), shape=1)
@@ -131,6 +144,8 @@ def test_groups_are_those_of_the_twin(options: dict[str, Any], drawn: tuple[Shee
         suppress=options.get("suppress", "nothing"),
         room=sheet.n_rows // 3,
         nested=options.get("non_overlapping", False),
+        score=options.get("score", "whole"),
+        alpha=options.get("alpha", 0.5),
     )
     if not groups:
         return

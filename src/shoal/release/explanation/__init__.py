@@ -1,5 +1,5 @@
 """Which rows paid: why the cells of a row are as wide as they are."""
 
-from shoal.metrics.explanation.explanation import Explanation, explain_row
+from shoal.release.explanation.explanation import Explanation, explain_row
 
 __all__ = ["Explanation", "explain_row"]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from shoal.encoding.encode import encode
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Rule
-from shoal.metrics.explanation.boxes import SLACK, Surroundings
-from shoal.metrics.explanation.fitting import Coverage, fitting_groups
+from shoal.release.explanation.boxes import SLACK, Surroundings
+from shoal.release.explanation.fitting import Coverage, fitting_groups
 from shoal.schema import Schema
 from shoal.tables.table import Table
 from shoal.tables.values import normalise

@@ -11,7 +11,7 @@ from shoal.errors import UsageError, setting
 from shoal.hierarchy import AUTO, Auto, is_file, read
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.propose import propose_open
-from shoal.metrics.explanation import Explanation, explain_row
+from shoal.release.explanation import Explanation, explain_row
 from shoal.release.files.layout import read_back
 from shoal.schema import Reading, Role, Schema, check_k, column_names
 from shoal.tables.formats import as_table

@@ -147,7 +147,8 @@ def test_a_date_format_that_determines_its_dates_is_read_as_printed(form: str) -
     texts = [moment.strftime(form) for moment in moments if form != "%d.%m" or moment.day != 29]
     seconds, misfits = parse_dates(texts, form)
     assert not misfits
-    assert [(datetime.min + timedelta(seconds=place)).strftime(form) for place in seconds] == texts
+    moments = [datetime.min + timedelta(microseconds=int(place * 10**6)) for place in seconds]
+    assert [moment.strftime(form) for moment in moments] == texts
     cells = Cells("date", form)
     assert all(cells.place(text)[0] == "date" for text in texts)
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
-from itertools import chain
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any
+
+from shoal.schema import Column
+from shoal.verification.cells.forms import MOST_DIGITS, read_date, read_number, read_truth
 
 __all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
 
 SUPPRESSED = "*"
-NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # in linear time
-WORD = re.compile(r"\d+|[^\W\d_]+")  # a number or a name in a date
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
 MOST_KEPT_COVERS = 200_000
-MOST_DIGITS = 1_000  # letters of a number or a date, and zeros that are written out
 SHORT = 256  # letters up to which Python's normalisation is fast
 MOST_PARTS = 10  # of a range at the separator of its ends, which dates may contain too
 
@@ -79,12 +77,14 @@ class Cells:
     """The cells of one quasi-identifier.
 
     Args:
-        kind: "numeric", "date" or "categorical"; None reads a range or a set as any of them, and a single value as
-            text.
+        kind: "numeric", "date", "categorical", "boolean" or "ordered"; None reads a range or a set as any of them, and
+            a single value as text.
         date_format: The format of dates, as for strptime.
         missing: The texts that mean a missing value, besides the empty one.
-        marks: The decimal and the thousands mark of numbers.
+        marks: The decimal and the thousands mark of numbers, and their unit.
         labels: The values that each label of a hierarchy means; a cell that is one of these labels covers exactly them.
+        order: The values of ordered categories, lowest first. A set of them covers its members only if they are
+            neighbours, and in this order.
     """
 
     def __init__(
@@ -92,16 +92,30 @@ class Cells:
         kind: str | None,
         date_format: str = "%Y-%m-%d",
         missing: Iterable[str] = (),
-        marks: tuple[str, str] = (".", ""),
+        marks: tuple[str, ...] = (".", ""),
         labels: Mapping[str, Iterable[str]] | None = None,
+        order: Sequence[str] = (),
     ) -> None:
         self._kind = kind
         self._date_format = date_format
         self._missing = frozenset(map(normalise, missing)) | {""}
         self._marks = marks
         self._labels = labels or {}
+        self._ranks = {normalise(value): rank for rank, value in enumerate(order)}
         self._covers: dict[str, Cover] = {}
         self._sources: dict[str, tuple[str, tuple[str, Any]]] = {}
+
+    @classmethod
+    def of(
+        cls, column: Column, missing: Iterable[str] = (), labels: Mapping[str, Iterable[str]] | None = None
+    ) -> Cells:
+        """Return the cells of a column."""
+        return cls(column.kind, column.date_format, missing, column.marks, labels, column.order)
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the values are ordered categories whose order is known."""
+        return self._kind == "ordered" and bool(self._ranks)
 
     def is_missing(self, text: str) -> bool:
         """Return whether a cell means a missing value."""
@@ -130,11 +144,15 @@ class Cells:
         return known
 
     def place(self, text: str) -> tuple[str, Any]:
-        """Return the scale of a normalised value ("number", "date" or "text") and its position there."""
-        if self._kind in (None, "numeric") and (number := _number(text, *self._marks)) is not None:
+        """Return the scale of a normalised value ("number", "date", "truth", "rank" or "text") and its position."""
+        if self._kind in (None, "numeric") and (number := read_number(text, *self._marks)) is not None:
             return "number", number
-        if self._kind in (None, "date") and (date := _date(text, self._date_format)) is not None:
+        if self._kind in (None, "date") and (date := read_date(text, self._date_format)) is not None:
             return "date", date
+        if self._kind == "boolean" and (truth := read_truth(text)) is not None:
+            return "truth", truth
+        if self._kind == "ordered" and text in self._ranks:
+            return "rank", self._ranks[text]
         return "text", text
 
     def read(self, cell: str) -> Cover:
@@ -155,9 +173,22 @@ class Cells:
             return Cover(False, not self._missing.isdisjoint(values), values, places=frozenset(map(self.place, values)))
         if text in self._missing:
             return Cover(missing=True)
-        members = _members(cell.strip()) if self._kind in (None, "categorical") else set()
+        if self._kind in ("boolean", "ordered"):
+            return self._read_ranks(cell)
+        members = set() if self._kind in ("numeric", "date") else set(_members(cell.strip()))
         spans = {} if self._kind == "categorical" else self._spans(text)
         return Cover(False, not self._missing.isdisjoint(members), frozenset({text, *(members - self._missing)}), spans)
+
+    def _read_ranks(self, cell: str) -> Cover:
+        """Return what a value or a set of a boolean or of ordered categories covers."""
+        members = _members(cell.strip()) or [normalise(cell)]
+        places = [self.place(member) for member in members]
+        if len(places) > 1 and not all(
+            scale == other in ("truth", "rank") and after == before + 1
+            for (scale, before), (other, after) in pairwise(places)
+        ):
+            return Cover()
+        return Cover(texts=frozenset(members), places=frozenset(places))
 
     def _spans(self, text: str) -> dict[str, Span]:
         scale, value = self.place(text)
@@ -173,63 +204,18 @@ class Cells:
         return {}
 
 
-def _number(text: str, decimal: str = ".", thousands: str = "") -> Decimal | None:
-    if len(text) > MOST_DIGITS:
-        return None
-    if thousands:
-        mark = "[ \u00a0\u202f]" if thousands.isspace() else re.escape(thousands)
-        if re.fullmatch(rf"[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?", text):
-            text = re.sub(mark, "", text)
-    if decimal != ".":
-        if "." in text:
-            return None
-        text = text.replace(decimal, ".")
-    if not NUMBER.fullmatch(text):
-        return None
-    try:
-        number = Decimal(text)
-    except InvalidOperation:  # the exponent is too large
-        return None
-    return number if number.is_finite() else None
-
-
-def _date(text: str, form: str) -> datetime.date | None:
-    if len(text) > MOST_DIGITS:
-        return None
-    try:
-        if form == "%Y-%m-%d":
-            return datetime.date.fromisoformat(text)
-        moment = datetime.datetime.strptime(text, form)
-        printed = moment.strftime(form)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is None and _is_same_date(text, printed, "%f" in form) else None
-
-
-def _is_same_date(text: str, printed: str, has_fraction: bool) -> bool:
-    """Return whether a date prints as it is written, apart from case, blanks, padding and the zeros of a fraction.
-
-    strptime ignores some parts (the week of %Y-W%W) and carries others over (day 366 of 2023 becomes 1 January 2024).
-    """
-    words, others = WORD.findall(text.lower()), WORD.findall(printed.lower())
-    return len(words) == len(others) and all(
-        a == b or ((a + b).isdecimal() and (int(a) == int(b) or (has_fraction and float(f".{a}") == float(f".{b}"))))
-        for a, b in zip(words, others, strict=True)
-    )
-
-
-def _members(cell: str) -> set[str]:
+def _members(cell: str) -> list[str]:
     """Return the normalised members of a set such as ``{a, "b, c"}``; none if the cell is not a set."""
     if cell[:1] != "{" or cell[-1:] != "}":
-        return set()
-    members, position = set(), 1
+        return []
+    members, position = [], 1
     while match := MEMBER.match(cell, position, len(cell) - 1):
         quoted, bare = match.groups()
-        members.add(normalise(bare if quoted is None else quoted.replace('""', '"')))
+        members.append(normalise(bare if quoted is None else quoted.replace('""', '"')))
         position = match.end()
         if position == len(cell) - 1:
             return members
         if not cell.startswith(", ", position):
             break
         position += 2
-    return set()
+    return []
