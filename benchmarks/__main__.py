@@ -42,6 +42,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--record", action="store_true", help="store a complete run as the recorded one and update the page"
     )
+    parser.add_argument(
+        "--renew", action="store_true", help="replace the figures of these cases in the recorded run and on the page"
+    )
     parser.add_argument("--list", action="store_true", help="print the names of the cases and exit")
     options = parser.parse_args(arguments)
     if options.record and is_partial(options):
@@ -113,13 +116,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = run_cases(cases)
     options.out.mkdir(parents=True, exist_ok=True)
     stem = "last.partial" if is_partial(options) else "last"
-    paths = [options.out / stem, *([RECORDED.with_suffix("")] if options.record else [])]
-    for path in paths:
-        Path(f"{path}.json").write_text(report.as_json(), "utf-8")
+    runs = {options.out / stem: report}
+    if options.record or options.renew:
+        names = [case.name for case in list_cases()]
+        runs[RECORDED.with_suffix("")] = Report.read(RECORDED).renewed(report, names) if options.renew else report
+    for path, run in runs.items():
+        Path(f"{path}.json").write_text(run.as_json(), "utf-8")
         written_run = Report.read(Path(f"{path}.json"))  # JSON and Markdown show the same digits
         Path(f"{path}.md").write_text(f"# Benchmarks\n\n{markdown.render(written_run)}", "utf-8")
         print(f"written: {path}.json and .md")
-    if options.record:
+    if options.record or options.renew:
         markdown.renew(PAGE, markdown.render(written_run))
         CURVE.write_text(chart.draw(written_run), "utf-8")
     for word, targets in (("target", TARGETS), ("goal", GOALS)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.made_tables import MADE
-from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, TRIPLED, big_name
+from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, HALF, PEOPLE, ROWS, big_name
 
 __all__ = [
     "BASELINE",
@@ -14,6 +14,7 @@ __all__ = [
     "DEFAULT",
     "EFFORTS",
     "KS",
+    "MODELS",
     "NO_BOUND",
     "PARQUET",
     "VARIANTS",
@@ -39,6 +40,25 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
 BASELINE = "mondrian"
 DEFAULT = "shoaling normal"
 NO_BOUND, PARQUET = "no-bound", "parquet"
+# Models with thresholds that bind on Adult at k = 10. Uniqueness does not appear: groups of ten have no lone rows.
+MODELS = {
+    "distinct-l": "salary l=2",
+    "entropy-l": "salary l=1.7",
+    "grassberger-l": "salary l=1.7",
+    "recursive-l": "salary c=4 l=2",
+    "alpha-k": "salary alpha=0.8 k=10",
+    "p-sensitive": "salary p=2 k=10",
+    "t-closeness": "salary t=0.2",
+    "delta-disclosure": "salary delta=1",
+    "beta-likeness": "salary beta=1",
+    "maximal-risk": "limit=0.05",
+    "average-risk": "limit=0.05",
+    "prosecutor-profit": "cost=10 gain=200",
+    "k-map": "k=20",
+    "delta-presence": "low=0 high=0.6",
+    "journalist-profit": "cost=10 gain=200",
+}
+OF_POPULATION = ("k-map", "delta-presence", "journalist-profit")
 
 
 @dataclass(frozen=True)
@@ -54,7 +74,8 @@ class Case:
         variant: The label of the method and its options.
         threads: The number of threads; None leaves the choice to shoal.
         repetitions: How often the case runs.
-        form: What distinguishes a command: NO_BOUND leaves out the lower bound, PARQUET reads and writes Parquet.
+        form: What distinguishes a command (NO_BOUND leaves out the lower bound, PARQUET reads and writes Parquet), or
+            the name of the model that a method honours beside k.
     """
 
     kind: str
@@ -95,9 +116,16 @@ def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool 
     for subject in ("patients", *MADE, "W3", "W8"):
         usual = tuple(ks) or ((BIG_K,) if quick else KS if subject in ("W3", "W8") else OTHER_KS)
         cases += [case for v in VARIANTS for case in _kernels(subject, usual, v, short, quick=quick)]
-    for subject in ("visits", TRIPLED):
+    for subject in PEOPLE:
         usual = tuple(ks) or PEOPLE_KS
         cases += [Case("kernel", subject, k, v, 1, short) for k in usual for v in (BASELINE, DEFAULT)]
+        cases += [Case("kernel", subject + ROWS, k, DEFAULT, 1, short) for k in usual]
+    cases += [
+        Case("kernel", HALF if model in OF_POPULATION else "W8", k, v, 1, 1, model)
+        for model in MODELS
+        for k in big
+        for v in (BASELINE, DEFAULT)
+    ]
     cases += [Case("command", "W8", k, v, repetitions=short) for k in big for v in (BASELINE, DEFAULT)]
     cases += [Case("command", "W8", k, v, 1, short, NO_BOUND) for k in big for v in (BASELINE, DEFAULT)]
     cases += [Case("stages", "W8", k, v, 1) for k in big for v in (BASELINE, DEFAULT)]

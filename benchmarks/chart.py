@@ -62,7 +62,8 @@ class Scale:
 
 def time_rows(report: Report) -> list[Row]:
     """Return the rows of our methods for the chart, in order of CPU."""
-    rows = [row for row in report.rows if row.kind == "kernel" and (row.subject, row.k) == WORK and row.threads == 1]
+    rows = [row for row in report.rows if row.kind == "kernel" and (row.subject, row.k) == WORK and not row.form]
+    rows = [row for row in rows if row.threads == 1]
     return sorted((row for row in rows if row.units and row.loss), key=lambda row: (row.units or 0.0, row.variant))
 
 

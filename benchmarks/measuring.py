@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import shoal
-from benchmarks.cases import DEFAULT, NO_BOUND, PARQUET, VARIANTS, Case
+from benchmarks.cases import DEFAULT, MODELS, NO_BOUND, PARQUET, VARIANTS, Case
 from benchmarks.child import Finished, run_child
 from benchmarks.gap import measure_gaps
 from benchmarks.reference import Beside
@@ -25,8 +25,9 @@ from benchmarks.score import Score, score_files
 from benchmarks.workloads import Workloads
 from shoal import methods, metrics
 from shoal.encoding.decode import decode
-from shoal.encoding.ends import release_ends
-from shoal.models import KAnonymity
+from shoal.encoding.ends import EXACT, release_ends
+from shoal.models import KAnonymity, PrivacyModel, model_from
+from shoal.models.registry import parse_model
 from shoal.release.ends import choose_ends
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]
@@ -74,7 +75,10 @@ class Bench:
         workload = self._workloads.get(case.subject)
         table, encoded = self._workloads.encoded(case.subject)
         name, options = VARIANTS[case.variant]
-        method, models = methods.named(name, **options), (KAnonymity(case.k),)
+        method = methods.named(name, **options)
+        models: tuple[PrivacyModel, ...] = (KAnonymity(case.k),)
+        if case.form:
+            models = (*models, model_from(parse_model(f"{case.form} {MODELS[case.form]}")))
         reference, cpu, wall = Beside(), [], []
         for _ in range(case.repetitions):
             wall_start, cpu_start = time.perf_counter(), time.process_time()
@@ -83,7 +87,9 @@ class Bench:
             wall.append(time.perf_counter() - wall_start)
             reference.measure(cpu[-1])
         self._check_threads(case, partition.labels)
-        ends = release_ends(encoded, partition, workload.schema, choose_ends(None, method, models), k=case.k)
+        # People and models: only the groups are compared, not what safe ends cost.
+        choice = choose_ends(EXACT if case.form or workload.person else None, method, models)
+        ends = release_ends(encoded, partition, workload.schema, choice, k=case.k)
         released = decode(encoded, partition, workload.schema, ends=ends).table
         path = self._folder / "kernel.csv"
         released.frame.write_csv(path)
@@ -216,7 +222,7 @@ class Bench:
         return {"units": mean / reference.unit, "cpu_seconds": mean, "cpu_least": min(cpu), "wall_seconds": min(wall)}
 
     def _check_threads(self, case: Case, labels: NDArray[np.int32]) -> None:
-        first = self._labels.setdefault((case.subject, case.k, case.variant), labels)
+        first = self._labels.setdefault((case.subject, case.k, case.variant, case.form), labels)
         if not np.array_equal(first, labels):
             raise MeasuringError(f"the groups with {case.threads} threads differ from those of the first run")
 

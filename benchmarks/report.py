@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from benchmarks.cases import BASELINE, Case
 from benchmarks.targets import GOALS, TARGETS, Target
+from benchmarks.workloads import ROWS
 
 __all__ = ["Report", "Row", "Verdict", "find_worse", "machine_facts", "with_ratios"]
 
@@ -33,11 +34,12 @@ class Row:
         wall_seconds: The smallest wall time of the repetitions.
         units_ratio: The units over those of mondrian on the same work in the same run.
         loss_ratio: The loss over that of mondrian on the same work in the same run.
+        rows_ratio: The units over those of the same table if rows are counted in place of people.
         speedup: The wall time of one thread over that of this row's threads.
         gap: The mean, over samples, of the share by which the loss exceeds the optimum.
         gap_most: The largest of these shares.
         stages: The CPU time of each stage of a run, in units.
-        form: What distinguishes a command from others; see `Case`.
+        form: What distinguishes a command or a method from others; see `Case`.
         error: Why the case failed; empty if it did not.
     """
 
@@ -58,6 +60,7 @@ class Row:
     groups: int | None = None
     units_ratio: float | None = None
     loss_ratio: float | None = None
+    rows_ratio: float | None = None
     speedup: float | None = None
     samples: int | None = None
     gap: float | None = None
@@ -123,6 +126,19 @@ class Report:
         units, notes = tuple(content.pop("unit_seconds")), tuple(content.pop("notes"))
         return cls(rows=rows, unit_seconds=units, notes=notes, **content)
 
+    def renewed(self, other: Report, names: Sequence[str]) -> Report:
+        """Return this run with the rows of another one in place of its own.
+
+        Args:
+            other: A later run of some cases.
+            names: The names of all cases, in order; rows of other cases are left out.
+        """
+        rows = {row.name: row for row in (*self.rows, *other.rows)}
+        note = f"{len(other.rows)} of the cases ran on {other.made} (load {other.machine.get('load', 'unknown')})."
+        notes = (*(note for note in self.notes if " of the cases ran on " not in note), note)
+        kept = with_ratios([rows[name] for name in names if name in rows])
+        return replace(self, rows=kept, unit_seconds=(*self.unit_seconds, *other.unit_seconds), notes=notes)
+
     def verdicts(self, targets: Sequence[Target] = TARGETS) -> list[Verdict]:
         """Judge the targets that apply to a case of this run, each by its worst case."""
         verdicts = []
@@ -142,9 +158,12 @@ def with_ratios(rows: Sequence[Row]) -> tuple[Row, ...]:
     rows_with_ratios = []
     for row in rows:
         base = by_case.get((row.kind, row.subject, row.k, BASELINE, row.threads, row.form))
+        by_rows = by_case.get((row.kind, row.subject + ROWS, row.k, row.variant, row.threads, row.form))
         one_thread = by_case.get((row.kind, row.subject, row.k, row.variant, 1, row.form))
         if base is not None and row.variant:
             row = replace(row, units_ratio=_ratio(row.units, base.units), loss_ratio=_ratio(row.loss, base.loss))
+        if by_rows is not None:
+            row = replace(row, rows_ratio=_ratio(row.units, by_rows.units))
         if one_thread is not None and (row.threads or 1) > 1:
             row = replace(row, speedup=_ratio(one_thread.wall_seconds, row.wall_seconds))
         rows_with_ratios.append(row)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import functools
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.big_table import COLUMNS, write_big_table
@@ -18,7 +19,18 @@ from shoal.schema import Kind, Role, Schema
 from shoal.tables.csv import read_csv
 from shoal.tables.table import Table
 
-__all__ = ["BIG_SIZES", "CONTINUOUS_ROWS", "TRIPLED", "Workload", "Workloads", "big_name", "find_adult", "needs_adult"]
+__all__ = [
+    "BIG_SIZES",
+    "CONTINUOUS_ROWS",
+    "HALF",
+    "PEOPLE",
+    "ROWS",
+    "Workload",
+    "Workloads",
+    "big_name",
+    "find_adult",
+    "needs_adult",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 W3 = {"age": "numeric", "sex": "categorical", "native-country": "categorical"}
@@ -30,7 +42,12 @@ PATIENTS = {
     "nationality": "categorical",
     "education": "categorical",
 }
+VISITS = {"birth_date": "date", "sex": "categorical", "zip": "categorical", "visit_date": "date"}
 TRIPLED = "W8-tripled"  # three rows a person, ages one apart
+HALF = "W8-half"  # a random half of the rows; all rows are its population
+# Tables with several rows a person; with ROWS behind the name, rows are counted in place of people.
+PEOPLE = ("patients-names", "visits", "visits-dates", TRIPLED)
+ROWS = "-rows"
 BIG_SIZES = (10_000, 100_000, 1_000_000)
 CONTINUOUS_ROWS = 300_000
 
@@ -46,6 +63,7 @@ class Workload:
         sensitive: The sensitive columns.
         dropped: The identifiers.
         person: The column that identifies people, if they have several rows.
+        population: The CSV file of the population, if there is one.
     """
 
     name: str
@@ -54,6 +72,7 @@ class Workload:
     sensitive: tuple[str, ...]
     dropped: tuple[str, ...] = ()
     person: str = ""
+    population: Path | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -86,7 +105,7 @@ class Workloads:
         self._encoded: tuple[str, Table, Encoded] | None = None
 
     def get(self, name: str) -> Workload:
-        """Return a table by name: patients, visits, one of MADE, W3, W8, W8-tripled, big-ROWS or continuous-ROWS."""
+        """Return a table by name: patients, one of PEOPLE or MADE, W3, W8, W8-half, big-ROWS or continuous-ROWS."""
         if name not in self._workloads:
             self._workloads[name] = self._make(name)
         return self._workloads[name]
@@ -97,16 +116,25 @@ class Workloads:
             self._encoded = None
             workload = self.get(name)
             table = read_csv(workload.path)
-            self._encoded = name, table, encode(table, workload.schema)
+            population = None if workload.population is None else read_csv(workload.population)
+            self._encoded = name, table, encode(table, workload.schema, population=population)
         return self._encoded[1:]
 
     def _make(self, name: str) -> Workload:
+        dropped: tuple[str, ...]
         if name == "patients":
             dropped = ("name", "patient_id", "visit_date")
             return Workload(name, datasets.patients_path(), PATIENTS, ("disease", "cost"), dropped)
-        if name == "visits":
-            dropped = ("visit_id", "ward", "visit_date")
-            return Workload(name, datasets.visits_path(), PATIENTS, ("diagnosis", "cost"), dropped, "patient_id")
+        if name.endswith(ROWS):
+            counted = self.get(name.removesuffix(ROWS))
+            return replace(counted, name=name, person="", dropped=(*counted.dropped, counted.person))
+        if name == "patients-names":
+            dropped = ("patient_id", "visit_date")
+            return Workload(name, datasets.patients_path(), PATIENTS, ("disease", "cost"), dropped, "name")
+        if name in ("visits", "visits-dates"):
+            kinds = PATIENTS if name == "visits" else VISITS
+            dropped = tuple(n for n in ("visit_id", "ward", "visit_date", "nationality", "education") if n not in kinds)
+            return Workload(name, datasets.visits_path(), kinds, ("diagnosis", "cost"), dropped, "patient_id")
         path = self._folder / f"{name}.csv"
         if name in MADE:
             return Workload(name, path, write_made_table(name, path), (SENSITIVE,))
@@ -116,6 +144,10 @@ class Workloads:
             kinds = W3 if name == "W3" else W8
             _write(path, self._adult, [*kinds, "salary"])
             return Workload(name, path, kinds, ("salary",))
+        if name == HALF:
+            _write(path.with_name("population.csv"), self._adult, [*W8, "salary"])
+            _write(path, _half(self._adult), [*W8, "salary"])
+            return Workload(name, path, W8, ("salary",), population=path.with_name("population.csv"))
         if name == TRIPLED:
             _write(path, _triple(self._adult), ["person", *W8, "salary"])
             return Workload(name, path, W8, ("salary",), person="person")
@@ -156,6 +188,13 @@ def _triple(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     tripled["age"] = [str(int(age) + year) for year in range(3) for age in columns["age"]]
     tripled["person"] = [str(row) for row in range(n_rows)] * 3
     return tripled
+
+
+def _half(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return a random half of the rows, always the same."""
+    n_rows = len(columns["age"])
+    chosen = sorted(random.Random(1).sample(range(n_rows), n_rows // 2))
+    return {name: [column[row] for row in chosen] for name, column in columns.items()}
 
 
 def _write(path: Path, columns: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """shoal: give every row of a table its look-alikes, keep its meaning, and prove both on the file that is written.
 
 To make a release: `anonymize` (a frame in, a `Release` out), `read_table` for a file, `Release.write` to pass the gate.
+To work with one: `read_release` (a frame with typed bounds and lists).
 To check and score one: `verify` (yes, or an error that says why not), `describe` (which k, l, t ... it reaches),
 `measure` (what any tool's release lost), `explain` (why the cells of a row are as wide as they are) and `risk` (how
 easily people are found in it).
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     )
     from shoal.release.anonymize import anonymize, measure
     from shoal.release.explanation.explain import explain
+    from shoal.release.files.reading import read_release
     from shoal.release.release import Release
     from shoal.risks import Risk, risk
     from shoal.rules import Rule
@@ -110,6 +112,7 @@ __all__ = [
     "methods",
     "models",
     "read_csv",
+    "read_release",
     "read_table",
     "risk",
     "verify",
@@ -158,6 +161,7 @@ _PLACES = {
     "explain": "shoal.release.explanation.explain",
     "measure": "shoal.release.anonymize",
     "read_csv": "shoal.tables.csv",
+    "read_release": "shoal.release.files.reading",
     "read_table": "shoal.tables.formats",
     "risk": "shoal.risks",
     "verify": "shoal.verification",

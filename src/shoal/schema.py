@@ -464,11 +464,11 @@ def check_marks(decimal: str, thousands: str) -> None:
         )
 
 
-def check_delimiter(delimiter: str) -> None:
-    """Refuse a delimiter that is not a single ASCII character, or that cells are made of."""
+def check_delimiter(delimiter: str, name: str = "delimiter") -> None:
+    """Refuse a delimiter that is not a single ASCII character, or that cells are made of; name: of the setting."""
     if len(delimiter) != 1 or delimiter in '"\r\n\0' or not delimiter.isascii() or delimiter.isalnum():
         raise UsageError(
-            f"{setting('delimiter', delimiter)} is not one ASCII character other than a letter, a digit or a quote. "
+            f"{setting(name, delimiter)} is not one ASCII character other than a letter, a digit or a quote. "
             "Use , ; | or tab."
         )
 

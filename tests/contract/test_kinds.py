@@ -153,6 +153,15 @@ def test_typed_columns(library: str, tmp_path: Path) -> None:
     assert shoal.verify(tmp_path / "out.parquet", original=made).ok
 
 
+def test_durations_of_frames() -> None:
+    spans = pl.DataFrame({"wait": [timedelta(minutes=7 * i, microseconds=i) for i in range(12)]})
+    for made in (spans, spans.to_pandas(), spans.to_arrow()):
+        release = shoal.anonymize(made, qi=["wait"], k=3, ends="exact")
+        assert str(release.schema.qi[0].kind) == "numeric"
+        assert release.text["wait"][0] == "[P0DT0H0M0S, P0DT0H14M0.000002S]"
+        assert shoal.verify(release.text, original=made, qi=["wait"], k=3).ok
+
+
 def test_numbers_for_learners() -> None:
     release = shoal.anonymize(frame(), qi=QI, sensitive=["ill"], k=3, ordered=ORDER)
     numbers = release.to_numeric(domain="original")

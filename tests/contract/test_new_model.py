@@ -259,8 +259,14 @@ def test_part_of_a_table_is_searched_under_the_distribution_of_all_rows(model: P
     assert not (find_requirement(part, (model,)).facts == block.facts).all()
 
 
-def test_terms_of_a_size_are_empty_and_of_populations_unknown() -> None:
+def test_terms_of_a_size_are_empty_and_of_all_groups_unknown() -> None:
     whole = Distributions.of(encoded_table(1))
     assert KAnonymity(3).terms(whole) == ()
-    assert shoal.KMap(k=3).terms(whole) is None
-    assert shoal.KMap(k=3).basis is Basis.POPULATION
+    assert shoal.AverageRisk(0.1).terms(whole) is None
+    assert shoal.AverageRisk(0.1).basis is Basis.TABLE
+
+
+def test_terms_of_populations_count_no_values() -> None:
+    terms = [*shoal.KMap(k=3).terms(Distributions({})), *shoal.DeltaPresence(0, 0.5).terms(Distributions({}))]
+    assert [(term.kind, term.threshold) for term in terms] == [("covered", (3, 0)), ("presence", (0.0, 0.5))]
+    assert not any(len(term.facts) for term in terms)

@@ -227,6 +227,7 @@ SETTINGS: dict[str, Case] = {
     "grids": Case(top={"snap": True}, columns={"age": {"role": "qi", "grid": 5}}),
     "cells": Case(top={"cells": "bounds"}, columns={"born": {"role": "qi", "kind": "date"}}),
     "spreadsheet_safe": Case(top={"spreadsheet_safe": True}),
+    "output_delimiter": Case(top={"output_delimiter": "^"}),
     "signoff": Case(tables='[signoff]\nwho = "A. Steward"\n'),
     "kinds": Case(columns={"disease": {"role": "sensitive", "kind": "categorical"}}),
 }

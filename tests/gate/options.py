@@ -80,6 +80,8 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "dates": ("born", "born=%Y-%m-%d"),
     "delimiter": (",", ","),
     "encoding": ("utf-8", "utf-8-sig"),
+    "output_delimiter": (";", "tab", "input", ","),
+    "duplicate_columns": ("number", "error"),
     "sheet": ("Sheet1",),
     "decimal": (".", ","),
     "thousands": ("", "'"),

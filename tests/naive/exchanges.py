@@ -76,7 +76,11 @@ class School:
     def passes(self, entries: Sequence[int]) -> bool:
         if self.block.people:
             return self.block.passes([self.picks[e] for e in entries])
-        return self.size(entries) >= self.block.k
+        return self.size(entries) >= self.block.k and self.covers(entries)
+
+    def covers(self, entries: Sequence[int]) -> bool:
+        least = self.block.least_covered
+        return not least or self.block.covered([self.picks[e] for e in entries]) >= least
 
     def cost(self, g: int) -> int:
         return self.size(self.members[g]) * self.price(self.members[g])
@@ -92,7 +96,8 @@ class School:
         members = self.members[self.group[e]]
         stays = members if rows < self.rows[e] else [other for other in members if other != e]
         left = self.size(members) - rows
-        return (self.passes(stays) if self.block.people else left >= self.block.k), left * self.price(stays)
+        passes = self.passes(stays) if self.block.people else left >= self.block.k and self.covers(stays)
+        return passes, left * self.price(stays)
 
     def share(self, have: int, lender: int) -> int:
         """Return how many rows of the lender are needed: at least one, at most all; one if people count."""
@@ -102,7 +107,7 @@ class School:
         """Return whether entries pass together with some rows of a lender."""
         if self.block.people:
             return self.passes([*entries, lender])
-        return self.size(entries) + lent >= self.block.k
+        return self.size(entries) + lent >= self.block.k and self.covers([*entries, lender])
 
     # --- entries that come and go ---
 

@@ -49,6 +49,8 @@ class Block:
     k: int
     people: Sequence[int] = ()
     charge: int = 0  # what a group costs beside its rows, when groups are given up
+    crowd: Sequence[tuple[Sequence[int], int]] = ()  # the population: twice the code in each attribute, and rows
+    least_covered: int = 0  # rows of the population that the cells of a group cover
 
     def price(self, entries: Sequence[int]) -> int:
         """Return the price of a row of a group of these entries."""
@@ -73,7 +75,29 @@ class Block:
         return self.size(entries) * self.price(entries)
 
     def passes(self, entries: Sequence[int]) -> bool:
-        return (len(self.persons(entries)) if self.people else self.size(entries)) >= self.k
+        size = len(self.persons(entries)) if self.people else self.size(entries)
+        return size >= self.k and (not self.least_covered or self.covered(entries) >= self.least_covered)
+
+    def covered(self, entries: Sequence[int]) -> int:
+        """Return the rows of the population inside the cells of a group; a label covers all leaves below it."""
+        total = 0
+        for places, rows in self.crowd:
+            inside = True
+            for a, attribute in enumerate(self.attributes):
+                codes = {self.codes[e][a] for e in entries}
+                low, high = (min(codes), max(codes)) if codes else (1, 0)
+                if isinstance(attribute, Leaves):
+                    climb = max(attribute.climbs[low:high], default=-1)
+                    while low > 0 and attribute.climbs[low - 1] <= climb:
+                        low -= 1
+                    while high + 1 < len(attribute.climbs) and attribute.climbs[high] <= climb:
+                        high += 1
+                if isinstance(attribute, Category):
+                    inside &= places[a] in {2 * code for code in codes}
+                elif not isinstance(attribute, Sides):
+                    inside &= 2 * low <= places[a] <= 2 * high
+            total += rows if inside else 0
+        return total
 
     def persons(self, entries: Sequence[int]) -> set[int]:
         """Return the people of these entries; none if rows count."""

@@ -23,6 +23,7 @@ import shoal
 from shoal.errors import InfeasibleError, InputError, UsageError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.base import over_values
+from shoal.schema import Column, Role
 from tests.contract.subjects import METHODS
 from tests.naive import models as naive
 from tests.naive.cells import plain
@@ -117,7 +118,7 @@ def _hierarchy(draw: st.DrawFn, sheet: Sheet, name: str) -> Hierarchy | None:
     paths = {value: (labels[value], "*") for value in values}
     try:
         tree = Hierarchy(paths)
-        return over_values(tree, [*values, ""], numbers=False, column=name, missing=markers)
+        return over_values(tree, [*values, ""], Column(name, Role.QI), column=name, missing=markers)
     except InputError:  # a value equals a label, or has the form of one that does not contain it
         return None
 

@@ -55,4 +55,6 @@ _.to_numeric
 
 # sqlite3 reads it.
 _.text_factory
-format_help  # shoal.cli.help: called by typer
+
+# typer calls it.
+_.format_help

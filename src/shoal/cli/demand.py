@@ -112,6 +112,7 @@ def demand_of(
         rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
         bounds=settings.cells == "bounds",
         spreadsheet_safe=bool(settings.spreadsheet_safe),
+        delimiter=None if settings.output_delimiter in (None, "input") else settings.output_delimiter,
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
     )
@@ -182,14 +183,10 @@ def require_true(released: Place, manifest: Manifest) -> None:
 
 
 def read_release(released: Place, manifest: Manifest) -> Table:
-    """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
-    from shoal.release.files.layout import read_back
-    from shoal.tables.formats import Format, read_table
-    from shoal.tables.formats.sniff import sniff
+    """Read a released file as its manifest describes it."""
+    from shoal.release.files.reading import read_as_stated
 
-    is_text = sniff(Path(released)) in (Format.CSV, Format.GZIP)
-    table = read_table(released, delimiter=",", encoding="utf-8", header=True) if is_text else read_table(released)
-    return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
+    return read_as_stated(released, manifest)
 
 
 def _with_kinds(settings: Settings) -> Any:

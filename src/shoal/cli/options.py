@@ -16,6 +16,7 @@ from shoal.cli.supervisor import memory_limit
 from shoal.errors import FileError, InputError, UsageError, setting
 from shoal.schema import check_threads
 from shoal.settings.fields import Panel
+from shoal.tables.bounds import merge_bounds
 from shoal.tables.sources.url import is_file_url
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def read_one_of(path: Place, reading: Reading, columns: Sequence[str], *, origin
 
     A release is often written differently from its original: shoal writes UTF-8 with commas and a header, whatever it
     read. So the file is read as it presents itself; the delimiter, encoding and header of the settings apply only if
-    that fails or does not give the columns.
+    that fails or does not give the columns. A column that the file has as two of bounds becomes one of ranges.
 
     Args:
         path: The file.
@@ -135,26 +136,27 @@ def read_one_of(path: Place, reading: Reading, columns: Sequence[str], *, origin
 
     doubles = reading.duplicate_columns
     if isinstance(path, str):
-        return read_table(path)
+        return merge_bounds(read_table(path), columns)
     if reading.sheet is not None and path.is_file() and sniff(path) is Format.EXCEL:
         try:
-            return read_table(
+            table = read_table(
                 path, sheet=reading.sheet, header=reading.header, named=columns, duplicate_columns=doubles
             )
+            return merge_bounds(table, columns)
         except UsageError:
             if original or len(visible_sheets(path)) > 1:
                 raise
     reading = replace(reading, sheet=None, named=tuple(columns))
     is_described = (reading.delimiter, reading.encoding, reading.header) != (None, None, None)
     try:
-        table = read_table(path, named=columns, duplicate_columns=doubles)
+        table = merge_bounds(read_table(path, named=columns, duplicate_columns=doubles), columns)
     except InputError:
         if not is_described:
             raise
-        return read_file(path, reading)
+        return merge_bounds(read_file(path, reading), columns)
     if is_described and not set(columns) <= set(table.names):
         with contextlib.suppress(InputError, UsageError):
-            described_table = read_file(path, reading)
+            described_table = merge_bounds(read_file(path, reading), columns)
             if set(columns) <= set(described_table.names):
                 return described_table
     return table

@@ -128,7 +128,7 @@ def _value(field: Field, value: Any) -> Any:
     if field.choices and value is not None and value not in field.choices:
         choices = f"{', '.join(field.choices[:-1])} or {field.choices[-1]}"
         raise UsageError(f"{setting(field.name, value)} is not known. Use {choices}.")
-    if field.name == "delimiter" and value in ("\\t", "tab"):
+    if field.name in ("delimiter", "output_delimiter") and value in ("\\t", "tab"):
         return "\t"
     if field.form in (Form.NAMES, Form.TEXTS):
         return split_names(value)

@@ -21,7 +21,7 @@ NUMBER = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?"
 LONGEST_RANGE = 4000  # characters
 INTERVAL = re.compile(rf"[\[({{]?\s*({NUMBER})\s*(?:-|~|,|:|;|\.\.)\s*({NUMBER})\s*([\])\[}}]?)")
 
-Domain = tuple[float, float] | Sequence[str]
+Domain = tuple[float, float] | Sequence[str]  # of numbers and dates, two texts are its ends
 
 
 class Reader(Protocol):
@@ -197,9 +197,7 @@ def reader(
             )
         bounds = (float(min(numbers)), float(max(numbers))) if numbers else (0.0, 0.0)
         if domain is not None:
-            bounds = (float(domain[0]), float(domain[1]))
-            if not bounds[0] <= bounds[1]:
-                raise UsageError(f"domain of {column.name!r}: give its least value first, then its greatest.")
+            bounds = _declared(column, domain)
         labels = {}
         for label, below in under.items():
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
@@ -209,3 +207,13 @@ def reader(
     domain_values = original if domain is None else map(str, domain)
     distinct = frozenset("" if text in missing else text for text in domain_values)
     return CategoryReader(distinct, frozenset(missing), under)
+
+
+def _declared(column: Column, domain: Domain) -> tuple[float, float]:
+    """Return a declared domain; its ends are numbers (dates: seconds), or texts as the column has them."""
+    wrong = f"domain of {column.name!r}: give its least value first, then its greatest, as the column has them."
+    texts = [end for end in domain if isinstance(end, str)]
+    numbers, misfits = numbers_of(column, texts) if texts else (list(domain), [])
+    if len(domain) != 2 or misfits or len(texts) == 1 or not numbers[0] <= numbers[1]:
+        raise UsageError(wrong)
+    return float(numbers[0]), float(numbers[1])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.errors import UsageError
 from shoal.models.base import Basis, Groups
 from shoal.models.model import Model, shown
+from shoal.models.terms import Distributions, Term
 from shoal.models.thresholds import compare, exact_number, round_up, whole_number
 
 __all__ = ["Cover", "DeltaPresence", "KMap"]
@@ -42,6 +43,10 @@ class Cover(Model):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Return for each group whether its cells cover too few rows of the population."""
         return groups.population < self.least_covered
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Return the condition on the population rows that the cells cover."""
+        return (Term.covered(self.least_covered),)
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,10 @@ class DeltaPresence(Model):
         """Return for each group whether the share is too small or too large."""
         fitting = groups.population
         return (compare(groups.rows, fitting, self.low) < 0) | (compare(groups.rows, fitting, self.high) > 0)
+
+    def terms(self, whole: Distributions) -> tuple[Term, ...]:
+        """Return the condition on the share of the population rows that the cells cover."""
+        return (Term.presence(self.low, self.high),)
 
     def _reason(self, whole: Groups) -> str:
         rows, fitting = int(whole.rows[0]), max(1, int(whole.population[0]))

@@ -38,6 +38,8 @@ class TermKind(StrEnum):
     ORDERED = "ordered"  # the same for cumulative shares
     SHARES = "shares"  # the share of each value lies between two limits
     PERSONAL_K = "personal k"  # as many rows as any row of the group requires
+    COVERED = "covered"  # the cells cover at least x rows of the population
+    PRESENCE = "presence"  # of the population rows that the cells cover, a share from x to y is in the group
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Term:
 
     Attributes:
         kind: The condition.
-        column: The sensitive column that is counted; empty for the personal k.
+        column: The sensitive column that is counted; empty for the personal k and for a population.
         threshold: The two numbers x and y of the condition.
         places: For each histogram, the place of each code of the column.
         facts: Two numbers for each place, as the kind defines them.
@@ -185,6 +187,16 @@ class Term:
         """Require as many rows as any row of the group requires."""
         ks = whole.personal_ks.astype(np.float64)
         return cls(TermKind.PERSONAL_K, "", (0, 0), (), np.column_stack([ks, ks]))
+
+    @classmethod
+    def covered(cls, least: int) -> Term:
+        """Require a number of population rows inside the cells."""
+        return cls(TermKind.COVERED, "", (least, 0), (), np.zeros((0, 2)))
+
+    @classmethod
+    def presence(cls, low: Fraction, high: Fraction) -> Term:
+        """Limit the share of the population rows inside the cells that are in the group."""
+        return cls(TermKind.PRESENCE, "", (float(low), float(high)), (), np.zeros((0, 2)))
 
     @classmethod
     def _of_values(cls, kind: TermKind, values: Distribution, threshold: tuple[float, float]) -> Term:

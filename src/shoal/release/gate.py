@@ -73,6 +73,7 @@ class Gate:
             keep_order=request.keep_order,
             bounds=release.ends if request.cells == "bounds" else (),
             spreadsheet_safe=request.spreadsheet_safe,
+            delimiter=release.delimiter,
             population=None
             if population is None
             else {name: population.frame[name].to_list() for name in population.names},

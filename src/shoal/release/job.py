@@ -12,10 +12,11 @@ from typing import Any
 from shoal.errors import Note, UsageError, for_python, setting
 from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
+from shoal.methods.full_domain.sampling import check_given
 from shoal.models import PrivacyModel
 from shoal.release.drift import check_columns
 from shoal.release.files.manifest import paths_beside
-from shoal.release.files.publish import check_report, check_signable
+from shoal.release.files.publish import check_report, check_signable, check_text
 from shoal.release.files.signature import SigningKey, about_open_files, read_secret
 from shoal.release.make import anonymize_table, choose_method, make_request, make_run
 from shoal.release.preconditions import check_promise
@@ -150,6 +151,8 @@ class Job:
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
         check_promise(request.k, all_models)
+        hierarchies = settings.rules()
+        check_given(all_models, hierarchies)
         return cls(
             data,
             settings,
@@ -157,7 +160,7 @@ class Job:
             method or choose_method(settings),
             all_models,
             run or make_run(settings, threads=os.cpu_count() or 1),
-            settings.rules(),
+            hierarchies,
             saved or Settings(),
             engine,
             limit,
@@ -184,6 +187,7 @@ class Job:
                 report = stack.enter_context(ReportTarget(self.report, inputs=inputs, force=self.force))
             check_report(target, report)
             check_signable(target, self.sign_key)
+            check_text(target, self.request)
             release = stack.enter_context(self._released(source, target.folder, target))
             manifest = release.write_to(
                 target, key=self.key, sign_key=self.sign_key, report=report, watch=self.run, spell=self.spell

@@ -80,6 +80,7 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         cells=settings.cells or "text",
         ends=settings.range_ends,
         spreadsheet_safe=bool(settings.spreadsheet_safe),
+        output_delimiter=settings.output_delimiter or ",",
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
         bound=bound,

@@ -38,6 +38,7 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
         setting("keep_order", True): request.keep_order,
         setting("cells", "bounds"): request.cells != "text",
         setting("spreadsheet_safe", True): request.spreadsheet_safe,
+        setting("output_delimiter"): request.output_delimiter != ",",
         setting("ends", request.ends): request.ends not in (None, EXACT),
     }
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)

@@ -22,14 +22,15 @@ from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.metrics.singled import Singled
-from shoal.release.files.layout import lay_out
+from shoal.release.files.layout import lay_out, spreadsheet_safe
 from shoal.release.files.manifest import manifest_path, paths_beside
 from shoal.release.files.publish import write_to
+from shoal.release.files.reading import bounds_of
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
-from shoal.schema import Schema
+from shoal.schema import Role, Schema, check_delimiter
 from shoal.settings.settings import Settings, check_signoff
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Factor, Table
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Release", "Request", "manifest_path"]
+
+INPUT = "input"  # as the original has it
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Request:
         ends: The ends of ranges: "safe", "round" or "exact"; None leaves the choice to the method.
         spreadsheet_safe: Whether formulas are made harmless.
         accept_unique: Insensitive columns that may be released although some of their values are rare.
+        output_delimiter: The separator of cells in a released CSV file; "input" for that of the original.
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
         bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
     """
@@ -81,12 +85,15 @@ class Request:
     ends: str | None = None
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
+    output_delimiter: str = ","
     unknown: str = "error"
     bound: bool | None = None
 
     def __post_init__(self) -> None:
         if self.cells not in ("text", "bounds"):
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if self.output_delimiter != INPUT:
+            check_delimiter(self.output_delimiter, "output_delimiter")
         if self.ends not in (None, *CHOICES):
             raise UsageError(f"ends={self.ends!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
         if not 0 <= self.suppression_limit <= 1:
@@ -99,8 +106,9 @@ class Request:
 
     @property
     def is_plain(self) -> bool:
-        """Whether rows are sorted, ranges are text and formulas are left as they are."""
-        return self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
+        """Whether rows are sorted, ranges are text, formulas are left as they are and cells separated by commas."""
+        is_bare = self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
+        return is_bare and self.output_delimiter == ","
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,13 +193,26 @@ class Release:
 
     @cached_property
     def frame(self) -> Any:
-        """The release as a frame of the library that the original came from (polars for a file or a database)."""
+        """The release as a frame of the library that the original came from (polars for a file or a database).
+
+        With cells="bounds", numbers and dates are two typed columns, NAME_min and NAME_max; both are null where a cell
+        is suppressed or missing.
+        """
         if self.recoding is not None:
             return self._read_back(self.recoding)
         from shoal.tables.frames import rebuild
 
         verify_cells(self)
-        return rebuild(self.text, self.original, self.source_rows, self.schema)
+        if self.request.cells == "text":
+            return rebuild(self.text, self.original, self.source_rows, self.schema)
+        laid = self._lay_out(safe=False)
+        text, missing = laid.table.frame, self.schema.missing
+        bounds = {
+            column.name: bounds_of(column, text[f"{column.name}_min"], text[f"{column.name}_max"], missing)
+            for column in self.schema.qi
+            if column.name in self.ends
+        }
+        return rebuild(text, self.original, laid.source_rows, self.schema, bounds)
 
     def _read_back(self, recoding: Recoding) -> pl.DataFrame:
         """Write the release to a private file, pass it through the gate and read it."""
@@ -210,14 +231,31 @@ class Release:
     @cached_property
     def _file(self) -> Released:
         """The cells as they are written to a file, with the source row of each row."""
-        request = self.request
+        return self._lay_out(safe=self.request.spreadsheet_safe)
+
+    def _lay_out(self, *, safe: bool) -> Released:
         return lay_out(
             Released(self.table, self.source_rows, self.ends),
             self.schema,
-            bounds=request.cells == "bounds",
-            safe=request.spreadsheet_safe,
-            keep_order=request.keep_order,
+            bounds=self.request.cells == "bounds",
+            safe=safe,
+            keep_order=self.request.keep_order,
         )
+
+    @property
+    def delimiter(self) -> str:
+        """The separator of cells, if the release is a CSV file."""
+        if self.request.output_delimiter != INPUT:
+            return self.request.output_delimiter
+        dialect = self.original.dialect
+        return "," if dialect is None or self.original.sheet is not None else dialect.delimiter
+
+    @property
+    def file_types(self) -> dict[str, Any]:
+        """The types of the columns that are released unchanged, by their name in a file."""
+        unchanged = [column.name for column in self.schema.released if column.role is not Role.QI]
+        named = {name: spreadsheet_safe(name) if self.request.spreadsheet_safe else name for name in unchanged}
+        return {named[name]: self.original.types[name] for name in unchanged if name in self.original.types}
 
     @property
     def file_text(self) -> pl.DataFrame:

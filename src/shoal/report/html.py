@@ -10,7 +10,7 @@ from shoal.charts import charts
 from shoal.charts.charts import Bar, Chart, Pair
 from shoal.charts.pages import render
 from shoal.errors import counted
-from shoal.report.summary import ReleaseLike, release_words
+from shoal.report.summary import ReleaseLike, detail_words, release_words
 from shoal.report.words import sized, unit
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def notebook_html(release: ReleaseLike, rows: pl.DataFrame) -> str:
     n_more = rows.height - SHOWN_ROWS
     remainder = f"<p>... and {counted(n_more, 'more row')}</p>" if n_more > 0 else ""
     verdict = html.escape(release_words(release))
-    return f"<div><p><b>shoal release</b>: {verdict}</p><table><tr>{head}</tr>{body}</table>{remainder}</div>"
+    detail = html.escape(detail_words(release))
+    told = f"<p><b>shoal release</b>: {verdict}</p><p>{detail}</p>"
+    return f"<div>{told}<table><tr>{head}</tr>{body}</table>{remainder}</div>"
 
 
 def _loss(content: Mapping[str, Any]) -> Chart:

@@ -29,6 +29,7 @@ __all__ = [
     "Places",
     "bound_words",
     "combination_facts",
+    "detail_words",
     "further_facts",
     "hierarchy_json",
     "hierarchy_words",
@@ -128,6 +129,15 @@ def release_words(release: ReleaseLike) -> Note:
     """Describe a release in one sentence."""
     measures, request = release.measures, release.request
     return Note("", f"{_group_words(measures, request.k)}; loss {loss_words(measures)} by {request.method}")
+
+
+def detail_words(release: ReleaseLike) -> Note:
+    """Say how much of a release is exact, and how wide its cells are."""
+    measures = release.measures
+    changed = (
+        f"{percent(measures.modification_rate)} of the cells changed, {percent(measures.exact_rows)} of the rows exact"
+    )
+    return Note("", f"{changed}; mean cell: {extent_words(measures.columns)}")
 
 
 def _group_words(figures: GroupFigures, k: int) -> str:

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 HIDDEN = "<k"
+CURRENCIES = ("$", "€", "£", "¥")  # written before the number
 # Up to this many days, the length of the unit in days, and its name.
 UNITS = (
     (0.125, 1 / 1440, "minute"),
@@ -167,6 +168,8 @@ def _mean_cell(extent: ColumnExtent) -> str:
     if extent.mean_width is not None:
         is_date = extent.unit == "days"
         width = width_words(extent.mean_width * (DAY if is_date else 1), dates=is_date)
+        if extent.unit in CURRENCIES:
+            return f"{extent.unit}{width}"
         return width if is_date else f"{width} {extent.unit or 'wide'}"
     if extent.mean_values is None:
         return ""

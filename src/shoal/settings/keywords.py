@@ -72,6 +72,7 @@ class SettingsKeywords(TypedDict, total=False):
     grids: Mapping[str, str] | None
     cells: str | None
     spreadsheet_safe: bool | None
+    output_delimiter: str | None
 
 
 def settings_from(keywords: Mapping[str, Any]) -> Settings:

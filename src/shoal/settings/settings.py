@@ -369,6 +369,13 @@ class Settings:
         panel=Panel.OUTPUT,
         commands=ANONYMIZE | {"verify"},
     )
+    output_delimiter: str | None = entry(
+        Form.TEXT,
+        "Cell separator of a released CSV file, or tab; input for that of the table that was read. A comma by default.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify"},
+        in_python='Cell separator of a released CSV file, or "input" for that of the table. A comma by default.',
+    )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,
         f"Line of the report: {', '.join(f'{line}=' for line in SIGNOFF[:-1])} or {SIGNOFF[-1]}=. May be repeated.",

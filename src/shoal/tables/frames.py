@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["rebuild"]
 
 
-def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema: Schema) -> Any:
+def rebuild(
+    text: pl.DataFrame,
+    original: Table,
+    rows: NDArray[np.int64],
+    schema: Schema,
+    bounds: Mapping[str, Sequence[pl.Series]] | None = None,
+) -> Any:
     """Return the released rows as a frame of the original's library.
 
     Recoded columns are text; untouched columns keep their type. Every column is rebuilt from the released values only,
@@ -27,40 +34,49 @@ def rebuild(text: pl.DataFrame, original: Table, rows: NDArray[np.int64], schema
         original: The table that the release was made from.
         rows: For each released row, its row in the original.
         schema: The roles and kinds of the columns.
+        bounds: By column that is written as two columns of bounds, these two.
 
     Returns:
         A pandas, polars or pyarrow frame; polars if the original was a file.
     """
     native = original.native or Native(original.frame, "polars")
-    recoded = [c.name for c in schema.qi if not _is_untouched(text[c.name], original, rows, c.name)]
+    bounds = bounds or {}
+    kept = [c.name for c in schema.qi if c.name not in bounds]
+    recoded = [name for name in kept if not _is_untouched(text[name], original, rows, name)]
     released = {name: [cell or None for cell in text[name].to_list()] for name in recoded}
     names = [column.name for column in schema.released]
     if native.library == "polars":
         import polars as pl
 
-        return pl.DataFrame(
-            [
-                pl.Series(n, released[n], dtype=pl.String) if n in released else _polars_column(native.frame[n], rows)
-                for n in names
-            ]
-        )
+        columns = [
+            bounds.get(n)
+            or [pl.Series(n, released[n], dtype=pl.String) if n in released else _polars_column(native.frame[n], rows)]
+            for n in names
+        ]
+        return pl.DataFrame([column for pair in columns for column in pair])
     if native.library == "pyarrow":
         import pyarrow as pa
 
-        text_columns = {n: pa.array(released[n], pa.string()) for n in released}
-        return pa.table(
-            {n: text_columns[n] if n in text_columns else _arrow_column(native.frame.column(n), rows) for n in names}
-        )
+        arrays: dict[str, Any] = {}
+        for n in names:
+            if n in bounds:
+                arrays |= {each.name: each.to_arrow() for each in bounds[n]}
+            else:
+                text_column = pa.array(released[n], pa.string()) if n in released else None
+                arrays[n] = _arrow_column(native.frame.column(n), rows) if text_column is None else text_column
+        return pa.table(arrays)
     import pandas as pd
 
     by_name = {str(name): name for name in native.frame.columns}
-    columns = {}
+    frames: dict[Any, Any] = {}
     for name in names:
-        if name in released:
-            columns[by_name[name]] = pd.Series(released[name], dtype="str")
+        if name in bounds:
+            frames |= {each.name: each.to_pandas() for each in bounds[name]}
+        elif name in released:
+            frames[by_name[name]] = pd.Series(released[name], dtype="str")
         else:
-            columns[by_name[name]] = _pandas_column(native.frame[by_name[name]], rows)
-    return pd.DataFrame(columns)
+            frames[by_name[name]] = _pandas_column(native.frame[by_name[name]], rows)
+    return pd.DataFrame(frames)
 
 
 def _polars_column(series: pl.Series, rows: NDArray[np.int64]) -> pl.Series:

@@ -102,7 +102,7 @@ def find_header(records: Sequence[Sequence[str]], *, header: bool | None, named:
     if header is not None or len(records) < 2:
         return header is not False
     first, data = records[0], records[1:]
-    absent = [name for name in dict.fromkeys(named) if name not in first]
+    absent = [name for name in dict.fromkeys(named) if name not in first and not _has_bounds(name, first)]
     if named and not absent:
         return True
     changed, unchanged = _compare_kinds(first, data)
@@ -119,6 +119,11 @@ def find_header(records: Sequence[Sequence[str]], *, header: bool | None, named:
         f"{setting('header', True)} if it does. Pass {setting('header', False)} if it is data; the columns are then "
         "called column1, column2 and so on."
     )
+
+
+def _has_bounds(name: str, first: Sequence[str]) -> bool:
+    """Return whether a record names the two bounds of a column in its place."""
+    return f"{name}_min" in first and f"{name}_max" in first
 
 
 def _compare_kinds(first: Sequence[str], data: Sequence[Sequence[str]]) -> tuple[bool, bool]:

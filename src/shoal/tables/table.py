@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shoal.errors import InputError, Note, UsageError, join_problems, setting
 from shoal.schema import NUMBERED, Dialect
 from shoal.tables.header import about_numbers, number_doubles
-from shoal.tables.typed_text import arrow_texts, frame_orders, pandas_text, polars_texts
+from shoal.tables.typed_text import arrow_texts, frame_orders, frame_types, pandas_text, polars_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,7 +107,7 @@ class Table:
         notes: What was detected or noticed when the table was read.
         stamp: The state of the file when it was read.
         sheet: The sheet of a workbook that was read.
-        types: By column that is not text, its type in polars.
+        types: By column, its type in polars, if that is known; a column without one is text.
         weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
         orders: By column of ordered categories, their order, lowest first.
     """
@@ -234,8 +234,8 @@ def from_frame(frame: Any, *, numbered: bool = False) -> Table:
             raise UsageError(f"a pyarrow {type(frame).__name__} is not supported. Pass a pyarrow Table.")
         check_names(frame.column_names, "frame")
         columns = arrow_texts(frame)
-    orders = frame_orders(frame, library)
-    table = make_table(columns, "frame", native=Native(frame, library), notes=tuple(notes), orders=orders)
+    facts = {"types": frame_types(frame, library), "orders": frame_orders(frame, library)}
+    table = make_table(columns, "frame", native=Native(frame, library), notes=tuple(notes), **facts)
     if table.n_rows == 0:
         raise InputError("the frame has no data rows.")
     return table

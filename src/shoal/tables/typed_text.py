@@ -36,6 +36,7 @@ __all__ = [
     "cell_text",
     "float32_text",
     "frame_orders",
+    "frame_types",
     "pandas_text",
     "polars_texts",
     "ticks_text",
@@ -265,3 +266,36 @@ def arrow_texts(table: Any) -> dict[str, pl.Series]:
     if not isinstance(frame, pl.DataFrame):
         raise InputError("a single pyarrow column is not supported. Pass a pyarrow Table.")
     return polars_texts(frame)
+
+
+def frame_types(frame: Any, library: str) -> dict[str, Any]:
+    """Return the types of a frame's columns in polars, as far as they have one.
+
+    Not every reader of Parquet knows nanoseconds with a time zone, so these become microseconds.
+    """
+    import polars as pl
+
+    if library == "pyarrow":
+        empty = pl.from_arrow(frame.schema.empty_table())
+        frame = empty if isinstance(empty, pl.DataFrame) else pl.DataFrame()
+    if library != "pandas":
+        return {name: _stored(dtype) for name, dtype in frame.schema.items()}
+    types: dict[str, Any] = {}
+    for name, dtype in zip(map(str, frame.columns), frame.dtypes, strict=True):
+        kind, size = getattr(dtype, "kind", ""), 8 * getattr(dtype, "itemsize", 8)
+        if kind in ("i", "u", "f"):
+            types[name] = getattr(pl, {"i": "Int", "u": "UInt", "f": "Float"}[kind] + str(size), None)
+        elif kind == "b":
+            types[name] = pl.Boolean
+        elif kind == "M":
+            unit: Any = getattr(dtype, "unit", "us")
+            zone = None if getattr(dtype, "tz", None) is None else "UTC"
+            types[name] = _stored(pl.Datetime(unit if unit in TICKS else "us", zone))
+    return {name: dtype for name, dtype in types.items() if dtype is not None}
+
+
+def _stored(dtype: Any) -> Any:
+    """Return the type that a release has for a type."""
+    import polars as pl
+
+    return pl.Datetime("us", "UTC") if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None else dtype

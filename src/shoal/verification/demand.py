@@ -56,6 +56,7 @@ class Demand:
         rules: The data constraint rules that no group may break, as plain values.
         bounds: Whether ranges may be written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether formulas are escaped.
+        delimiter: The separator of cells in a released CSV file; None if it is detected.
         keep_order: Whether the rows may keep the order of the original.
         has_marks: Whether the reading says which marks numbers have; a complete demand always does.
     """
@@ -73,6 +74,7 @@ class Demand:
     rules: tuple[Mapping[str, Any], ...] = ()
     bounds: bool = False
     spreadsheet_safe: bool = False
+    delimiter: str | None = None
     keep_order: bool = False
     has_marks: bool = False
 

@@ -47,6 +47,7 @@ def gate(
     keep_order: bool = False,
     bounds: Iterable[str] = (),
     spreadsheet_safe: bool = False,
+    delimiter: str = ",",
     population: Mapping[str, Sequence[str]] | None = None,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
@@ -66,6 +67,7 @@ def gate(
         keep_order: Whether the rows are in the order of the source; by default they are sorted by their cells.
         bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        delimiter: The separator of cells in a CSV file.
         population: The text of the population table by column name.
         step: Called with the number of rows examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
@@ -84,11 +86,12 @@ def gate(
     layout = Layout(bounds, spreadsheet_safe)
     checks = ModelChecks.of_goal(goal, schema)
     try:
-        written = read_written(path, step)
+        written = read_written(path, step, delimiter)
     except files.UnreadableError as error:
         return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
     violations += written.faults
-    violations += name_violations(path, files.kind_of(path))
+    unchanged = [column.name for column in schema.released if column.role is not Role.QI]
+    violations += name_violations(path, files.kind_of(path), unchanged)
     release = layout.table(written)
     violations += header_violations(release.names, schema)
     violations += _witness_violations(witness, n_source, written.n_rows, keep_order)

@@ -56,12 +56,18 @@ class WrittenFile:
         return violations
 
 
-def name_violations(path: PathName, kind: str) -> list[Violation]:
-    """Return whether a file is not what its name says, and what it contains besides its cells."""
+def name_violations(path: PathName, kind: str, typed: Iterable[str] = ()) -> list[Violation]:
+    """Return whether a file is not what its name says, and what it contains besides its cells.
+
+    Args:
+        path: The file.
+        kind: Its kind, by its content.
+        typed: The columns that may have a type; those of other names are text.
+    """
     violations = []
     if kind != files.SUFFIXES.get(os.path.splitext(path)[1], "csv"):
         violations.append(Violation("file", "its content does not match its name"))
-    return violations + hidden_content(path, strict=True)
+    return violations + hidden_content(path, strict=True, typed=[name for each in typed for name in (each, f"'{each}")])
 
 
 def shape_violations(blank_lines: Tally, ragged_rows: Tally, width: int) -> list[Violation]:

@@ -20,7 +20,7 @@ from shoal.verification.matching.groups import Groups
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.models.description import Description, describe_groups
 from shoal.verification.reading.coded import read_written
-from shoal.verification.reading.layout import Layout
+from shoal.verification.reading.layout import Layout, in_bounds
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import coded_table
 from shoal.verification.verdict import Verdict, judge, read_limit
@@ -312,9 +312,11 @@ def describe(
     )
     if stated is None:
         table = coded_table(released, dialect, qi, reading)
+        table = Layout(in_bounds(qi, table.names), typed=not isinstance(released, str | os.PathLike)).table(table)
     else:
         assert isinstance(released, str | os.PathLike)
-        table = Layout(stated.bounds, stated.spreadsheet_safe).table(read_written(released))
+        written = read_written(released, delimiter=stated.delimiter)
+        table = Layout(stated.bounds, stated.spreadsheet_safe).table(written)
     require_columns("the released table", table.names, [*qi, *sensitive])
     columns = [reading.column(name, Role.SENSITIVE) for name in sensitive]
     labels = {

@@ -83,6 +83,6 @@ def test_two_different_hierarchies_and_unknown_columns_are_refused() -> None:
         for_columns([("city", CITIES), ("city", other), ("town", CITIES)], ["city", "age"])
     assert str(e.value).splitlines() == [
         "column 'city' has two different hierarchies. Give it one.",
-        "hierarchy for column 'town': the table has no such column.",
+        "hierarchy for column 'town': no quasi-identifier or sensitive column has this name.",
     ]
     assert for_columns([("city", CITIES), ("city", CITIES)], ["city"]) == {"city": CITIES}

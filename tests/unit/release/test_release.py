@@ -15,6 +15,8 @@ def made(**columns: list[str]) -> shoal.Release:
 
 def test_notebook_shows_the_verdict_and_the_first_rows() -> None:
     shown = made(age=[str(20 + i // 3) for i in range(30)])._repr_html_()
+    assert "of the cells changed" in shown
+    assert "mean cell: age: " in shown
     assert "30 rows in 10 groups, the smallest of 3 rows (k = 2)" in shown
     assert shown.count("<tr>") == 1 + 8
     assert "22 more rows" in shown

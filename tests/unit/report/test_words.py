@@ -60,6 +60,7 @@ def test_percent_never_says_all_or_nothing_of_a_part(share: float) -> None:
         (ColumnExtent(40.0, 1168.8, "days"), "c: 3.2 years"),
         (ColumnExtent(3.0, 6.25, ""), "c: 6.2 wide"),
         (ColumnExtent(3.0, 12.0, "cm"), "c: 12 cm"),
+        (ColumnExtent(3.0, 28503.0, "$"), "c: $28,503"),
         (ColumnExtent(1.25, None, "values"), "c: 1.25 values"),
         (ColumnExtent(1.0004, None, "codes"), "c: just over 1 code"),
         (ColumnExtent(1.0, None, "values"), "c: exact"),

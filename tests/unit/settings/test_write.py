@@ -61,6 +61,7 @@ COMPLETE = Settings(
     grids={"age": "5", "born": "year"},
     cells="bounds",
     spreadsheet_safe=True,
+    output_delimiter=";",
     signoff={"who": "Ann", "when": "2026-11-16"},
     kinds={"disease": "categorical"},
 )

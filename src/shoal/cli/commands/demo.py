@@ -18,13 +18,12 @@ from shoal.settings.settings import Settings
 # How a hospital would describe the built-in table.
 SETTINGS = Settings(
     k=5,
-    models=({"name": "distinct-l", "column": "disease", "l": 3},),
+    l=3,
     qi=("birth_date", "sex", "zip", "nationality", "education"),
-    sensitive=("disease", "cost"),
-    drop=("name", "visit_date"),
+    sensitive=("disease",),
+    drop=("name", "cost", "visit_date"),
     person="patient_id",
 )
-MODEL = "distinct-l disease l=3"  # as an option
 NEXT_K = 10  # of the release to try next
 
 
@@ -67,7 +66,7 @@ def demo(
 def next_commands(table: Path, folder: Path) -> list[tuple[str, list[str]]]:
     """Return what to try after the demo: what each command does, and its words."""
     roles = ["--qi", ",".join(SETTINGS.qi), "--sensitive", ",".join(SETTINGS.sensitive)]
-    others = ["--person", str(SETTINGS.person), "--drop", ",".join(SETTINGS.drop), "--model", MODEL]
+    others = ["--person", str(SETTINGS.person), "--drop", ",".join(SETTINGS.drop), "--l", str(SETTINGS.l)]
     again = ["anonymize", str(table), "-o", str(folder / f"k{NEXT_K}.csv"), "-k", str(NEXT_K), *roles, *others]
     return [
         ("Check the file, as whoever receives it can:", ["shoal", "verify", str(folder / "patients-released.csv")]),

@@ -123,13 +123,18 @@ def _group_facts(group: Group, found: Explanation) -> list[tuple[str, str]]:
     facts = [("rows", f"{group.rows:,} released; its cells cover {covered}"), ("loss", f"{group.loss:.4f}")]
     for column in sorted(group.columns, key=lambda each: -each.loss):
         if column.shown == column.value or column.loss == 0:
-            facts.append((column.column, f"{column.shown}: exact"))
+            facts.append((column.column, f"{_cell(column.shown)}: exact"))
             continue
         own = (
             f"{found.k} {'rows' if found.counts == 'rows' else 'people'} around this row alone need {column.narrowest}"
         )
         values = counted(column.values, "value")
-        facts.append((column.column, f"{column.value} became {column.shown}: {values}, loss {column.loss:.4f}; {own}"))
+        facts.append(
+            (
+                column.column,
+                f"{_cell(column.value)} became {_cell(column.shown)}: {values}, loss {column.loss:.4f}; {own}",
+            )
+        )
     for neighbour in group.neighbours:
         rows = f"row {neighbour.row}" + f" and {neighbour.rows - 1} more" * (neighbour.rows > 1)
         words = f"{rows}: {_listed(neighbour.values)}; together they would lose {neighbour.distance:.4f}"
@@ -153,4 +158,8 @@ def _alternative_words(found: Alternative) -> str:
 
 
 def _listed(cells: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {cell or '(missing)'}" for name, cell in cells.items())
+    return ", ".join(f"{name} {_cell(text)}" for name, text in cells.items())
+
+
+def _cell(text: str) -> str:
+    return text or "(missing)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import time
 from typing import Annotated, Any
 
@@ -38,6 +39,15 @@ def measure(
             rich_help_panel=Panel.KINDS,
         ),
     ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=DOMAIN",
+            help="Domain of a column, if it exceeds the values of the original: age=0:120, or sex=f:m:x. May be "
+            "repeated.",
+            rich_help_panel=Panel.KINDS,
+        ),
+    ] = None,
     manifest: asked.ManifestFile = None,
     no_manifest: asked.NoManifest = False,
     as_json: opt.AsJson = False,
@@ -71,6 +81,7 @@ def measure(
         k=k,
         weights=weights if settings.weights != AUTO else AUTO,
         hierarchies=settings.rules(),
+        domains=_domains(domain),
         climb=_climb(beta, level_weights),
         target=target,
         rules=settings.data_rules(),
@@ -83,6 +94,16 @@ def measure(
     else:
         facts = [*summary.measures_facts(measures), *summary.further_facts(measures)]
         terminal.print_table(f"shoal: {released}", facts)
+
+
+def _domains(texts: list[str] | None) -> dict[str, list[str]]:
+    """Return the domains by column: the parts between colons; a part with a colon is in double quotes."""
+    domains = {}
+    for name, text in split_pairs(texts, "--domain").items():
+        domains[name] = next(csv.reader([text], delimiter=":"), [])
+        if len(domains[name]) < 2:
+            raise UsageError(f"--domain {name}={text}: write the least and the greatest value, or all: {name}=0:120.")
+    return domains
 
 
 def _climb(beta: float | None, level_weights: list[str] | None) -> Climb:

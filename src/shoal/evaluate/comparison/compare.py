@@ -43,10 +43,10 @@ Progress = Callable[[int, int, str], None]
 INTEGERS = ("k", "seed", "rows", "groups", "smallest_group", "suppressed_rows", "dm", "peak_memory", "uniques")
 ORDER = (
     *("method", "k", "seed", "added", "cached", "failed"),
-    *("ncp", "utility", "groups", "smallest_group", "rows", "suppressed_rows"),
+    *("ncp", "ncp_unweighted", "weighted", "utility", "groups", "smallest_group", "rows", "suppressed_rows"),
     *("prosecutor_max", "prosecutor_average", "prosecutor_share_above", "marketer", "uniques"),
     *("cpu_seconds", "seconds", "peak_memory"),
-    *("dm", "c_avg", "modification_rate", "iloss", "lm", "lm_total", "entropy", "precision"),
+    *("dm", "c_avg", "modification_rate", "exact_rows", "iloss", "lm", "lm_total", "entropy", "precision"),
     *("distortion", "distortion_ratio", "cm", "research_value_total"),
     *("accuracy", "accuracy_low", "accuracy_high", "accuracy_original"),
 )
@@ -106,6 +106,11 @@ class Comparison:
                 *(pl.col(name).cast(pl.Float64).mean() for name in numbers),
             )
         )
+
+    @property
+    def weighted(self) -> bool:
+        """Whether losses are weighted means, because the weights of the quasi-identifiers differ."""
+        return "weighted" in self.frame.columns and bool(self.frame["weighted"].any())
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values for JSON."""
@@ -239,7 +244,8 @@ def compare_table(
         raise UsageError(f"{setting('jobs', jobs)} is not a positive integer. Use 1 or more.")
     if any(model.basis is Basis.SAMPLE for model in subject.models):
         raise UsageError("differential-privacy draws a sample for each release; runs cannot be compared. Leave it out.")
-    check_promise(min(case.k for case in cases), subject.models)
+    if cases:
+        check_promise(min(case.k for case in cases), subject.models)
     cache = cache or Cache(None)
     fingerprint = subject.fingerprint() if cache.folder is not None else ""
     rows: dict[tuple[str, int, int], dict[str, Any]] = {}
@@ -264,12 +270,14 @@ def _frame(rows: Sequence[Mapping[str, Any]], subject: Subject, spell: Callable[
     """Return the rows as one table; its columns do not depend on which runs failed."""
     import polars as pl
 
-    by_column = [f"{short}_{name}" for short in ("loss", "md", "research_value") for name in subject.qi]
+    shorts = ("loss", "md", "research_value", "mean_values", "mean_width")
+    by_column = [f"{short}_{name}" for short in shorts for name in subject.qi]
     kinds: dict[str, Any] = {}
     for name in (*ORDER, *by_column):
         is_integer = name in INTEGERS or name.startswith("md_")
         kinds[name] = pl.Int64 if is_integer else pl.Float64
-    kinds |= {"method": pl.String, "failed": pl.String, "added": pl.Boolean, "cached": pl.Boolean}
+    kinds |= {"method": pl.String, "failed": pl.String}
+    kinds |= dict.fromkeys(("added", "cached", "weighted"), pl.Boolean)
     cells = [{name: row.get(name) for name in kinds} for row in rows]
     for row in cells:
         row["failed"] = spell(row["failed"]) if row["failed"] is not None else None

@@ -50,6 +50,8 @@ def charts_of(comparison: Comparison) -> list[Chart]:
     has_curve = len({row["k"] for row in rows}) > 1
     curves = []
     for title, figure, axis, words in CURVES:
+        is_loss = figure in ("ncp", "utility")
+        axis = f"weighted {axis}" if comparison.weighted and is_loss else axis
         by_method = ((name, _points(rows, name, figure)) for name in names)
         series = [Series(name, points) for name, points in by_method if points]
         curves += [lines(title, words, series, x="k", y=axis, log_x=has_curve)] if series else []
@@ -80,14 +82,15 @@ def verdict_of(comparison: Comparison) -> str:
     least, most = min(best), max(best)
     losses = f"{best[least]['ncp']:.4f} at k = {least}"
     losses += f" and {best[most]['ncp']:.4f} at k = {most}" if most > least else ""
+    word = "weighted loss" if comparison.weighted else "loss"
     n_methods, winners = len({row["method"] for row in rows}), [row["method"] for row in best.values()]
     if n_methods == 1:
-        return f"On {counted(comparison.n_rows, 'row')}, the loss of {winners[0]} is {losses}."
+        return f"On {counted(comparison.n_rows, 'row')}, the {word} of {winners[0]} is {losses}."
     leader = max(dict.fromkeys(winners), key=winners.count)
     scope = "" if len(set(winners)) == 1 else f" for {winners.count(leader)} of {len(winners)} k"
     return (
-        f"Of {n_methods} methods on {counted(comparison.n_rows, 'row')}, {leader} has the lowest loss{scope}. "
-        f"The lowest loss is {losses}."
+        f"Of {n_methods} methods on {counted(comparison.n_rows, 'row')}, {leader} has the lowest {word}{scope}. "
+        f"The lowest {word} is {losses}."
     )
 
 
@@ -98,6 +101,11 @@ def head_of(comparison: Comparison) -> tuple[str, ...]:
 
 def _has_accuracy(comparison: Comparison) -> bool:
     return comparison.frame["accuracy"].null_count() < comparison.frame.height
+
+
+def _loss_words(row: Mapping[str, Any], *, weighted: bool) -> str:
+    """Return the loss; a weighted one says so and never stands alone."""
+    return f"{row['ncp_unweighted']:.4f} ({row['ncp']:.4f} weighted)" if weighted else f"{row['ncp']:.4f}"
 
 
 def shown_rows(comparison: Comparison) -> list[tuple[str, ...]]:
@@ -111,7 +119,7 @@ def shown_rows(comparison: Comparison) -> list[tuple[str, ...]]:
             (
                 str(row["method"]),
                 str(row["k"]),
-                f"{row['ncp']:.4f}{spread}",
+                f"{_loss_words(row, weighted=comparison.weighted)}{spread}",
                 f"{row['groups']:,.0f}",
                 f"{row['smallest_group']:,.0f}",
                 f"{row['suppressed_rows']:,.0f}",

@@ -288,9 +288,18 @@ def _figures(subject: Subject, released: Table, measures: Measures, risk: Risk, 
     figures = measures.as_dict()
     if subject.target is not None and subject.target in released.names:
         figures["cm"] = classification_metric(released, subject.qi, subject.target, subject.table.n_rows, k)
-    by_column = {"per_attribute": "loss", "md": "md", "research_value": "research_value"}
+    extents = figures.pop("columns")
+    figures |= {each: {name: of[each] for name, of in extents.items()} for each in ("mean_values", "mean_width")}
+    by_column = {
+        "per_attribute": "loss",
+        **dict.fromkeys(("md", "research_value", "mean_values", "mean_width")),
+    }
     # A column named "total" must not replace research_value_total, so figures of the table come last.
-    row = {f"{short}_{column}": value for name, short in by_column.items() for column, value in figures[name].items()}
+    row = {
+        f"{short or name}_{column}": value
+        for name, short in by_column.items()
+        for column, value in figures[name].items()
+    }
     row |= {name: figures[name] for name in TABLE_FIGURES}
     row |= {name: value for name, value in figures.items() if name not in by_column and name not in TABLE_FIGURES}
     risks = {f"prosecutor_{name}": value for name, value in asdict(risk.prosecutor).items()}

@@ -32,6 +32,11 @@ cdef extern from *:
         std::vector<int32_t> place;     // range: position of each local code; tree: price of each local code with the next
         std::vector<int64_t> climb_base;    // q: start of each tree in `climbs`
         std::vector<int32_t> climbs;    // tree: price of any two codes, or the maximum over 1, 2, 4 ... steps from each
+        // The population inside the block, one bit for each of its tuples; for each local code, n_words words.
+        int32_t n_words = 0;
+        std::vector<uint64_t> reaches;  // set: tuples with the value; range or tree: tuples not below the code
+        std::vector<uint64_t> below;    // range or tree: tuples not above the code
+        std::vector<int64_t> crowd;     // rows of each tuple of the population
     };
     }
     """
@@ -51,6 +56,10 @@ cdef extern from *:
         vector[int32_t] place
         vector[int64_t] climb_base
         vector[int32_t] climbs
+        int32_t n_words
+        vector[uint64_t] reaches
+        vector[uint64_t] below
+        vector[int64_t] crowd
 
 
 # How an attribute is generalised: to the set of its values, to the range of its numbers or dates, or to a node of a
@@ -96,6 +105,8 @@ cdef inline int load_block(object work, Block& block) except -1:
     cdef const int32_t[:, ::1] positions = work.positions   # IN  places of each class in the tally of a group
     cdef const double[:, ::1] terms = work.terms            # IN  terms of the models
     cdef const double[:, ::1] facts = work.facts            # IN  two numbers for each place of the tally
+    cdef const int32_t[:, ::1] cover = work.cover           # IN  places of the population in each attribute, see load_cover
+    cdef const int64_t[::1] crowd = work.crowd              # IN  rows of each tuple of the population
     cdef int64_t k = work.k                                 # IN  minimum size of a group
     cdef int64_t charge = work.charge                       # IN  cost of a group beside its rows
     cdef Py_ssize_t i, a, n = rows.shape[0]
@@ -119,6 +130,8 @@ cdef inline int load_block(object work, Block& block) except -1:
                 column[i] = codes[i, a]
             add_attribute(block, column, offsets[a + 1] - offsets[a], kinds[a], units[a], &places[offsets[a]], columns)
         finish_block(block, columns)
+        if block.requirement.covers:
+            load_cover(cover, crowd, block)
     return 0
 
 
@@ -314,3 +327,23 @@ cdef inline void reach_codes(const Block& block, int32_t a, int32_t own, vector[
         reach[c] = max(reach[c - 1], block.place[b + c - 1])
     for c in range(own - 1, -1, -1):
         reach[c] = max(reach[c + 1], block.place[b + c])
+
+
+# --- the population ---
+
+cdef inline void load_cover(const int32_t[:, ::1] cover, const int64_t[::1] crowd, Block& block) noexcept nogil:
+    """Load the population: for each tuple and attribute, twice the local code, or the odd number between two codes."""
+    cdef Py_ssize_t i, a, c, n = crowd.shape[0]
+    cdef uint64_t bit
+    block.n_words = <int32_t>((n + 63) // 64)
+    block.reaches.assign(<size_t>block.n_words * block.base[block.q], 0)
+    block.below.assign(<size_t>block.n_words * block.base[block.q], 0)
+    for i in range(n):
+        block.crowd.push_back(crowd[i])
+        bit = <uint64_t>1 << (i & 63)
+        for a in range(block.q):
+            for c in range(block.base[a + 1] - block.base[a]):
+                if 2 * c == cover[i, a] or (block.kinds[a] != SET and 2 * c < cover[i, a]):
+                    block.reaches[(block.base[a] + c) * block.n_words + (i >> 6)] |= bit
+                if 2 * c >= cover[i, a]:
+                    block.below[(block.base[a] + c) * block.n_words + (i >> 6)] |= bit

@@ -7,7 +7,8 @@ from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport RANGE, TREE, Block, copy_columns, measure_entries
 from shoal.kernels.shoaling.packed cimport BY_BITS, BY_RANGE, BY_TREE, Layout, lay_out, union_price
-from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, plus, passes
+from shoal.kernels.shoaling.population cimport covered_rows
+from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, meets_cover, plus, passes
 from shoal.kernels.shoaling.groups cimport (
     MAX_PRICE, Groups, cost_of, add_group, price_exchanged, price_with, add_entry, passes_with, passes_without, remove_entry,
 )
@@ -169,7 +170,11 @@ cdef inline bint cluster_passes(const Block& block, Clusters& clusters, int32_t 
     cdef int64_t size = clusters.summary[slot].rows
     if block.n_people > 0:
         size = <int64_t>clusters.people[slot].size()
-    return passes(block.requirement, size, clusters.summary[slot], tally_of(block, clusters, slot))
+    if not passes(block.requirement, size, clusters.summary[slot], tally_of(block, clusters, slot)):
+        return False
+    if not block.requirement.covers:
+        return True
+    return meets_cover(block.requirement, clusters.summary[slot], covered_rows(block, clusters.members[slot], -1, -1, -1))
 
 
 cdef inline void activate(Clusters& clusters, int32_t slot) noexcept nogil:

@@ -4,7 +4,8 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport RULE, Block, copy_columns, measure_entries, rule_price, set_price, span_price
-from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, is_fewer, plus, no_rows, minus, passes
+from shoal.kernels.shoaling.population cimport covered_rows
+from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, is_fewer, meets_cover, plus, no_rows, minus, passes
 
 
 cdef extern from *:
@@ -163,10 +164,15 @@ cdef inline bint passes_after(
     cdef Summary rows = plus(minus(groups.summary[g], gone), come)
     cdef int32_t n = block.requirement.n_tallies
     cdef int64_t size = rows.rows
+    cdef bint stays
     if block.n_people > 0:
         size = people_after(block, groups, g, out, gone, e)
-    if size < block.requirement.rows or n == 0:
+    if size < block.requirement.rows or (n == 0 and not block.requirement.covers):
         return size >= block.requirement.rows
+    if block.requirement.covers:
+        stays = out >= 0 and is_fewer(gone, block.entries[out])
+        if not meets_cover(block.requirement, rows, covered_rows(block, groups.members[g], -1 if stays else out, e, -1)):
+            return False
     groups.trial.assign(groups.tally.begin() + <Py_ssize_t>g * n, groups.tally.begin() + <Py_ssize_t>(g + 1) * n)
     if out >= 0:
         add_to_tally(block.requirement, groups.trial.data(), block.classes[out], -gone.rows)
@@ -196,7 +202,9 @@ cdef inline bint passes_without(const Block& block, Groups& groups, int32_t g, i
 
 cdef inline bint passes_with(const Block& block, Groups& groups, int32_t g, int32_t e) noexcept nogil:
     """Say whether a passing group still passes with another entry; models may refuse it."""
-    return block.requirement.n_tallies == 0 or passes_after(block, groups, g, -1, no_rows(), e, block.entries[e])
+    if block.requirement.n_tallies == 0 and not block.requirement.covers:
+        return True
+    return passes_after(block, groups, g, -1, no_rows(), e, block.entries[e])
 
 
 cdef inline bint pair_passes(
@@ -210,6 +218,10 @@ cdef inline bint pair_passes(
         add_to_tally(block.requirement, groups.trial.data(), block.classes[other], more.rows)
     if block.n_people > 0:
         size = 1 + (other >= 0 and block.person[other] != block.person[e])
+    if block.requirement.covers and not meets_cover(
+        block.requirement, plus(rows, more), covered_rows(block, vector[int32_t](), -1, e, other)
+    ):
+        return False
     return passes(block.requirement, size, plus(rows, more), groups.trial.data())
 
 

@@ -6,14 +6,14 @@ from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport RANGE, RULE, SET, TREE, range_price, rule_price, set_price
 from shoal.kernels.shoaling.requirement cimport (
-    CLOSE, DISTINCT, ENTROPY, LARGEST, ORDERED, PERSONAL_K, RECURSIVE, SHARES,
+    CLOSE, COVERED, DISTINCT, ENTROPY, LARGEST, ORDERED, PERSONAL_K, PRESENCE, RECURSIVE, SHARES,
 )
 
 # The numbers that the compiled code uses, by their names in Python.
 RECODINGS = {"SET": SET, "RANGE": RANGE, "TREE": TREE, "RULE": RULE}
 TERM_KINDS = {
     "distinct": DISTINCT, "largest": LARGEST, "entropy": ENTROPY, "recursive": RECURSIVE, "close": CLOSE,
-    "ordered": ORDERED, "shares": SHARES, "personal k": PERSONAL_K,
+    "ordered": ORDERED, "shares": SHARES, "personal k": PERSONAL_K, "covered": COVERED, "presence": PRESENCE,
 }
 
 

@@ -24,6 +24,9 @@ cdef extern from *:
         int64_t rows;                       // least size of a group; no group of k people has fewer rows
         int32_t n_columns = 0, n_tallies = 0;
         bool by_person = false;             // whether sizes count people
+        bool covers = false;                // whether the population inside the cells of a group decides
+        int64_t least_covered = 0;          // k-map: least number of population rows
+        double low_share = 0, high_share = 1e300;   // delta-presence: limits of the share of these that are in the group
         std::vector<int32_t> positions;     // classes x histograms: places in the tally
         std::vector<Term> terms;
         std::vector<double> facts;          // two for each place of the tally
@@ -46,6 +49,10 @@ cdef extern from *:
         int32_t n_columns
         int32_t n_tallies
         bint by_person
+        bint covers
+        int64_t least_covered
+        double low_share
+        double high_share
         vector[int32_t] positions
         vector[Term] terms
         vector[double] facts
@@ -61,6 +68,8 @@ cdef enum:
     ORDERED = 5     # the same for cumulative shares
     SHARES = 6      # the share of each value lies between its two facts
     PERSONAL_K = 7  # a size of at least the greatest first fact of a place that occurs
+    COVERED = 8     # the cells cover at least x rows of the population
+    PRESENCE = 9    # of the population rows that the cells cover, a share from x to y is in the group
 
 
 cdef inline void load_requirement(
@@ -78,6 +87,9 @@ cdef inline void load_requirement(
         requirement.facts.push_back(facts[i, 0])
         requirement.facts.push_back(facts[i, 1])
     for i in range(terms.shape[0]):
+        if <int32_t>terms[i, 0] == COVERED or <int32_t>terms[i, 0] == PRESENCE:
+            add_cover(requirement, <int32_t>terms[i, 0], terms[i, 4], terms[i, 5])
+            continue
         term.kind = <int32_t>terms[i, 0]
         term.first = <int32_t>terms[i, 1]
         term.n = <int32_t>terms[i, 2]
@@ -85,6 +97,16 @@ cdef inline void load_requirement(
         term.x = terms[i, 4]
         term.y = terms[i, 5]
         requirement.terms.push_back(term)
+
+
+cdef inline void add_cover(Requirement& requirement, int32_t kind, double x, double y) noexcept nogil:
+    """Add a condition on the population rows that the cells of a group cover."""
+    requirement.covers = True
+    if kind == COVERED:
+        requirement.least_covered = max(requirement.least_covered, <int64_t>x)
+    else:
+        requirement.low_share = max(requirement.low_share, x)
+        requirement.high_share = min(requirement.high_share, y)
 
 
 # --- rows ---
@@ -207,3 +229,10 @@ cdef inline bint is_diverse(const Term& term, double rows, const int64_t* counts
     for i in range(<int32_t>known.size()):
         sum -= known[i] * log(<double>-known[i])
     return log(rows) - sum / rows >= term.x - 1e-12
+
+
+cdef inline bint meets_cover(const Requirement& requirement, Summary summary, int64_t covered) noexcept nogil:
+    """Say whether a group of these rows passes if its cells cover so many rows of the population."""
+    if covered < requirement.least_covered or summary.rows < requirement.low_share * covered:
+        return False
+    return summary.rows <= requirement.high_share * covered

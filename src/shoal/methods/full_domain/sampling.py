@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError, Note, UsageError, join_problems, setting
+from shoal.hierarchy import Auto
+from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.models import DifferentialPrivacy, PrivacyModel
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_sample", "check_sample", "check_sampling", "draw_rows", "find_sampling"]
+__all__ = ["about_sample", "check_given", "check_sample", "check_sampling", "draw_rows", "find_sampling"]
 
 DRAW_BITS = 64
 PURPOSE = b"shoal: sample of rows\0"  # the same key may serve other purposes
@@ -88,6 +90,16 @@ def check_sampling(schema: Schema, method: Method, *, keep_order: bool, suppress
         )
     if problems:
         raise UsageError(join_problems(problems))
+
+
+def check_given(models: Sequence[PrivacyModel], hierarchies: Mapping[str, Rule]) -> None:
+    """Raise a UsageError if a hierarchy is to be proposed from the table, on which levels must not depend."""
+    proposed = [name for name, rule in hierarchies.items() if isinstance(rule, Auto)]
+    if proposed and find_sampling(models):
+        raise UsageError(
+            f"differential-privacy: a hierarchy of {', '.join(map(repr, proposed))} would be proposed from the data. "
+            f"Give hierarchies that were made without it ({setting('hierarchies')})."
+        )
 
 
 def _fixed_levels(method: Method) -> Mapping[str, int] | None:

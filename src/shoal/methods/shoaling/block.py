@@ -64,6 +64,8 @@ class Block:
         positions: The places of each class in the tally of a group.
         terms: What models require of the tally.
         facts: What models know of the whole table, two for each place of the tally.
+        cover: For each row of the population inside the block, its place in each attribute of the kernel.
+        crowd: How often each of these rows occurs.
         charge: What a group costs beside its rows; above 0 if there must be fewer groups.
         budget: For exchanges.
     """
@@ -79,6 +81,8 @@ class Block:
     positions: Ints = field(repr=False)
     terms: NDArray[np.float64] = field(repr=False)
     facts: NDArray[np.float64] = field(repr=False)
+    cover: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32), repr=False)
+    crowd: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     charge: int = 0
     budget: Budget = NO_BUDGET
 
@@ -87,7 +91,7 @@ class Block:
         """A hash of the content, the same on every machine."""
         numbers = (str(self.task), self.k, self.charge, *self.budget)
         arrays = (self.codes, self.classes, self.people, self.rows, self.groups, *self.prices)
-        return _digest(numbers, (*arrays, self.positions, self.terms, self.facts))
+        return _digest(numbers, (*arrays, self.positions, self.terms, self.facts, self.cover, self.crowd))
 
     def work(self) -> Part:
         """Run the task; return entries of new groups, with indices of entries of the block in place of tuples."""

@@ -18,7 +18,7 @@ from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "count_people", "near_hosts", "repair"]
+__all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -168,13 +168,22 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
     return len(np.unique(problem.people[grouping.tuples[entries]]))
 
 
-def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping:
+def no_groups(models: tuple[PrivacyModel, ...]) -> str:
+    """Return the message that the search found no groups."""
+    goal = " and ".join(model.describe() for model in models)
+    return f"shoaling found no groups that pass {goal}. Weaken the goal."
+
+
+def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping | None:
     """Split groups that break a ban, and merge each group that fails a model with the nearest that it may join.
 
     Repeat until no group fails. A group that may not join any other borrows rows instead.
 
+    Returns:
+        The groups; None if merging does not lead to groups that pass, which a model that is not closed may cause.
+
     Raises:
-        InfeasibleError: Some group still fails when nothing can be merged or borrowed.
+        InfeasibleError: Some group still fails when nothing can be merged or borrowed, under closed models.
     """
     for _ in range(len(grouping.tuples) + 1):
         grouping = part_banned(problem, grouping)
@@ -187,6 +196,8 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
         if merged is None:
             break
         grouping = merged
+    if not all(model.closed for model in models):
+        return None
     goal = " and ".join(model.describe() for model in models)
     bans = " without breaking a ban" if problem.bans.shape[1] else ""
     raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")

@@ -102,7 +102,7 @@ def cover_tuples(encoded: Encoded, k: int, run: Run, *, halvings: int) -> Labels
         run: Its weights.
         halvings: The number of levels of a number or date without a hierarchy: halves, quarters ... of its range.
     """
-    from shoal.kernels.shoaling.cover import cover
+    from shoal.kernels.shoaling.starts.cover import cover
 
     ladders = Ladders(
         encoded,
@@ -133,7 +133,7 @@ def _climb(ladders: Ladders, k: int, labels: Labels) -> Iterator[tuple[int, ...]
 
     Each step brings rows nearest to k at the least loss. The caller updates `labels` between two vectors.
     """
-    from shoal.kernels.shoaling.cover import measure_progress
+    from shoal.kernels.shoaling.starts.cover import measure_progress
 
     counts = ladders.counts
     for climb in range(CLIMBS + 1):

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.models import Basis, Distributions, PrivacyModel, Term
+from shoal.models import Basis, Distributions, PrivacyModel, Term, TermKind
 
 __all__ = ["Requirement", "find_requirement"]
+
+COVERING = frozenset({TermKind.COVERED, TermKind.PRESENCE})
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Requirement:
             thresholds.
         facts: Two numbers for each place of the tally.
         size_only: Whether every group of k rows passes all models.
+        covers: Whether the population rows that the cells of a group cover decide.
     """
 
     classes: NDArray[np.int64]
@@ -33,6 +36,7 @@ class Requirement:
     terms: NDArray[np.float64]
     facts: NDArray[np.float64]
     size_only: bool
+    covers: bool = False
 
     @property
     def plain(self) -> bool:
@@ -60,6 +64,7 @@ def find_requirement(
     places: list[NDArray[np.int64]] = []  # of each canonical row, one array for each histogram
     silent: list[NDArray[np.int64]] = []  # codes that models without terms tell apart
     rows: list[tuple[float, ...]] = []
+    covers = False
     facts: list[NDArray[np.float64]] = []
     begin = 0
     for model in models:
@@ -71,25 +76,26 @@ def find_requirement(
             rows.append((TERM_KINDS[term.kind], begin, len(term.facts), term.missing, *term.threshold))
             facts.append(term.facts)
             begin += len(term.facts)
+            covers |= term.kind in COVERING
     size_only = all(model.size_only for model in models)
     columns = [*places, *silent]
-    if not columns:
-        nothing = np.zeros((1, 0), dtype=np.int32)
-        return Requirement(
-            np.zeros(len(encoded.order), dtype=np.int64), nothing, np.zeros((0, 6)), np.zeros((0, 2)), size_only
-        )
-    distinct, classes = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+    distinct, classes = np.zeros((1, 0), dtype=np.int64), np.zeros(len(encoded.order), dtype=np.int64)
+    if columns:
+        distinct, classes = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
     return Requirement(
         classes.ravel().astype(np.int64),
         np.ascontiguousarray(distinct[:, : len(places)], dtype=np.int32),
         np.array(rows, dtype=np.float64).reshape(-1, 6),
         np.concatenate([np.zeros((0, 2)), *facts]),
         size_only,
+        covers,
     )
 
 
 def _places(encoded: Encoded, term: Term, codes: dict[str, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
     """Return the place of each canonical row in each histogram of a term."""
+    if not len(term.facts):
+        return []
     if term.column:
         return [places[codes[term.column]].astype(np.int64) for places in term.places]
     return [np.searchsorted(term.facts[:, 0], encoded.personal_k).astype(np.int64)]  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.methods.base import Run
+from shoal.methods.shoaling.crowd import NOBODY, Crowd
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
 from shoal.models import Distributions, PrivacyModel
@@ -35,6 +36,7 @@ class Problem:
         row_tuple: The tuple of each canonical row.
         row_weights: The number of source rows behind each canonical row.
         bans: The side of each tuple in each pair of sides that no group may mix.
+        crowd: The population, if a model compares groups with it.
     """
 
     codes: Ints
@@ -48,6 +50,7 @@ class Problem:
     row_tuple: Ints
     row_weights: NDArray[np.int64] | None
     bans: Ints
+    crowd: Crowd
 
     @property
     def free(self) -> bool:
@@ -126,6 +129,7 @@ def prepare(
         row_tuple=row_tuple,
         row_weights=encoded.weights,
         bans=pricing.banned_sides(tuples),
+        crowd=Crowd.of(encoded, pricing) if requirement.covers else NOBODY,
     )
 
 

@@ -15,15 +15,15 @@ from shoal.errors import InfeasibleError, UsageError, setting
 from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
-from shoal.methods.shoaling.grouping import Grouping, repair
+from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
 from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, LARGE_TABLE, Effort, Search
-from shoal.methods.shoaling.unsteered import NO_WISH, UNSTEERED, Found, Wish, search_under
+from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
-from shoal.models import Basis, PersonalK, PrivacyModel
+from shoal.models import PrivacyModel
 
 __all__ = ["Shoaling"]
 
@@ -120,49 +120,55 @@ class Shoaling:
                 models,
                 run,
                 k,
-                lambda wish: self._search(encoded, k, steering, run, wish),
+                lambda least, excess: self._search(encoded, least, steering, run, excess),
                 lambda problem: cut(encoded, problem, models, run),
             )
         grouping = grouping.condensed(problem)
         groups = grouping.labels(problem) if as_rows else grouping.entries(problem)
         if not all(model.closed for model in models) and failing_groups(encoded, models, groups).any():
-            goal = " and ".join(model.describe() for model in models)
-            raise InfeasibleError(f"shoaling found no groups that pass {goal}. Weaken the goal.")
+            raise InfeasibleError(no_groups(models))
         return groups
 
     def _search(
-        self, encoded: Encoded, k: int, models: tuple[PrivacyModel, ...], run: Run, wish: Wish = NO_WISH
+        self,
+        encoded: Encoded,
+        k: int,
+        models: tuple[PrivacyModel, ...],
+        run: Run,
+        excess: Excess | None = None,
     ) -> Found:
-        """Return groups that pass the models, and the wish as far as possible."""
-        k = max(k, wish.least)
-        if wish.floors is not None:  # rows ask for larger groups as those with a personal k do
-            ks = wish.floors[encoded.row_tuple]
-            ks = ks if encoded.personal_k is None else np.maximum(ks, encoded.personal_k)
-            encoded = replace(encoded, personal_k=ks)
-            models = (*(model for model in models if model.basis is not Basis.PERSONAL_K), PersonalK())
+        """Return groups that pass the models, and not too many as far as possible."""
         problem = prepare(encoded, k, models, run, alpha=self.alpha)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
-            grouping = self._start(encoded, models, search)
-            search, grouping = search.give_up(grouping, wish.too_many)
+            start = grouping = self._start(encoded, models, search)
+            if excess is not None:
+                search, grouping = search.start_with_fewer(grouping, excess)
             for cycle in range(search.effort.cycles + (CYCLES_OF_FEWER if search.charge else 0)):
                 grouping = search.improve(grouping, cycle)
-            search, grouping = search.give_up(grouping, wish.too_many)
+            if excess is not None:
+                search, grouping = search.give_up(grouping, excess)
         if not problem.free:
-            grouping = repair(encoded, problem, models, grouping)
+            grouping = repair(encoded, problem, models, grouping) or start
         return problem, grouping
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
         """Return the cheapest groups among several ways to form them."""
         problem, run = search.problem, search.run
         starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
+        if len(problem.requirement.facts):
+            starts.append(search.mix())
         if any(attribute.tree is not None for attribute in encoded.attributes):
             halvings = search.effort.halvings if any(a.ordered for a in encoded.attributes) else (0,)
             starts += [covered(encoded, problem, run, n) for n in halvings]
         if not problem.free:
-            starts = [repair(encoded, problem, models, start) for start in starts]
-        starts = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(starts)]
-        return min(starts, key=lambda start: start.cost(problem))
+            passing = [repair(encoded, problem, models, start) for start in starts]
+            if not any(passing):
+                raise InfeasibleError(no_groups(models))
+        else:
+            passing = [*starts]
+        dissolved = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(passing) if start]
+        return min(dissolved, key=lambda start: start.cost(problem))
 
 
 def suited(effort: Effort, problem: Problem) -> Effort:

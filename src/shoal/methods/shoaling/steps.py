@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,14 +108,48 @@ class Search:
         limit = PAIRS_BLOCK_TUPLES if problem.k < SMALL_K else BLOCK_TUPLES
         return self._in_blocks(task, singles, chosen, limit=limit, least=problem.k, step=0)
 
+    def mix(self) -> Grouping:
+        """Cut the table into small groups that pass; where rows near each other do not, cuts mix in rows from afar."""
+        from shoal.kernels.shoaling.starts.mixed_cuts import cut_mixed
+
+        problem = self.problem
+        tuples, rows = _in_parts(problem.counts, max(1, problem.k // 2))
+        order, marks = np.arange(len(tuples), dtype=np.int32), np.zeros(len(tuples), dtype=np.uint8)
+        cut_mixed(
+            np.ascontiguousarray(problem.codes[tuples]),
+            rows,
+            problem.classes[tuples],
+            problem.people[tuples] if problem.by_person else problem.people,
+            *problem.prices,
+            problem.k,
+            problem.requirement.positions,
+            problem.requirement.terms,
+            problem.requirement.facts,
+            order,
+            marks,
+        )
+        groups = np.cumsum(marks, dtype=np.int32) - np.int32(1)
+        return Grouping.joined([(tuples[order], rows[order], groups)])
+
     def dissolve(self, grouping: Grouping, cycle: int) -> Grouping:
         """Give up groups whose members cost less elsewhere."""
         costly = grouping.prices(self.problem) > (-1 if self.charge else 0)
         return self._in_blocks(Task.DISSOLVE, grouping, costly, limit=CHUNK_GROUPS, by_groups=True, step=3 * cycle + 1)
 
-    def give_up(
-        self, grouping: Grouping, too_many: Callable[[Problem, Grouping], bool] | None
+    def start_with_fewer(
+        self, grouping: Grouping, excess: Callable[[Problem, Grouping], float]
     ) -> tuple[Search, Grouping]:
+        """Return not too many groups: larger ones grown anew, from which a few are given up.
+
+        If terms of models steer, the groups are not grown anew: those of the start may be of another kind.
+        """
+        share = excess(self.problem, grouping)
+        if share > 1 and self.problem.requirement.plain:
+            larger = replace(self, problem=replace(self.problem, k=int(self.problem.k * sqrt(share))))
+            grouping = self.dissolve(larger.grow(Grouping.of_tuples(self.problem)), 0)
+        return self.give_up(grouping, excess)
+
+    def give_up(self, grouping: Grouping, excess: Callable[[Problem, Grouping], float]) -> tuple[Search, Grouping]:
         """Give up groups that others can take in at the least cost, until there are not too many.
 
         A charge for each group decides which: it doubles until it suffices, and is then narrowed down.
@@ -123,7 +158,7 @@ class Search:
             The search with this charge, and the groups; they may still be too many.
         """
         search, fewer = self, grouping
-        if too_many is None or not too_many(self.problem, grouping):
+        if excess(self.problem, grouping) <= 1:
             return search, fewer
         low, high = self.charge, 0
         first = grouping.cost(self.problem) // len(grouping.members) // 4 + 1
@@ -131,7 +166,7 @@ class Search:
             charge = (low + high) // 2 if high else 2 * low or first
             trial = replace(self, charge=charge)
             groups = trial.dissolve(grouping, 0)
-            if not too_many(self.problem, groups):
+            if excess(self.problem, groups) <= 1:
                 search, fewer, high = trial, groups, charge
             elif high:
                 low = charge
@@ -147,7 +182,7 @@ class Search:
         limit = max(self.effort.exchange, self.effort.exchange_per_k * k)
         if cycle > 0:
             grouping = self.dissolve(grouping, cycle)
-        if cycle > 0 and k <= LARGEST_K_TO_REBUILD:
+        if cycle > 0 and k <= LARGEST_K_TO_REBUILD and not len(problem.crowd.rows):
             costly = grouping.prices(problem) > 0
             grouping = self._in_blocks(Task.REBUILD, grouping, costly, limit=limit, step=3 * cycle + 2)
         every = np.ones(len(grouping.starts) - 1, dtype=bool)
@@ -213,9 +248,11 @@ class Search:
     ) -> Block:
         """Return the block of some entries: all that a kernel needs, and nothing of the rest of the table."""
         problem = self.problem
+        codes = np.ascontiguousarray(problem.codes[tuples])
+        crowd = problem.crowd.near(codes, problem.prices.kinds)
         return Block(
             task=task,
-            codes=np.ascontiguousarray(problem.codes[tuples]),
+            codes=codes,
             classes=problem.classes[tuples],
             people=problem.people[tuples] if problem.by_person else problem.people,
             rows=rows,
@@ -225,6 +262,8 @@ class Search:
             positions=problem.requirement.positions,
             terms=problem.requirement.terms,
             facts=problem.requirement.facts,
+            cover=crowd.places,
+            crowd=crowd.rows,
             charge=self.charge,
             budget=budget,
         )
@@ -233,7 +272,7 @@ class Search:
         self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, step: int, least: int, by_groups: bool
     ) -> Iterator[NDArray[np.int64]]:
         """Yield blocks of groups that are near each other; a random member represents each group."""
-        from shoal.kernels.shoaling.cut_blocks import cut_blocks
+        from shoal.kernels.shoaling.starts.cut_blocks import cut_blocks
 
         problem, groups = self.problem, np.flatnonzero(chosen)
         members = grouping.members[groups]
@@ -255,3 +294,12 @@ class Search:
         begins = np.flatnonzero(marks)
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(groups)], strict=False):
             yield groups[order[begin:end]]
+
+
+def _in_parts(counts: NDArray[np.int64], most: int) -> tuple[Labels, NDArray[np.int64]]:
+    """Split tuples of many rows into parts of at most so many; return the tuple and the rows of each part."""
+    parts = -(-counts // most)
+    tuples = np.repeat(np.arange(len(counts), dtype=np.int32), parts)
+    number = np.arange(len(tuples)) - np.repeat(np.cumsum(parts) - parts, parts)
+    rows = np.minimum(most, counts[tuples] - number * most)
+    return tuples, rows

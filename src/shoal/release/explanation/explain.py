@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from shoal.encoding.encode import guess_kinds
@@ -35,6 +36,9 @@ def explain(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, str] | None = None,
+    boolean: Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    units: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
@@ -53,6 +57,9 @@ def explain(
         numeric: Columns to read as numbers.
         categorical: Columns to read as categories.
         dates: Columns to read as dates; a mapping gives the format of each.
+        boolean: Columns to read as yes or no.
+        ordered: Columns of ordered categories, each with its values, lowest first.
+        units: Columns whose numbers carry a unit, each with its unit.
         missing: Texts that mean a missing value.
         decimal: The decimal mark of numbers.
         thousands: The thousands mark of numbers.
@@ -79,7 +86,15 @@ def explain(
         )
     qi = column_names("qi", qi)
     given = Reading.of_cells(
-        numeric=numeric, categorical=categorical, dates=dates, missing=missing, decimal=decimal, thousands=thousands
+        numeric=numeric,
+        categorical=categorical,
+        dates=dates,
+        boolean=boolean,
+        ordered=ordered,
+        units=units,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
     )
     tables = as_table(original, qi), as_table(released, qi)
     if stated is not None:
@@ -131,14 +146,24 @@ def explain_tables(
 
 def _complete(given: Reading, known: Reading) -> Reading:
     """Return how cells are read: as given, else as the manifest says."""
-    named = {*given.numeric, *given.categorical, *given.dates}
-    return Reading(
-        numeric=(*given.numeric, *(name for name in known.numeric if name not in named)),
-        categorical=(*given.categorical, *(name for name in known.categorical if name not in named)),
-        dates={**{name: form for name, form in known.dates.items() if name not in named}, **given.dates},
+    unnamed = [name for name in known.kinds if name not in given.kinds]
+
+    def lists(name: str) -> tuple[str, ...]:
+        return (*getattr(given, name), *(each for each in getattr(known, name) if each in unnamed))
+
+    def mappings(name: str) -> dict[str, Any]:
+        stated = {key: value for key, value in getattr(known, name).items() if key in unnamed}
+        return {**stated, **getattr(given, name)}
+
+    return replace(
+        known,
+        numeric=lists("numeric"),
+        categorical=lists("categorical"),
+        boolean=lists("boolean"),
+        dates=mappings("dates"),
+        ordered=mappings("ordered"),
+        units=mappings("units"),
         missing=tuple(dict.fromkeys((*given.missing, *known.missing))),
-        decimal=known.decimal,
-        thousands=known.thousands,
     )
 
 

@@ -20,6 +20,7 @@ def verification_facts(release: Release) -> dict[str, Any]:
     return {
         "layout": {
             "bounds": [name for name in release.ends if release.request.cells == "bounds"],
+            "delimiter": release.delimiter,
             "hierarchies": sorted(release.settings.labelled),
         }
     }

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.encoding.decode import Released
 from shoal.errors import UsageError, setting
 from shoal.schema import Schema
+from shoal.tables.bounds import merged
 from shoal.tables.table import Factor, Table, factorize
 
 if TYPE_CHECKING:
@@ -103,11 +104,7 @@ def read_back(table: Table, bounds: Collection[str], *, safe: bool) -> Table:
     frame = table.frame
     if safe:
         frame = pl.DataFrame({_unescaped(name): _renamed(frame[name], _unescaped) for name in frame.columns})
-    for name in bounds:
-        low, high = pl.col(f"{name}_min"), pl.col(f"{name}_max")
-        ranges = pl.when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
-        frame = frame.with_columns(ranges.alias(f"{name}_min")).rename({f"{name}_min": name}).drop(f"{name}_max")
-    return Table(frame)
+    return Table(merged(frame, bounds))
 
 
 def _unescaped(text: str) -> str:

@@ -23,9 +23,9 @@ from shoal.tables.targets.places import Place, check_distinct
 from shoal.tables.watch import Watch
 
 if TYPE_CHECKING:
-    from shoal.release.release import Release
+    from shoal.release.release import Release, Request
 
-__all__ = ["check_report", "check_signable", "write_to"]
+__all__ = ["check_report", "check_signable", "check_text", "write_to"]
 
 
 class Report(NamedTuple):
@@ -56,6 +56,7 @@ def write_to(
     """Write a release to an open target; see `Release.write_to`."""
     check_report(target, report)
     check_signable(target, sign_key)
+    check_text(target, release.request)
     if key is not None:
         check_secret(key, "key")
     target.check_layout(plain=release.request.is_plain)
@@ -114,7 +115,8 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
     """Write the release to an unfinished file; return the path as CSV, if there is one, and in the final format."""
     written = target.temporary(f"release{suffix_of(target.format)}")
     if release.recoding is None:
-        writers.write_release(release.file_text, written, target.format, watch)
+        types, delimiter = release.file_types, release.delimiter
+        writers.write_release(release.file_text, written, target.format, watch, delimiter=delimiter, types=types)
         return written, written
     if target.format is Format.EXCEL:
         raise UsageError(
@@ -142,6 +144,14 @@ def check_report(target: Target, report: ReportTarget | None) -> None:
             f"{setting('report')}."
         )
     check_distinct([target.files, report])
+
+
+def check_text(target: Target, request: Request) -> None:
+    """Refuse a delimiter for a release that is not text."""
+    if request.output_delimiter != "," and target.format not in (Format.CSV, Format.GZIP):
+        raise UsageError(
+            f"{target.place}: is {target.format}, which has no delimiter. Leave out {setting('output_delimiter')}."
+        )
 
 
 def check_signable(target: Target, sign_key: SigningKey | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal.errors import UsageError, setting
 from shoal.schema import NUMBERED
+from shoal.tables.bounds import merge_bounds
 from shoal.tables.formats.sniff import STATISTICS, Format, output_format, sniff
 from shoal.tables.sources.url import is_file_url, is_url, mask, parse_file_url
 from shoal.tables.table import Table, from_frame
@@ -20,17 +21,19 @@ __all__ = ["Format", "as_table", "output_format", "read_table"]
 def as_table(data: Any, named: Sequence[str] = (), *, duplicate_columns: str | None = None) -> Table:
     """Return a `Table`, a frame of any library, or the content of a file as a table.
 
+    A named column that it has as two, NAME_min and NAME_max, becomes one column of ranges.
+
     Args:
         data: The table.
         named: Columns that it has; a first line of a file that contains all of them is a header.
         duplicate_columns: "number" numbers columns that share a name; otherwise they are an error.
     """
     if isinstance(data, Table):
-        return data
+        return merge_bounds(data, named)
     if isinstance(data, str | os.PathLike):
-        return read_table(data, named=named, duplicate_columns=duplicate_columns)
+        return merge_bounds(read_table(data, named=named, duplicate_columns=duplicate_columns), named)
     check_duplicates(duplicate_columns)
-    return from_frame(data, numbered=duplicate_columns == NUMBERED)
+    return merge_bounds(from_frame(data, numbered=duplicate_columns == NUMBERED), named)
 
 
 def read_table(

@@ -15,7 +15,7 @@ from shoal.tables.formats.parquet_pages import DamagedParquetError, ParquetClaim
 from shoal.tables.formats.sniff import Format
 from shoal.tables.formats.writers import create
 from shoal.tables.table import Stamp, Table, check_cells, check_width, make_table
-from shoal.tables.typed_text import frame_orders, polars_texts
+from shoal.tables.typed_text import frame_orders, frame_types, polars_texts
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -60,8 +60,9 @@ def read_columnar(path: Path, form: Format, watch: Watch = UNWATCHED) -> Table:
     if frame.height == 0:
         raise InputError(f"{path}: no data rows.")
     notes = (Note(file_path(path), f"{form}, {counted(frame.width, 'column')}"),)
+    types = dict(frame.schema) if form is Format.PARQUET else frame_types(frame, "polars")
     orders = frame_orders(frame, "polars")
-    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes, orders=orders)
+    return make_table(columns, str(path), path=path, stamp=stamp, notes=notes, types=types, orders=orders)
 
 
 def _texts(frame: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> dict[str, pl.Series]:
@@ -169,7 +170,7 @@ def sink_parquet(plain: Path, path: Path) -> None:
 
 
 def write_parquet(text: pl.DataFrame, path: Path) -> None:
-    """Write the cells as columns of text, without statistics and metadata; an empty cell becomes null.
+    """Write the cells as text or as their types, without statistics and metadata; an empty cell becomes null.
 
     Raises:
         FileError: If the file cannot be written.
@@ -182,7 +183,7 @@ def _sink(text: pl.LazyFrame, path: Path) -> None:
 
     with create(path) as file:
         try:
-            text.with_columns(pl.all().replace("", None)).sink_parquet(
+            text.with_columns(pl.col(pl.String).replace("", None)).sink_parquet(
                 file, compression="zstd", statistics=False, row_group_size=1_000_000, maintain_order=True
             )
         except pl.exceptions.PolarsError:  # polars wraps an OSError

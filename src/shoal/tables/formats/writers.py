@@ -6,9 +6,9 @@ import gzip
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from shoal.errors import UsageError
 from shoal.tables.formats.sniff import Format
@@ -55,25 +55,43 @@ def create(path: Path) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def write_release(text: pl.DataFrame, path: Path, form: Format, watch: Watch = UNWATCHED) -> None:
-    """Write the cells to a new private file in one of the formats that the gate reads."""
+def write_release(
+    text: pl.DataFrame,
+    path: Path,
+    form: Format,
+    watch: Watch = UNWATCHED,
+    *,
+    delimiter: str = ",",
+    types: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the cells to a new private file in one of the formats that the gate reads.
+
+    Args:
+        text: The cells.
+        path: The file.
+        form: Its format.
+        watch: Hears of progress and may cancel.
+        delimiter: The separator of cells in a CSV file.
+        types: By column that keeps its type in Parquet, this type.
+    """
     if form is Format.EXCEL:
         check_excel(text)
         write_excel(text, path, watch)
     elif form is Format.PARQUET:
         from shoal.tables.formats.columnar import write_parquet
+        from shoal.tables.formats.typed_cells import typed_frame
 
-        write_parquet(text, path)
+        write_parquet(typed_frame(text, types or {}), path)
     elif form is Format.GZIP:
         plain = path.with_name("plain.csv")
-        write_csv(text, plain, watch)
+        write_csv(text, plain, watch, delimiter)
         compress(plain, path, watch=watch)
     else:
-        write_csv(text, path, watch)
+        write_csv(text, path, watch, delimiter)
 
 
-def write_csv(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> None:
-    """Write the cells as they are: UTF-8, comma, LF, quotes only where needed; an empty cell is bare."""
+def write_csv(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED, delimiter: str = ",") -> None:
+    """Write the cells as they are: UTF-8, LF, quotes only where needed; an empty cell is bare."""
     import polars as pl
 
     if text.width > 1:  # in a table of one column, a bare empty cell would be a blank line
@@ -83,7 +101,7 @@ def write_csv(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> None:
         for start in range(0, max(1, text.height), BLOCK_ROWS):
             block = text.slice(start, BLOCK_ROWS)
             block.write_csv(
-                file, include_header=start == 0, separator=",", line_terminator="\n", quote_style="necessary"
+                file, include_header=start == 0, separator=delimiter, line_terminator="\n", quote_style="necessary"
             )
             watch.step(min(1.0, (start + BLOCK_ROWS) / max(1, text.height)))
 

@@ -38,7 +38,7 @@ from shoal.verification.models.sampling import SAMPLING, is_sampled, sample_viol
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content
-from shoal.verification.reading.layout import Layout
+from shoal.verification.reading.layout import Layout, in_bounds
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import PathName, coded_table
 from shoal.verification.recount import name_violations, shape_violations
@@ -93,16 +93,18 @@ def examine(
     if manifest is None:
         file = released if isinstance(released, str | os.PathLike) else file
         violations += [] if file is None else hidden_content(file)
-        written = coded_table(released, dialect, quasi_identifiers(demand, None), demand.reading)
+        reading = replace(demand.reading, delimiter=demand.delimiter or demand.reading.delimiter)
+        written = coded_table(released, dialect, quasi_identifiers(demand, None), reading)
     else:
         assert isinstance(released, str | os.PathLike)
         violations += manifest.violations(released)
         notes = manifest.notes(released)
         try:
-            written = read_written(released)
+            written = read_written(released, delimiter=manifest.delimiter)
         except files.UnreadableError as error:
             return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
-        violations += [*written.faults, *name_violations(released, files.kind_of(released))]
+        unchanged = [column.name for column in manifest.columns if column.role is not Role.QI]
+        violations += [*written.faults, *name_violations(released, files.kind_of(released), unchanged)]
         violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
     source = None
     if original is not None:
@@ -110,7 +112,8 @@ def examine(
         if manifest is not None and manifest.numbered:
             reading = replace(reading, duplicate_columns=NUMBERED)
         source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), reading)
-    return _Examination(written, demand, manifest, source, violations, notes).verdict(k)
+    is_frame = not isinstance(released, str | os.PathLike)
+    return _Examination(written, demand, manifest, source, violations, notes, is_frame=is_frame).verdict(k)
 
 
 class _Examination:
@@ -124,9 +127,12 @@ class _Examination:
         source: CodedTable | None,
         violations: list[Violation],
         notes: list[Note],
+        *,
+        is_frame: bool = False,
     ) -> None:
         self._written, self._demand, self._manifest, self._source = written, demand, manifest, source
         self._violations, self._notes = violations, notes
+        self._is_frame = is_frame
         self._unchecked: list[Note] = []
         self._models: list[str] = []
         self._release = self._lay_out()
@@ -184,7 +190,9 @@ class _Examination:
         """Return the table that the file represents."""
         demand, manifest = self._demand, self._manifest
         if manifest is None:
-            layout = Layout(demand.names(Role.QI) if demand.bounds else (), demand.spreadsheet_safe)
+            qi = demand.names(Role.QI)
+            bounds = qi if demand.bounds else in_bounds(qi, self._written.names)
+            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame)
         else:
             layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
         release = layout.table(self._written)

@@ -56,6 +56,7 @@ class Manifest:
         rules: The data constraint rules in words.
         keep_order: Whether the rows keep the order of the original.
         spreadsheet_safe: Whether formulas are escaped.
+        delimiter: The separator of cells in a CSV file.
         numbered: Whether columns of the original that share a name are numbered.
         beside: The hashes of further files, by name.
         format: The version of its form.
@@ -80,6 +81,7 @@ class Manifest:
     rules: tuple[str, ...] = ()
     keep_order: bool = False
     spreadsheet_safe: bool = False
+    delimiter: str = ","
     numbered: bool = False
     beside: Mapping[str, str] = field(default_factory=dict)
     format: int = 1

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
-from shoal.schema import ISO, NUMBERED, Column, Kind, Reading, Role
+from shoal.schema import ISO, NUMBERED, Column, Kind, Reading, Role, check_delimiter
 from shoal.verification.cells import SUPPRESSED
 from shoal.verification.manifest.manifest import ANY, AT_MOST, FEW, Manifest
 from shoal.verification.models.plain_values import can_be_judged
@@ -114,6 +114,7 @@ class _Reader:
             rules=self._texts("rules"),
             keep_order=self._flag("keep_order"),
             spreadsheet_safe=self._flag("spreadsheet_safe"),
+            delimiter=layout._delimiter(),
             numbered=self._value("duplicate_columns", str) == NUMBERED,
             beside=self._beside(),
             format=self._format(),
@@ -129,6 +130,14 @@ class _Reader:
                 f"{NEWEST_FORMAT}. Install a newer version."
             )
         return version
+
+    def _delimiter(self) -> str:
+        text = self._value("delimiter", str) or ","
+        try:
+            check_delimiter(text)
+        except UsageError:
+            self._fail("delimiter", "one ASCII character")
+        return str(text)
 
     def _old_bounds(self, columns: Sequence[Column]) -> tuple[str, ...]:
         """Return the columns that a manifest without a layout may mean: all numbers and dates."""

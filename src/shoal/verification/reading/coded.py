@@ -191,12 +191,13 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, st
     return table
 
 
-def read_written(path: PathName, step: Step = ignore_step) -> CodedTable:
+def read_written(path: PathName, step: Step = ignore_step, delimiter: str = ",") -> CodedTable:
     """Read a release strictly as releases are written; the `faults` of the table list what departs from that.
 
     Args:
         path: The file.
         step: Called with the number of rows read so far; it may raise to end the reading.
+        delimiter: The separator of cells in a CSV file.
 
     Raises:
         UnreadableError: The file cannot be split into rows and cells.
@@ -204,7 +205,7 @@ def read_written(path: PathName, step: Step = ignore_step) -> CodedTable:
     """
     kind = files.kind_of(path)
     if kind in TEXTUAL:
-        return TextReader(path, Dialect()).read(step).table()
+        return TextReader(path, Dialect(delimiter)).read(step).table()
     if kind == "zstd":
         raise files.UnreadableError(path, "it is compressed with Zstandard, in which no release is written")
     return _read_rows(path, kind, None, keep_blank=True, header=True, step=step)

@@ -14,7 +14,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -152,6 +152,11 @@ def cell_text(cell: Any) -> str:
         return text[:10] if text[10:] == " 00:00:00" else text
     if isinstance(cell, date | time):
         return cell.isoformat()
+    if isinstance(cell, timedelta):  # pandas counts billionths of a second too
+        billionths = 1000 * cell.microseconds + int(getattr(cell, "nanoseconds", 0))
+        fraction = f".{billionths:09}".rstrip("0") if billionths else ""
+        hours, rest = divmod(cell.seconds, 3600)
+        return f"P{cell.days}DT{hours}H{rest // 60}M{rest % 60}{fraction}S"
     return str(cell)
 
 

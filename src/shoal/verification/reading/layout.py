@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
+from shoal.verification.cells import SUPPRESSED
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "in_bounds"]
 
 FORMULA_SIGNS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -25,12 +27,14 @@ class Layout:
     Args:
         bounds: The columns that are written as NAME_min and NAME_max.
         safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
+        typed: Whether bounds are typed, as in a frame: two empty ones then say nothing, as a suppressed cell does.
 
     Attributes:
         pairs: By column that is written as two, the distinct pairs of bounds, each with its number of rows.
     """
 
-    def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
+    def __init__(self, bounds: Iterable[str] = (), safe: bool = False, *, typed: bool = False) -> None:
+        self._typed = typed
         self._bounds = frozenset(bounds)
         self._safe = safe
         self._n_risky = 0  # cells and names that lack the quote they need
@@ -89,8 +93,16 @@ class Layout:
         )
         bounds = [(low.texts[key // card], high.texts[key % card]) for key in keys.tolist()]
         self.pairs[name] = [(*pair, times) for pair, times in zip(bounds, counts.tolist(), strict=True)]
+        if self._typed:
+            bounds = [(SUPPRESSED, SUPPRESSED) if pair == ("", "") else pair for pair in bounds]
         texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
         return CodedColumn(_different(texts), codes.astype(np.int32))
+
+
+def in_bounds(names: Iterable[str], header: Sequence[str]) -> list[str]:
+    """Return the columns that a header lacks, but has as NAME_min and, right after it, NAME_max."""
+    pairs = set(pairwise(header))
+    return [name for name in names if name not in header and (f"{name}_min", f"{name}_max") in pairs]
 
 
 def _needs_quote(text: str) -> bool:

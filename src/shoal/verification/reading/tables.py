@@ -84,7 +84,8 @@ def _guess(path: PathName, names: Sequence[str], reading: Reading) -> Dialect:
             header = next(TextReader(path, dialect).chunks(), [[]])[0]
         except InputError:
             continue
-        if set(names) <= set(numbered(header) if is_numbered else header):
+        known = set(numbered(header) if is_numbered else header)
+        if all(name in known or {f"{name}_min", f"{name}_max"} <= known for name in names):
             return dialect
     is_headed = reading.header is not False
     return Dialect(reading.delimiter or ",", reading.encoding or "utf-8", is_headed, numbered=is_numbered)

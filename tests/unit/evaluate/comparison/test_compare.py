@@ -53,6 +53,8 @@ def test_rows_hold_measures_risk_time_and_memory(found: Comparison) -> None:
         assert row[name] == pytest.approx(told[name])
     assert row["loss_sex"] == pytest.approx(told["per_attribute"]["sex"])
     assert row["md_birth_date"] == told["md"]["birth_date"]
+    assert row["mean_width_birth_date"] == pytest.approx(told["columns"]["birth_date"]["mean_width"])
+    assert (row["exact_rows"], row["weighted"]) == (told["exact_rows"], False)
     assert row["prosecutor_max"] == 1 / row["smallest_group"]
     assert row["prosecutor_average"] == row["marketer"] == pytest.approx(row["groups"] / 120)
     assert row["cpu_seconds"] >= 0
@@ -342,3 +344,11 @@ def test_keywords_for_editors_are_those_of_compare() -> None:
     own = set(inspect.signature(shoal.compare).parameters) - {"settings"}
     advised = set(inspect.signature(shoal.advise).parameters)
     assert set(ComparisonKeywords.__annotations__) - set(SettingsKeywords.__annotations__) == own - advised
+
+
+def test_weighted_losses_say_so_beside_the_unweighted_ones() -> None:
+    found = shoal.compare(FRAME, methods=["bottom-up"], k=[4], jobs=1, qi=ROLES["qi"], weights={"sex": 5})
+    row = found.frame.row(0, named=True)
+    assert found.weighted
+    assert shown_rows(found)[0][2] == f"{row['ncp_unweighted']:.4f} ({row['ncp']:.4f} weighted)"
+    assert f"the weighted loss of bottom-up is {row['ncp']:.4f}" in verdict_of(found)

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from shoal import hierarchy
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
+from shoal.encoding.population import Population
 from shoal.hierarchy import Rule as Hierarchy
 from shoal.kernels.shoaling.agglomerate import agglomerate
 from shoal.methods import Run
 from shoal.methods.shoaling.block import Block, Part, Task
 from shoal.methods.shoaling.pricing import Recoding
 from shoal.methods.shoaling.problem import Problem, prepare
+from shoal.models import KMap, PrivacyModel
 from shoal.rules import Rule
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import from_frame
@@ -46,13 +48,28 @@ def table(number: int, n_rows: int) -> Encoded:
     return encode(from_frame(frame), schema, hierarchies)
 
 
-def problem(number: int, n_rows: int = 40, *, with_people: bool = False) -> Problem:
+def problem(number: int, n_rows: int = 40, *, with_people: bool = False, with_population: bool = False) -> Problem:
     rules = (Rule("x", inflection=(500_000, 500_001)), Rule("x", inflection=(300_000, 600_000), importance=2))
     encoded, k = table(number, n_rows), number % 8 + 1
     if with_people:  # with several rows each, some of them equal
         people = np.random.default_rng(number).integers(0, 3 * n_rows // 4, encoded.n_rows).astype(np.int32)
         encoded = replace(encoded, people=people)
-    return prepare(encoded, k, run=Run(rules=rules if number % 3 == 0 else ()))
+    models: tuple[PrivacyModel, ...] = ()
+    if with_population:
+        models = (KMap(2 * k + 1),)
+        encoded = replace(encoded, population=population(number, encoded))
+    return prepare(encoded, k, models, run=Run(rules=rules if number % 3 == 0 else ()))
+
+
+def population(number: int, encoded: Encoded) -> Population:
+    """The rows of the table and about as many others: other combinations, and numbers between those of the table."""
+    draw = np.random.default_rng(number)
+    scale = np.array([2 if attribute.ordered else 1 for attribute in encoded.attributes])
+    others = np.column_stack([draw.permutation(encoded.tuples[:, a]) for a in range(encoded.tuples.shape[1])])
+    others[: len(others) // 2, 1:] = encoded.tuples[: len(others) // 2, 1:]  # near a row, but for one column
+    between = (scale == 2) * draw.integers(0, 2, others.shape)
+    places = np.vstack([encoded.tuples * scale, others * scale + between]).astype(np.int64)
+    return Population(places, draw.integers(1, 4, len(places)))
 
 
 def twin(made: Problem) -> naive.Block:
@@ -66,11 +83,21 @@ def twin(made: Problem) -> naive.Block:
             Recoding.RULE: naive.Sides(unit),
         }
         attributes.append(twins[Recoding(made.prices.kinds[a])])
-    return naive.Block(made.codes.tolist(), made.counts.tolist(), attributes, made.k, made.people.tolist())
+    crowd = list(zip(made.crowd.places.tolist(), made.crowd.rows.tolist(), strict=True))
+    return naive.Block(
+        made.codes.tolist(),
+        made.counts.tolist(),
+        attributes,
+        made.k,
+        made.people.tolist(),
+        crowd=crowd,
+        least_covered=2 * made.k + 1 if crowd else 0,
+    )
 
 
 def block_of(made: Problem) -> Block:
     """The whole table as a block, for any kernel."""
+    crowd = made.crowd.near(made.codes, made.prices.kinds)
     return Block(
         task=Task.GROW,
         codes=made.codes,
@@ -83,6 +110,8 @@ def block_of(made: Problem) -> Block:
         positions=made.requirement.positions,
         terms=made.requirement.terms,
         facts=made.requirement.facts,
+        cover=crowd.places,
+        crowd=crowd.rows,
     )
 
 

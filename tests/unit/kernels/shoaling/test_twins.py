@@ -6,6 +6,7 @@ the kernels do what they are described to do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +14,17 @@ import pytest
 from numpy.typing import NDArray
 
 from shoal.kernels.shoaling.anneal import anneal
-from shoal.kernels.shoaling.cut_blocks import cut_blocks
 from shoal.kernels.shoaling.dissolve import dissolve
 from shoal.kernels.shoaling.k_member import gather_members
+from shoal.kernels.shoaling.prices import TERM_KINDS
 from shoal.kernels.shoaling.rebuild import rebuild
+from shoal.kernels.shoaling.starts.cut_blocks import cut_blocks
+from shoal.kernels.shoaling.starts.mixed_cuts import cut_mixed
+from shoal.methods.shoaling.pricing import Recoding
 from tests.naive import blocks as naive_blocks
 from tests.naive import exchanges as naive_exchanges
 from tests.naive import gathering as naive_gathering
+from tests.naive import mixing as naive_mixing
 from tests.naive import rebuilding as naive_rebuilding
 from tests.naive import shoaling as naive
 from tests.unit.kernels.shoaling.problems import block_of, empty_room, grown, poor_groups, problem, twin, with_room
@@ -89,6 +94,53 @@ def test_groups_are_rebuilt_as_by_the_twin(number: int, partners: int, *, with_p
     expected = naive_rebuilding.rebuild(twin(made), labels.tolist(), partners)
     n_groups = rebuild(block_of(made), int(labels.max()) + 1, partners, labels)
     assert [np.flatnonzero(labels == g).tolist() for g in range(n_groups)] == [sorted(group) for group in expected]
+
+
+@pytest.mark.parametrize("spare", [0, 100])
+@pytest.mark.parametrize("number", FEW_TABLES)
+def test_a_population_decides_as_for_the_twin(number: int, spare: int) -> None:
+    """Groups grow, are given up and exchange rows; their cells must cover enough rows of a population."""
+    made = problem(number, n_rows=24, with_population=True)
+    assert twin(made).least_covered
+    labels, _ = grown(made)
+    assert as_sets(labels) == sorted(sorted(group) for group in naive.agglomerate(twin(made)))
+    _, dense = np.unique(labels, return_inverse=True)
+    labels = dense.astype(np.int32)
+    room, n_groups = len(labels) + spare, int(labels.max()) + 1
+    entries, rows, groups = with_room(made, labels, room)
+    n = anneal(block_of(made), n_groups, 40, 0.3, number, entries, rows, groups)
+    expected = naive_exchanges.anneal(twin(made), labels.tolist(), room, 40, 0.3, number)
+    assert entries[:n].tolist() == expected.picks
+    assert rows[:n].tolist() == expected.rows
+    assert groups[:n].tolist() == expected.group
+
+
+@pytest.mark.parametrize("with_people", [False, True])
+@pytest.mark.parametrize("number", [*FEW_TABLES, 9])
+def test_mixed_cuts_are_those_of_the_twin(number: int, *, with_people: bool) -> None:
+    """The first value of three may have half of the rows of a group, though it has more than half where x is small."""
+    made = problem(number, n_rows=90, with_people=with_people)
+    block, draw = twin(made), np.random.default_rng(number)
+    x = next(a for a, kind in enumerate(made.prices.kinds) if kind == Recoding.RANGE)
+    small = made.codes[:, x] < np.median(made.codes[:, x])
+    classes = np.where(draw.random(len(small)) < np.where(small, 0.7, 0.1), 0, draw.integers(1, 3, len(small)))
+    most = max(0.5, float(made.counts[classes == 0].sum() / made.counts.sum()))
+    terms = np.array([[TERM_KINDS["largest"], 0, 3, -1, most, 1]])
+    facts, positions = np.zeros((3, 2)), np.arange(3, dtype=np.int32).reshape(-1, 1)
+    order, marks = np.arange(len(classes), dtype=np.int32), np.zeros(len(classes), dtype=np.uint8)
+    classes = classes.astype(np.int32)
+    sizes = made.k, positions, terms, facts
+    cut_mixed(made.codes, made.counts, classes, made.people, *made.prices, *sizes, order, marks)
+
+    def passes(entries: Sequence[int]) -> bool:
+        rows = [sum(block.rows[e] for e in entries if classes[e] == c) for c in range(3)]
+        return block.passes(entries) and max(rows) <= most * sum(rows)
+
+    groups = [part.tolist() for part in np.split(order, np.flatnonzero(marks)[1:])]
+    assert len(groups) > 1
+    assert [sorted(group) for group in groups] == [
+        sorted(group) for group in naive_mixing.cut_mixed(block, classes.tolist(), passes)
+    ]
 
 
 @pytest.mark.parametrize("with_people", [False, True])

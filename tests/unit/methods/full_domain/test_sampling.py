@@ -159,6 +159,7 @@ def test_column_that_groups_do_not_count_is_found(tmp_path: Path) -> None:
         ({"qi": ["age"], "insensitive": ["sex"], "accept_unique": ["sex"]}, "'sex' would stay unchanged"),
         ({"qi": ["age"], "person": "sex"}, "protects rows"),
         ({"keep_order": True}, "sorts the rows"),
+        ({"hierarchies": {"age": "auto"}}, "a hierarchy of 'age' would be proposed from the data"),
         ({"suppression_limit": 0.1}, "suppresses every group that is too small"),
         ({"models": [MODEL, shoal.AverageRisk(0.1)]}, "cannot be combined with average risk"),
         ({"models": [MODEL, MODEL]}, "given twice"),

@@ -68,6 +68,8 @@ def test_id_is_made_of_all_that_a_block_contains(task: Task) -> None:
         "k": block.k + 1,
         "charge": block.charge + 1,
         "people": np.arange(len(block.rows), dtype=np.int32),
+        "cover": np.zeros((1, block.codes.shape[1]), dtype=np.int32),
+        "crowd": np.ones(1, dtype=np.int64),
         "budget": block.budget._replace(seed=block.budget.seed + 1),
     }
     for field in fields(Block):

@@ -11,7 +11,7 @@ import pytest
 from shoal import hierarchy
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
-from shoal.kernels.shoaling.cover import cover
+from shoal.kernels.shoaling.starts.cover import cover
 from shoal.methods import Run, named
 from shoal.methods.shoaling import level_cover
 from shoal.methods.shoaling.level_cover import Ladder, Ladders, cover_tuples

@@ -87,6 +87,7 @@ def test_groups_that_pass_in_the_kernels_pass_the_models(model: PrivacyModel, se
     with ThreadPoolExecutor(1) as pool:
         search = Search(problem, EFFORTS["high"], Run(seed=seed), pool)
         grouping = repair(encoded, problem, models, search.grow(Grouping.of_tuples(problem)))
+        assert grouping is not None
         for cycle in range(3):
             grouping = search.improve(grouping, cycle)
             labels = grouping.labels(problem)

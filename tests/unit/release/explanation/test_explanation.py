@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -104,3 +106,23 @@ def test_k_beyond_the_table_has_no_group_of_its_own() -> None:
     assert [each.k for each in found.smaller_k] == [6, 3, 2]
     losses = [each.loss for each in found.smaller_k]
     assert losses == sorted(losses, reverse=True)
+
+
+def test_manifest_says_how_cells_are_read(tmp_path: Path) -> None:
+    """Units, orders and formats are those of the release; what is given wins."""
+    before = pl.DataFrame(
+        {
+            "tall": [f"{150 + i} cm" for i in range(12)],
+            "size": ["low", "mid", "high"] * 4,
+            "born": [f"{i % 6 + 1:02d}.01.2020" for i in range(12)],
+        }
+    )
+    order = {"size": ["low", "mid", "high"]}
+    release = shoal.anonymize(before, qi=list(before.columns), k=3, ordered=order, dates={"born": "%d.%m.%Y"})
+    release.write(tmp_path / "out.csv")
+    for row in range(1, 13):
+        found = shoal.explain(tmp_path / "out.csv", before, row)
+        shown = [[column.shown for column in group.columns] for group in found.groups]
+        assert list(release.text.row(release.source_rows.tolist().index(row - 1))) in shown
+    as_text = shoal.explain(tmp_path / "out.csv", before, 1, categorical=["size"])
+    assert as_text.own is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from shoal.verification.reading.files import ARROW, kind_of
 from shoal.verification.reading.hidden.arrow import arrow_faults
 from shoal.verification.reading.hidden.compressed import gzip_faults, zstd_faults
@@ -14,7 +16,7 @@ from shoal.verification.verdict import Violation
 __all__ = ["hidden_content"]
 
 
-def hidden_content(path: PathName, *, strict: bool = False) -> list[Violation]:
+def hidden_content(path: PathName, *, strict: bool = False, typed: Collection[str] = ()) -> list[Violation]:
     """Return what a file contains besides the cells that every reader shows.
 
     Examples are hidden sheets, comments and properties of a workbook, metadata of Parquet, dictionary values that no
@@ -25,6 +27,7 @@ def hidden_content(path: PathName, *, strict: bool = False) -> list[Violation]:
         path: The file, of any format that the verifier reads.
         strict: Whether it must be written as shoal writes releases, and without anything else: text only, no
             statistics, no styles and no properties.
+        typed: The columns of a release that may have a type: those that are not quasi-identifiers.
 
     Raises:
         InputError: The file is damaged, or expands more than any table does.
@@ -32,7 +35,7 @@ def hidden_content(path: PathName, *, strict: bool = False) -> list[Violation]:
     """
     kind = kind_of(path)
     if kind == "parquet":
-        texts = parquet_faults(path, strict=strict)
+        texts = parquet_faults(path, strict=strict, typed=typed)
     elif kind == "excel":
         texts = workbook_faults(path, strict=strict)
     elif kind in ARROW:

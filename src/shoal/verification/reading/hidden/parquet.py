@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -25,6 +26,7 @@ from shoal.verification.reading.parquet.footer import (
     seek,
 )
 from shoal.verification.reading.parquet.pages import (
+    BOOLEAN,
     BYTE_ARRAY,
     DATA,
     DATA_V2,
@@ -33,6 +35,7 @@ from shoal.verification.reading.parquet.pages import (
     FLOATS,
     Chunk,
     UnaccountedError,
+    is_ambiguous,
 )
 from shoal.verification.reading.parquet.thrift import Form, Struct, read_struct, write_struct
 
@@ -49,6 +52,7 @@ ENCODED = (
     "it uses an encoding or a codec whose bytes cannot be accounted for; write it with plain or dictionary encoding "
     "and Zstandard, Snappy, LZ4 or gzip"
 )
+AMBIGUOUS = "it contains a float that is not a number, or a negative zero"
 FALSE_STATISTICS = "its statistics do not follow from its cells"
 
 FILTERS = (14, 15)  # fields of a column
@@ -56,6 +60,9 @@ DECIMAL = 5
 LEVEL_ENCODINGS = (3, 4)  # of levels, in runs or bits
 ENCODINGS, CONVERTED_TYPES, MOST_DIGITS = range(10), range(22), 76
 TEXT_FIELDS = {1, 3, 4, 6, 10}  # of the element of a column of text
+TYPED_FIELDS = TEXT_FIELDS | {2, 7, 8}  # and of one with a type
+INTEGERS = (1, 2)  # of 32 and 64 bits
+VALUES = (BOOLEAN, *INTEGERS, *FLOATS)  # physical types of values that a reader shows completely
 ROOTS = {b"root", b"schema", b"duckdb_schema", b"spark_schema", b"hive_schema", b"arrow_schema", b"m", b"table"}
 MAKER = re.compile(
     rb"(Polars|polars|parquet-cpp(-arrow)?|parquet-mr|parquet-rs|DuckDB|Arrow2 - Native Rust implementation of Arrow|"
@@ -70,6 +77,7 @@ class _Faults:
     """What was found, each text once."""
 
     strict: bool
+    typed: frozenset[bytes] = frozenset()
     texts: dict[str, None] = field(default_factory=dict)
 
     def add(self, is_fault: Any, text: str) -> None:
@@ -85,17 +93,18 @@ class _Faults:
         self.add(not is_plain, METADATA)
 
 
-def parquet_faults(path: PathName, *, strict: bool) -> list[str]:
+def parquet_faults(path: PathName, *, strict: bool, typed: Collection[str] = ()) -> list[str]:
     """Return what a Parquet file contains besides its cells.
 
     Args:
         path: The file.
         strict: Whether it must be as releases are written: text only, and without statistics.
+        typed: The columns of a release that may have a type.
 
     Raises:
         UnreadableError: Its pages expand more than any table does.
     """
-    faults = _Faults(strict)
+    faults = _Faults(strict, frozenset(name.encode("utf-8", "surrogatepass") for name in typed))
     try:
         with open(path, "rb") as file:
             _inspect(file, path, faults)
@@ -163,7 +172,7 @@ def _schema(footer: Struct, faults: _Faults) -> tuple[list[bytes], list[bool]]:
         not MAKER.fullmatch(footer.get(6, b"Polars")),
         len(orders) != len(columns) or any(len(order) != 1 for order in orders),
         any(_is_odd_element(element, place) for place, element in enumerate(columns)),
-        faults.strict and any(set(element) - TEXT_FIELDS for element in columns),
+        faults.strict and any(set(element) - TEXT_FIELDS for element in columns if not _is_typed(element, faults)),
     ]
     faults.add(any(checks), METADATA)
     if any(element.get(5) or element.get(3) == 2 for element in columns):
@@ -171,9 +180,17 @@ def _schema(footer: Struct, faults: _Faults) -> tuple[list[bytes], list[bool]]:
     is_text = all(
         element[1] == BYTE_ARRAY and element.get(6, 0) == 0 and element.get(10, {1: {}}) == {1: {}}
         for element in columns
+        if not _is_typed(element, faults)
     )
     faults.add(faults.strict and not is_text, "it contains a column that is not text")
     return [element[4] for element in columns], [element.get(3) == 1 for element in columns]
+
+
+def _is_typed(element: Struct, faults: _Faults) -> bool:
+    """Return whether a column of a release is a number, a date, a time or a boolean, and may be."""
+    is_decimal = element.get(6) == DECIMAL or 5 in element.get(10, {})
+    is_value = element[1] in VALUES or (element[1] == FIXED and is_decimal)
+    return element[4] in faults.typed and is_value and not set(element) - TYPED_FIELDS
 
 
 def _is_odd_element(element: Struct, place: int) -> bool:
@@ -230,7 +247,8 @@ def _chunk(
     """Read the pages of one column of one row group, and note the bytes that they occupy."""
     facts = chunk[3]
     statistics = [facts[12]] if 12 in facts else []
-    pages = Chunk(facts[1], element.get(2, 0), facts[4], is_optional, not faults.strict)
+    keeps_values = not faults.strict or facts[1] in FLOATS
+    pages = Chunk(facts[1], element.get(2, 0), facts[4], is_optional, keeps_values)
     at = begin = first_page(facts)
     places = []
     expanded = 0
@@ -257,6 +275,7 @@ def _chunk(
         raise ValueError("another number of values")
     spans.append((begin, at))
     faults.add(pages.has_unused_values(), UNUSED)
+    faults.add(faults.strict and facts[1] in FLOATS and any(map(is_ambiguous, pages.values)), AMBIGUOUS)
     for each in statistics:
         _statistics(each, pages, faults)
     finish = _copy_of_facts(file, at, facts, spans)

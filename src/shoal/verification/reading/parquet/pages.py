@@ -13,7 +13,7 @@ from shoal.verification.reading.hidden.expand import expand
 from shoal.verification.reading.parquet.runs import count_runs
 from shoal.verification.reading.parquet.thrift import Struct
 
-__all__ = ["Chunk", "UnaccountedError"]
+__all__ = ["Chunk", "UnaccountedError", "is_ambiguous"]
 
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY, STREAM_SPLIT = 0, 2, 3, 8, 9
 BOOLEAN, BYTE_ARRAY, FIXED = 0, 6, 7
@@ -158,3 +158,9 @@ class Chunk:
         if at != len(content):
             raise ValueError("bytes that are not values")
         return values
+
+
+def is_ambiguous(value: bytes) -> bool:
+    """Return whether a float has the text of another one: NaN has many forms, and zero has two."""
+    number = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
+    return bool(number != number or (number == 0 and any(value)))

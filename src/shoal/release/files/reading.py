@@ -1,0 +1,196 @@
+"""A released file as a frame to work with: ranges as two typed columns, sets as lists."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal import verification
+from shoal.encoding.partition import SUPPRESSION
+from shoal.errors import UsageError, VerificationError, join_problems
+from shoal.metrics.released_cells import numbers_of
+from shoal.release.files.layout import read_back
+from shoal.schema import Column, Kind, Role
+from shoal.tables.formats import Format, read_table
+from shoal.tables.formats.sniff import sniff
+from shoal.tables.table import Table
+from shoal.tables.values import normalise
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.verification import Manifest
+
+__all__ = ["bounds_of", "read_as_stated", "read_release"]
+
+LIBRARIES = ("polars", "pandas", "pyarrow")
+LARGEST_WHOLE = 2**63
+Ends = tuple[str, str, bool]  # the ends of a range as text, and whether the upper one is left out
+
+
+def read_release(
+    path: str | os.PathLike[str], *, library: str = "polars", manifest: str | os.PathLike[str] | None = None
+) -> Any:
+    """Read a release of shoal as a frame with typed columns; the manifest beside it says what its columns are.
+
+    ==========================  ====================================================================================
+    released column             columns of the frame
+    ==========================  ====================================================================================
+    quasi-identifier, numbers   NAME_min and NAME_max: integers if all ends are whole numbers, floats otherwise
+    quasi-identifier, dates     NAME_min and NAME_max: dates, or datetimes if an end has a time
+    quasi-identifier, other     NAME: lists of text, with one element for a single value
+    with a hierarchy            NAME: text, the labels as they are
+    any other                   NAME: text; in a Parquet or Excel file, the type that the file has
+    ==========================  ====================================================================================
+
+    Both bounds belong to the range; of a half-open range [20, 25) of whole numbers the upper one is 24. A suppressed
+    cell (``*``) and a missing value are null in both bounds. In a list, null stands for a missing value; the list of a
+    suppressed cell is null itself. Missing texts of the other columns are null.
+
+    Args:
+        path: The released file.
+        library: The library of the frame: "polars", "pandas" or "pyarrow".
+        manifest: The path of the manifest; the one beside the file by default.
+
+    Returns:
+        The frame. Its rows are in the order of the file.
+
+    Raises:
+        UsageError: There is no manifest, or the library is not known.
+        VerificationError: The file is not what its manifest states.
+        InputError: The file or the manifest cannot be read.
+
+    >>> import polars as pl, shoal
+    >>> ages = pl.DataFrame({"age": [20, 22, 40, 41], "sex": ["f", "m", "f", "f"]})
+    >>> path = getfixture("tmp_path") / "out.csv"
+    >>> _ = shoal.anonymize(ages, qi=["age", "sex"], k=2, ends="exact").write(path)
+    >>> shoal.read_release(path).rows()
+    [(20, 22, ['f', 'm']), (20, 22, ['f', 'm']), (40, 41, ['f']), (40, 41, ['f'])]
+    """
+    if library not in LIBRARIES:
+        raise UsageError(f"library={library!r} is not known. Use {', '.join(map(repr, LIBRARIES))}.")
+    path = Path(path)
+    stated = verification.find_manifest(path, manifest if manifest is not None else True)
+    assert stated is not None
+    verdict = verification.examine(path, verification.Demand(), manifest=stated)
+    if not verdict.ok:
+        raise VerificationError(f"{path}: the file and its manifest do not agree. {join_problems(verdict.violations)}")
+    frame = _typed(read_as_stated(path, stated), stated)
+    if library == "polars":
+        return frame
+    return frame.to_pandas() if library == "pandas" else frame.to_arrow()
+
+
+def read_as_stated(path: str | os.PathLike[str], manifest: Manifest) -> Table:
+    """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
+    is_text = sniff(Path(path)) in (Format.CSV, Format.GZIP)
+    options: dict[str, Any] = {"delimiter": manifest.delimiter, "encoding": "utf-8", "header": True} if is_text else {}
+    table = read_table(path, **options)
+    return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
+
+
+def _typed(table: Table, manifest: Manifest) -> pl.DataFrame:
+    import polars as pl
+
+    missing = {"", *map(normalise, manifest.missing)}
+    columns: list[pl.Series] = []
+    for column in manifest.columns:
+        texts = table.frame[column.name]
+        is_labelled = column.name in manifest.labelled or column.role is not Role.QI
+        if is_labelled:
+            columns.append(_plain(texts, missing, table.types.get(column.name)))
+        elif column.kind in (Kind.NUMERIC, Kind.DATE):
+            ends = {text: _ends_of(column, text, missing) for text in texts.unique()}
+            columns += typed_ends(column, [ends[text] for text in texts])
+        else:
+            members = {text: _members(text, missing) for text in texts.unique()}
+            cells = [members[text] for text in texts]
+            columns.append(pl.Series(column.name, cells, dtype=pl.List(pl.String)))
+    return pl.DataFrame(columns)
+
+
+def _plain(texts: pl.Series, missing: set[str], dtype: Any) -> pl.Series:
+    """Return a column that is not made of ranges or sets; a type of the file is restored from the texts."""
+    import polars as pl
+
+    known = pl.Series(texts.name, [None if normalise(text) in missing else text for text in texts], dtype=pl.String)
+    if dtype is None:
+        return known
+    from shoal.tables.formats.typed_cells import typed_column
+
+    typed = typed_column(known.fill_null(""), dtype)
+    return known if typed is None else typed
+
+
+def typed_ends(column: Column, ends: Sequence[Ends | None]) -> list[pl.Series]:
+    """Return the lower and the upper ends of a column as two typed columns, NAME_min and NAME_max.
+
+    Args:
+        column: The column, of numbers or dates.
+        ends: The ends of each cell; None if it is suppressed or missing.
+    """
+    import polars as pl
+
+    known = [pair for pair in dict.fromkeys(ends) if pair is not None]
+    series = []
+    for side, suffix in enumerate(("_min", "_max")):
+        values, dtype = _values(column, [str(pair[side]) for pair in known], [side == 1 and pair[2] for pair in known])
+        value_of: dict[Ends | None, Any] = dict(zip(known, values, strict=True))
+        series.append(pl.Series(column.name + suffix, [value_of.get(pair) for pair in ends], dtype=dtype))
+    common: dict[Any, Any] = {
+        frozenset({pl.Int64, pl.Float64}): pl.Float64,
+        frozenset({pl.Date, pl.Datetime("us")}): pl.Datetime("us"),
+    }
+    shared = common.get(frozenset(each.dtype for each in series))
+    return series if shared is None else [each.cast(shared) for each in series]
+
+
+def bounds_of(column: Column, lows: pl.Series, highs: pl.Series, missing: Sequence[str]) -> list[pl.Series]:
+    """Return two columns of bounds as they are written, typed."""
+    pairs = zip(lows.to_list(), highs.to_list(), strict=True)
+    empty = {SUPPRESSION, *missing}
+    return typed_ends(column, [None if low in empty else (low, high, False) for low, high in pairs])
+
+
+def _values(column: Column, ends: Sequence[str], are_open: Sequence[bool]) -> tuple[list[Any], Any]:
+    """Return the values of ends, and their type; text if one of them is no number or date."""
+    import polars as pl
+
+    numbers, misfits = numbers_of(column, ends)
+    if misfits:
+        return list(ends), pl.String
+    if column.kind is Kind.DATE:
+        moments = [datetime.min + timedelta(seconds=seconds) for seconds in numbers]
+        if all(moment.time() == datetime.min.time() for moment in moments):
+            days = [moment - timedelta(days=is_open) for moment, is_open in zip(moments, are_open, strict=True)]
+            return [day.date() for day in days], pl.Date
+        return moments, pl.Datetime("us")
+    if all(number == int(number) and abs(number) < LARGEST_WHOLE for number in numbers):
+        return [int(number) - is_open for number, is_open in zip(numbers, are_open, strict=True)], pl.Int64
+    return [float(number) for number in numbers], pl.Float64
+
+
+def _ends_of(column: Column, text: str, missing: set[str]) -> Ends | None:
+    """Return the ends of a released cell; a single value is both."""
+    if text == SUPPRESSION or normalise(text) in missing:
+        return None
+    if text[0] == "[" and text[-1] in "])":
+        parts = text[1:-1].split(", ")
+        for cut in range(1, len(parts)):  # a date may contain the separator itself
+            low, high = ", ".join(parts[:cut]), ", ".join(parts[cut:])
+            if not numbers_of(column, [low, high])[1]:
+                return low, high, text[-1] == ")"
+    return text, text, False
+
+
+def _members(text: str, missing: set[str]) -> list[str | None] | None:
+    """Return the values of a released cell; None if it is suppressed."""
+    if text == SUPPRESSION:
+        return None
+    is_set = text[:1] + text[-1:] == "{}"
+    members = next(csv.reader([text[1:-1]], skipinitialspace=True), []) if is_set else [text]
+    return [None if normalise(member) in missing else member for member in members]
