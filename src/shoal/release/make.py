@@ -297,7 +297,7 @@ def make_release(
         (
             *notes,
             *(note for tree in trees.values() for note in tree.notes),
-            *about_release(released, schema, request),
+            *about_release(table, released, schema, request),
             *about_ends(singled, request, models),
             *about_search(partition.facts),
         ),

@@ -331,7 +331,8 @@ def profile_rows(profile: Profile) -> list[tuple[str, ...]]:
         kind = f"{proposal.kind} {facts.date_format}" if facts.date_format else str(proposal.kind)
         shares = f"{facts.missing_share:.1%}", f"{facts.unique_share:.1%}"
         figures = f"{facts.distinct:,}", *shares, facts.sparkline
-        rows.append((_printable(column.name), str(proposal.role), kind, *figures, proposal.reason))
+        reason = f"decide: {proposal.reason}" if proposal.decide else proposal.reason
+        rows.append((_printable(column.name), str(proposal.role), kind, *figures, reason))
     return rows
 
 

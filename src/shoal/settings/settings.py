@@ -149,7 +149,7 @@ class Settings:
     )
     accept_unique: tuple[str, ...] = entry(
         Form.NAMES,
-        "Insensitive columns that may be released although some of their values occur in fewer than k rows.",
+        "Columns that may be released unchanged although their values are rare or seem to identify people.",
         panel=Panel.ROLES,
         commands=SEARCH,
         place=Place.COLUMN,
