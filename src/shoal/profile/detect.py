@@ -33,6 +33,7 @@ from shoal.profile.vocabulary import Concept, Naming, naming_of
 from shoal.profile.vocabulary.concept import words
 from shoal.profile.vocabulary.keys import COUNTS, KEYS
 from shoal.schema import Kind, Role
+from shoal.tables.values import Marks, parse_numbers
 
 __all__ = ["Proposal", "is_weight", "propose", "undecided"]
 
@@ -57,6 +58,10 @@ COORDINATES = words(
 NAME_PARTS = frozenset({"first", "last", "middle"})
 NAME_WORDS = frozenset({"name", "names", "nm", "nam", "initial", "initials", "legal", "provider", "patient", "person"})
 HOUSE_NUMBERS = frozenset({"hausnummer", "huisnummer", "paon", "saon", "cabin", "housenumber"})
+DATE_PRECISIONS = (
+    *(("%S", "second"), ("%M", "minute"), ("%H", "hour"), ("%I", "hour"), ("%d", "day"), ("%j", "day")),
+    *(("%m", "month"), ("%b", "month"), ("%B", "month")),
+)
 DECIMALS = re.compile(r"[0-9]*\.[0-9]{3,}")
 NUMBER_OF = {
     "person": "a number or key of a person",
@@ -158,7 +163,7 @@ def _by_weight(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if not sure:
         if not own & WEIGHT_WORDS:
             return None
-        large = max(map(float, facts.sample)) > 7_000
+        large = max(parse_numbers(facts.sample, Marks(*facts.marks))[0]) > 7_000
         if not (own & SURVEY_WORDS or precise or (large and facts.unique_share > 0.25)):
             return None
     share = f"{facts.unique_share:.0%} of the rows have a unique one"
@@ -314,9 +319,9 @@ def _by_date(facts: ColumnFacts, naming: Naming) -> Proposal | None:
         return None
     is_birth = any(concept.key == "birth" for concept in naming.concepts)
     what = "dates of birth" if is_birth else "dates"
-    exact = "to the second" if "%S" in (facts.date_format or "") else "to the day"
+    exact = next((word for part, word in DATE_PRECISIONS if part in (facts.date_format or "")), "day")
     return Proposal(
-        Role.QI, Kind.DATE, f"{what}, which others may know {exact}", concept="birth" if is_birth else "time"
+        Role.QI, Kind.DATE, f"{what}, which others may know to the {exact}", concept="birth" if is_birth else "time"
     )
 
 
@@ -343,7 +348,8 @@ def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if is_one_by_one(facts) and topic.key not in ("zip", "birth"):
         reason = f"the column name suggests {topic.label}, but {facts.unique_share:.0%} of the rows have a unique text"
         return undecided(facts, reason)
-    kind = Kind.CATEGORICAL if topic.coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
+    coded = topic.coded and not any(concept.key == "time" for concept in naming.concepts)  # not years at a company
+    kind = Kind.CATEGORICAL if coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
     return Proposal(
         topic.role, kind, f"the column name suggests {topic.label}, {REASONS[topic.role]}", concept=topic.key
     )

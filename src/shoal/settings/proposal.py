@@ -21,6 +21,7 @@ from shoal.settings.write import to_toml
 __all__ = ["apply_settings", "document", "document_for", "without_lost_columns"]
 
 WIDTH = 110
+OF_THE_TABLE = ("header", "roles", "decide")  # warnings that are written once, however many columns they name
 COLUMN_PLACES = (Place.ROLE, Place.KIND, Place.COLUMN)
 HEADER = """\
 A proposal by shoal init, to be reviewed by someone who knows the table.
@@ -111,10 +112,10 @@ def document(profile: Profile, settings: Settings | None = None) -> str:
         settings: What the user gave; the file contains it too.
     """
     names = [column.name for column in profile.columns]
-    general = [_sentences(w) for w in profile.warnings if not w.columns or w.about in ("header", "roles")]
+    general = [_sentences(w) for w in profile.warnings if not w.columns or w.about in OF_THE_TABLE]
     comments = {"k": [K_COMMENT], **({"missing": [MISSING_COMMENT]} if profile.missing else {})}
     for column in profile.columns:
-        warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
+        warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in OF_THE_TABLE]
         comments[f"columns.{column.name}"] = list(_wrap(_remarks(column, warnings)))
     header = [*HEADER.splitlines(), *([""] if general else []), *_wrap(general)]
     return to_toml((settings or Settings()).over(_proposed(profile)), header=header, comments=comments, columns=names)

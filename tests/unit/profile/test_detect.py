@@ -91,6 +91,26 @@ def test_codes_are_no_quantities() -> None:
     assert proposal_of("age", ["41", "42"] * 20).kind is Kind.NUMERIC
     assert proposal_of("children", ["1", "2"] * 20).kind is Kind.NUMERIC
     assert proposal_of("hours-per-week", ["40", "20"] * 20).kind is Kind.NUMERIC
+    assert proposal_of("Years at company", [str(i % 30) for i in range(90)]).kind is Kind.NUMERIC
+
+
+def test_reasons_tell_what_the_column_is() -> None:
+    amounts = [str(i % 40 * 50) for i in range(200)]
+    assert "income, payments or wealth" in proposal_of("capital-loss", amounts).reason
+    assert "vehicles" in proposal_of("Vehicle Make", ["Ford", "Honda", "Toyota"] * 20).reason
+
+
+@pytest.mark.parametrize(
+    ("cells", "exact"),
+    [
+        (["Dec-2015", "Jan-2016", "Nov-2014"], "month"),
+        (["2015-12-24", "2016-01-31", "2014-11-02"], "day"),
+        (["2015-12-24 08:15", "2016-01-31 23:59", "2014-11-02 11:00"], "minute"),
+        (["2015-12-24 08:15:01", "2016-01-31 23:59:59", "2014-11-02 11:00:30"], "second"),
+    ],
+)
+def test_reason_of_a_date_says_how_exact_it_is(cells: list[str], exact: str) -> None:
+    assert proposal_of("issued", cells * 10).reason == f"dates, which others may know to the {exact}"
 
 
 def test_sampling_weight_is_dropped_and_body_weight_is_not() -> None:
@@ -100,6 +120,7 @@ def test_sampling_weight_is_dropped_and_body_weight_is_not() -> None:
     assert (found.role, "sampling weight" in found.reason) == (Role.IDENTIFIER, True)
     assert proposal_of("weight", near_unique).role is Role.IDENTIFIER
     assert proposal_of("weight", ["203", *(str(draw.randint(50, 110)) for _ in range(500))]).role is Role.QI
+    assert proposal_of("weight", [f"{draw.randint(50, 110)} kg" for _ in range(500)]).kind is Kind.NUMERIC
 
 
 def test_free_text_is_an_identifier_even_where_the_name_says_sensitive() -> None:

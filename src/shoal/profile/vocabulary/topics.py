@@ -116,7 +116,7 @@ SENSITIVES = (
         "brutoloon salaris brutosalaris nettosalaris brutoink nettoink entgelt entgeltgruppe bezuge verdienst "
         "faminc hhinc linc rincome earnweek lwage logwage ressources ressource wealth vermogen patrimonio networth "
         "debt debts schulden dette deuda debito schuld dlug restschuld ingresho ingrh capitalgain capitalloss "
-        "wynagrodz reddit stipend lohnst ressourc",
+        "capital_gain capital_loss wynagrodz reddit stipend lohnst ressourc",
     ),
     concept(
         "payment",
