@@ -308,6 +308,10 @@ def test_undecided_columns_are_counted_once(shoal: Shoal, tmp_path: Path) -> Non
     (text,) = warnings_of(shoal, tmp_path, [row[:2] for row in rows])["decide"]
     assert text.startswith("1 column is left to you")
     assert text.endswith("give it a role")
+    decided, proposal = tmp_path / "decided.toml", tmp_path / "shoal.toml"
+    decided.write_text('[columns.q1]\nrole = "insensitive"\n')
+    assert shoal("init", tmp_path / "data.csv", "-o", proposal, "--force", "--config", decided).code == 0
+    assert "left to you" not in proposal.read_text()
 
 
 def test_columns_that_reveal_each_other_keep_their_role(shoal: Shoal, tmp_path: Path) -> None:

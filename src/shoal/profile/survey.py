@@ -28,7 +28,7 @@ from shoal.tables.values import ISO_DATE, NUMBER, PLAIN, Marks
 if TYPE_CHECKING:
     from shoal.tables.table import Table
 
-__all__ = ["PROPOSED_K", "Profile", "ProfiledColumn", "Warned", "profile_table"]
+__all__ = ["PROPOSED_K", "Profile", "ProfiledColumn", "Warned", "profile_table", "warn_undecided"]
 
 MOST_HINTS = 5  # warnings of one kind
 
@@ -139,7 +139,7 @@ def profile_table(table: Table, marks: Marks = PLAIN) -> Profile:
         *_warn_look_alikes(columns, values),
         *_warn_dependencies(coded, columns, qi),
         *_warn_persons(columns),
-        *_warn_undecided(columns),
+        *warn_undecided(columns),
         *_warn_work(singling),
     )
     return Profile(table.n_rows, tuple(columns), markers.declared, singling, warnings, table.dialect)
@@ -260,7 +260,8 @@ def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
             yield Warned("person", (column.name,), Note(f"column {column.name!r}", text, cure, counts))
 
 
-def _warn_undecided(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
+def warn_undecided(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
+    """Count the columns that are left to the user."""
     names = tuple(column.name for column in columns if column.proposal.decide)
     if names:
         text = "{columns:column is|columns are} left to you and dropped until you decide"

@@ -12,7 +12,7 @@ from typing import Any
 from shoal.errors import Note, UsageError, join_problems
 from shoal.hierarchy import is_file
 from shoal.profile.detect import Proposal
-from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
+from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned, warn_undecided
 from shoal.schema import Kind, Role, unknown_column
 from shoal.settings.fields import Form, Place
 from shoal.settings.settings import FIELDS, Settings
@@ -58,7 +58,10 @@ def apply_settings(profile: Profile, settings: Settings) -> Profile:
         if column.name in settings.dates:
             facts = replace(facts, date_format=settings.dates[column.name])
         columns.append(ProfiledColumn(facts, proposal))
-    return replace(profile, columns=tuple(columns), missing=settings.missing or profile.missing)
+    others = (warned for warned in profile.warnings if warned.about != "decide")
+    warnings = (*others, *warn_undecided(columns))
+    missing = settings.missing or profile.missing
+    return replace(profile, columns=tuple(columns), missing=missing, warnings=warnings)
 
 
 def without_lost_columns(
