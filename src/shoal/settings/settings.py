@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.errors import UsageError, setting
-from shoal.schema import ISO, NUMBERED, Reading, Role, Schema, check_text, split_order
+from shoal.schema import ISO, NUMBERED, OUTPUT_DECIMALS, Reading, Role, Schema, check_text, split_order
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.sources.url import is_file_url, parse_file_url
@@ -375,6 +375,14 @@ class Settings:
         panel=Panel.OUTPUT,
         commands=ANONYMIZE | {"verify"},
         in_python='Cell separator of a released CSV file, or "input" for that of the table. A comma by default.',
+    )
+    output_decimal: str | None = entry(
+        Form.TEXT,
+        "Decimal mark of the numbers in a released CSV file: . or , or input for that of the table, the default.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify", "measure", "evaluate", "explain"},
+        choices=OUTPUT_DECIMALS,
+        in_python='Decimal mark of the numbers in a released CSV file: ".", "," or "input" for that of the table.',
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,

@@ -316,7 +316,7 @@ def describe(
     else:
         assert isinstance(released, str | os.PathLike)
         written = read_written(released, delimiter=stated.delimiter)
-        table = Layout(stated.bounds, stated.spreadsheet_safe).table(written)
+        table = Layout(stated.bounds, stated.spreadsheet_safe, mark=stated.mark()).table(written)
     require_columns("the released table", table.names, [*qi, *sensitive])
     columns = [reading.column(name, Role.SENSITIVE) for name in sensitive]
     labels = {

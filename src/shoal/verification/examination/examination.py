@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import NUMBERED, Dialect, Kind, Role
+from shoal.schema import INPUT, NUMBERED, Column, Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
+from shoal.verification.cells.forms import with_form
+from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.demand import (
     HELD_BACK,
     Demand,
@@ -192,9 +194,14 @@ class _Examination:
         if manifest is None:
             qi = demand.names(Role.QI)
             bounds = qi if demand.bounds else in_bounds(qi, self._written.names)
-            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame)
+            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame, mark=self._mark())
         else:
-            layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
+            layout = Layout(manifest.bounds, manifest.spreadsheet_safe, mark=manifest.mark())
+            if demand.decimal not in (None, INPUT, manifest.decimal):
+                text = (
+                    f"the decimal mark is {manifest.decimal!r} in the manifest and {demand.decimal!r} in the settings"
+                )
+                self._violations.append(Violation("decimal mark", text))
         release = layout.table(self._written)
         for name in () if manifest is None else manifest.bounds:
             if name in self._written.names:
@@ -203,6 +210,24 @@ class _Examination:
         self._violations += layout.violations()
         self._pairs = layout.pairs
         return release
+
+    def _mark(self) -> OtherMark | None:
+        """Return the decimal mark that the demand gives the file, if it is not that of the original."""
+        demand, source = self._demand, self._source
+        if demand.decimal in (None, INPUT):
+            return None
+        missing = ("", *demand.reading.missing)
+
+        def column(name: str) -> Column | None:
+            reading = demand.reading
+            own = as_released(reading.column(name, demand.role_of(name) or Role.INSENSITIVE), reading.marks)
+            if source is None or name not in source.names:
+                return own
+            texts = [text for text in source.column(name).texts if normalise(text) not in missing]
+            own = with_form(own, texts) if own.role is Role.QI else own
+            return own if are_numbers(own, texts) else None
+
+        return OtherMark(str(demand.decimal), column, missing)
 
     # ---- counts
 
