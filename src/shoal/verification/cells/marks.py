@@ -36,59 +36,66 @@ class OtherMark:
         decimal: The mark of the file.
         column: Returns a column by its name, with the marks of the original; None if its cells are not changed.
         missing: The texts that mean a missing value.
-        strict: Whether every cell of these columns must be such a number; otherwise a column with another cell is
-            taken as it is.
+        strict: Whether these columns are known to hold numbers, so that a number with another mark is wrong.
     """
 
     def __init__(
-        self, decimal: str, column: Callable[[str], Column | None], missing: Iterable[str], *, strict: bool = False
+        self, decimal: str, column: Callable[[str], Column | None], missing: Iterable[str], *, strict: bool = True
     ) -> None:
-        self.strict = strict
         self._decimal = decimal
         self._column = column
         self._unread = {SUPPRESSED, "", *map(normalise, missing)}
+        self._strict = strict
 
-    def restored(self, name: str, cells: Sequence[str]) -> list[str] | None:
-        """Return cells with the marks of the original; None if one of them is not a number or a range of the file."""
+    def restored(self, name: str, cells: Sequence[str]) -> tuple[list[str], list[int]]:
+        """Return the cells of a column with the marks of the original, and the indices of those with a wrong mark.
+
+        What is neither a number nor a range stays as it is.
+        """
         column = self._column(name)
         is_same = column is None or column.kind not in (None, Kind.NUMERIC) or column.decimal == self._decimal
         if column is None or is_same or column.unit == DURATION:
-            return list(cells)
-        texts = []
-        for cell in cells:
-            text = cell if normalise(cell) in self._unread else self._cell(cell, column)
-            if text is None:
-                return None
-            texts.append(text)
-        return texts
-
-    def _cell(self, cell: str, column: Column) -> str | None:
-        if not cell.startswith("[") or cell[-1] not in "])":
-            return self._number(cell, column)
-        low, gap, high = cell[1:-1].partition(", ")
-        ends = [self._number(end, column) for end in (low, high)] if gap else [None]
-        return None if None in ends else f"[{ends[0]}, {ends[1]}{cell[-1]}"
-
-    def _number(self, text: str, column: Column) -> str | None:
-        """Return a number with the marks of the original."""
+            return list(cells), []
         # The mark of the file may be the thousands mark of the original: then the two change places.
-        swapped = column.thousands == self._decimal
-        thousands = column.decimal if swapped else column.thousands
-        if read_number(normalise(text), self._decimal, thousands, column.unit) is None:
-            return None
-        before, hole, after = column.unit.partition("#")
-        before, after = (before.strip(), after.strip()) if hole else ("", column.unit.strip())
-        first = text.find(before) + len(before) if before and before in text else 0
-        body = text[first:]
-        rest = ""
-        if after and body.rstrip().endswith(after):
-            cut = len(body.rstrip()) - len(after)
-            body, rest = body[:cut], body[cut:]
-        letters = []
-        for letter in body:
-            if letter == self._decimal:
-                letter = column.decimal
-            elif swapped and letter == column.decimal:
-                letter = column.thousands
-            letters.append(letter)
-        return text[:first] + "".join(letters) + rest
+        thousands = column.decimal if column.thousands == self._decimal else column.thousands
+        there = replace(column, decimal=self._decimal, thousands=thousands)
+        texts, wrong = list(cells), []
+        for i, cell in enumerate(cells):
+            if normalise(cell) in self._unread:
+                continue
+            if _is_read(cell, there):
+                texts[i] = _with_marks(cell, there, column)
+            elif self._strict and _is_read(cell, column):
+                wrong.append(i)
+        return texts, wrong
+
+
+def _parts(cell: str) -> list[str]:
+    """Return the ends of a range, or the cell."""
+    return cell[1:-1].split(", ") if cell.startswith("[") and cell[-1] in "])" else [cell]
+
+
+def _is_read(cell: str, column: Column) -> bool:
+    parts = _parts(cell)
+    return len(parts) == 1 + (parts[0] != cell) and are_numbers(column, parts)
+
+
+def _with_marks(cell: str, column: Column, other: Column) -> str:
+    """Return a number or a range with the marks of another column."""
+    parts = [_number(part, column, other) for part in _parts(cell)]
+    return parts[0] if len(parts) == 1 else f"[{parts[0]}, {parts[1]}{cell[-1]}"
+
+
+def _number(text: str, column: Column, other: Column) -> str:
+    """Change the marks between the unit before a number and the unit after it."""
+    before, hole, after = column.unit.partition("#")
+    before, after = (before.strip(), after.strip()) if hole else ("", column.unit.strip())
+    first = text.find(before) + len(before) if before and before in text else 0
+    last = len(text.rstrip()) - len(after) if after and text.rstrip().endswith(after) else len(text)
+    letters = []
+    for letter in text[first:last]:
+        if letter == column.decimal:
+            letters.append(other.decimal)
+        else:
+            letters.append(other.thousands if letter == column.thousands else letter)
+    return text[:first] + "".join(letters) + text[last:]

@@ -227,7 +227,7 @@ class _Examination:
             own = with_form(own, texts) if own.role is Role.QI else own
             return own if are_numbers(own, texts) else None
 
-        return OtherMark(str(demand.decimal), column, missing)
+        return OtherMark(str(demand.decimal), column, missing, strict=source is not None)
 
     # ---- counts
 

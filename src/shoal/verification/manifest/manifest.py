@@ -107,7 +107,7 @@ class Manifest:
         if self.decimal == INPUT:
             return None
         columns = {each.name: as_released(each, self.marks) for each in self.columns if each.name in self.numbers}
-        return OtherMark(self.decimal, columns.get, self.missing, strict=True)
+        return OtherMark(self.decimal, columns.get, self.missing)
 
     @property
     def reading(self) -> Reading:

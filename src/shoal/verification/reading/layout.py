@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -40,7 +41,7 @@ class Layout:
     ) -> None:
         self._typed = typed
         self._mark = mark
-        self._not_numbers: list[str] = []  # columns with a cell that is not a number with the mark of the file
+        self._n_marked: Counter[str] = Counter()  # by column, the cells with a mark that is not that of the file
         self._bounds = frozenset(bounds)
         self._safe = safe
         self._n_risky = 0  # cells and names that lack the quote they need
@@ -79,10 +80,9 @@ class Layout:
             texts.append(f"a spreadsheet would run {plural(self._n_risky, 'cell')} as a formula")
         if self._n_quoted:
             texts.append(f"a quote precedes {plural(self._n_quoted, 'cell')} that needs none")
-        text = "a cell that is not a number, or a range of numbers, with the decimal mark of the release"
-        return [
-            *(Violation("file", text) for text in texts),
-            *(Violation(f"column {name!r}", text) for name in dict.fromkeys(self._not_numbers)),
+        return [Violation("file", text) for text in texts] + [
+            Violation(f"column {name!r}", f"{plural(n, 'cell')} without the decimal mark of the release")
+            for name, n in self._n_marked.items()
         ]
 
     def _bare(self, cells: Sequence[str], counts: Sequence[int]) -> list[str]:
@@ -102,10 +102,9 @@ class Layout:
             return column
         bare = {name.removesuffix(suffix) for suffix in ("_min", "_max") if name.endswith(suffix)} & self._bounds
         name = next(iter(bare), name)
-        texts = self._mark.restored(name, column.texts)
-        if texts is None:
-            self._not_numbers += [name] if self._mark.strict else []
-            return column
+        texts, wrong = self._mark.restored(name, column.texts)
+        if wrong:
+            self._n_marked[name] += int(column.counts()[wrong].sum())
         return CodedColumn(_different(texts), column.codes)
 
     def _ranges(self, name: str, low: CodedColumn, high: CodedColumn) -> CodedColumn:
