@@ -92,7 +92,7 @@ def test_snap_hides_the_ends_of_ranges(shoal: Shoal, tmp_path: Path) -> None:
     ended = shoal(*words, "-o", tmp_path / "snap.csv", "--snap", "--grid", "age=10", "--grid", "born=decade")
     assert ended.code == 0, ended.err
     for row in read(tmp_path / "snap.csv"):
-        ends = [int(end) for end in row["age"].strip("[]").split(", ")]
+        ends = [int(end) for end in row["age"].strip("[)").split(", ")]
         assert all(end % 10 == 0 for end in ends)
         first, last = row["born"].strip("[]").split(", ")
         assert first.endswith("0-01-01")
@@ -148,6 +148,7 @@ def test_hierarchy_gives_the_labels(shoal: Shoal, tmp_path: Path) -> None:
     data = write(tmp_path, "zip,disease", *[f"{zips[i % 4 if i < 40 else 0]},d{i}" for i in range(41)])
     (tmp_path / "zip.csv").write_text(HIERARCHY)
     words = ("anonymize", data, "-k", 11, "--qi", "zip", "--sensitive", "disease", "--json")
+    words += ("--accept-unique", "disease")
     for variant in ("strict", "relaxed"):
         out = tmp_path / f"{variant}.csv"
         given = ("--hierarchy", f"zip={tmp_path / 'zip.csv'}", "--method", "mondrian", "--option", f"variant={variant}")
@@ -247,7 +248,20 @@ def test_data_dictionary_stands_beside_the_release(shoal: Shoal, tmp_path: Path)
     """L13: roles, kinds and forms of cells; no count from 1 to k - 1, no cell."""
     rows = [f"{20 + i % 17},{'' if i == 3 else 'Canary' + str(i)}" for i in range(60)]
     data = write(tmp_path, "age,note|x", *rows)
-    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--sensitive", "note|x")
+    ended = shoal(
+        "anonymize",
+        data,
+        "-o",
+        tmp_path / "out.csv",
+        "-k",
+        5,
+        "--qi",
+        "age",
+        "--sensitive",
+        "note|x",
+        "--accept-unique",
+        "note|x",
+    )
     assert ended.code == 0, ended.err
     content = json.loads((tmp_path / "out.csv.dictionary.json").read_text())
     assert [(c["name"], c["role"], c["missing"]) for c in content["columns"]] == [
@@ -275,12 +289,17 @@ def test_direct_identifiers_need_to_be_accepted(shoal: Shoal, tmp_path: Path) ->
 
 def test_repeated_identifiers_are_named(shoal: Shoal, tmp_path: Path) -> None:
     """C19: one row is taken for one person, and a column that says otherwise is named."""
-    data = write(tmp_path, "email,age", *[f"p{i % 30}@x.org,{20 + i % 4}" for i in range(40)])
-    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 11, "--qi", "age", "--drop", "email")
+    data = write(tmp_path, "email,age", *[f"p{i % 15}@x.org,{20 + i % 4}" for i in range(60)])
+    words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 20, "--qi", "age", "--drop", "email")
     ended = shoal(*words)
     assert ended.code == 0, ended.err
     assert "rows: each row counts as one person" in ended.out
-    assert "column 'email': repeats in 10 rows" in ended.err
+    assert "column 'email': the rows belong to 15 people, as it seems, but k counts rows: " in ended.err
+    assert "fewer than 20 people" in ended.err
+    assert "--person email" in ended.err
+    every = write(tmp_path, "email,age", *[f"p{i}@x.org,{20 + i % 4}" for i in range(40)])
+    ended = shoal("anonymize", every, "-o", tmp_path / "one.csv", "-k", 11, "--qi", "age", "--drop", "email")
+    assert "--person" not in ended.err
 
 
 def test_identifiers_are_dropped_not_hashed(shoal: Shoal, tmp_path: Path) -> None:

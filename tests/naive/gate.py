@@ -548,10 +548,11 @@ def naive_marks(schema: Schema, source: Mapping[str, Sequence[str]], decimal: st
     columns = {}
     for column in schema.released if source and decimal != "input" else ():
         if column.role is not Role.QI:
-            column = Column(column.name, column.role, column.kind, column.date_format, *schema.marks)
+            column = replace(column, decimal=schema.marks[0], thousands=schema.marks[1], unit="")
         cells = Cells.of(column, schema.missing)
         known = {normalise(text) for text in source[column.name] if not cells.is_missing(text)}
-        is_number = column.kind in (None, "numeric") and column.unit != DURATION
+        is_labelled = any(coding.form == "rare" for coding in column.codings)
+        is_number = column.kind in (None, "numeric") and column.unit != DURATION and not is_labelled
         if (
             is_number
             and column.decimal != decimal

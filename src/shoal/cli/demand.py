@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.options import Place
 from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
-from shoal.schema import INPUT, Kind, Role, Schema
+from shoal.schema import INPUT, Column, Kind, Limits, Role, Schema
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
@@ -116,6 +116,11 @@ def demand_of(
         decimal=settings.output_decimal,
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
+        codings=settings.codings,
+        limits={name: _levels(name, limits, hierarchies.get(name)) for name, limits in settings.limits.items()},
+        ladders={
+            name: _paths_of(name, rule, settings) for name, rule in hierarchies.items() if name in asked.generalised
+        },
     )
 
 
@@ -166,10 +171,28 @@ def take_from_manifest(settings: Settings, manifest: Manifest) -> Settings:
         missing=reading.missing,
         decimal=reading.decimal,
         thousands=reading.thousands or None,
+        recode={column.name: _recoding(column) for column in manifest.columns if column.codings},
     )
     if not settings.generalised:
         stated = replace(stated, qi=manifest.names(Role.QI), sensitive=manifest.names(Role.SENSITIVE))
     return settings.over(stated)
+
+
+def _levels(name: str, limits: Limits, rule: HierarchyRule | None) -> Limits:
+    """Return limits that give the levels of a hierarchy by their numbers."""
+    from shoal.encoding.limits import level_of
+    from shoal.hierarchy.base import Hierarchy
+
+    if not isinstance(rule, Hierarchy):
+        return limits
+    fields = [field for field in Limits._fields[1:] if getattr(limits, field)]
+    return limits._replace(**{field: str(level_of(name, field, getattr(limits, field), rule)) for field in fields})
+
+
+def _recoding(column: Column) -> str:
+    """Return the recoding that a manifest states as a setting; the bound of a share as a bound."""
+    parts = [(coding.form, coding.given if coding.form == "rare" else coding.text) for coding in column.codings]
+    return ",".join(f"{form}:{text}" for form, text in parts)
 
 
 def require_true(released: Place, manifest: Manifest) -> None:

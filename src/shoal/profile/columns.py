@@ -5,8 +5,8 @@ Facts are counts and shares. Only `texts` and `sample` contain cells, and no out
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.schema import Column, Kind, Role
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["POINT_NUMBERS", "Coded", "ColumnFacts", "Distinct", "distinct_values", "is_constant", "profile_column"]
+__all__ = [
+    "POINT_NUMBERS",
+    "Coded",
+    "ColumnFacts",
+    "Distinct",
+    "distinct_values",
+    "is_constant",
+    "profile_column",
+    "sampled_facts",
+]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 N_BARS = 12
@@ -204,6 +213,18 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
         sample=tuple(sample.to_list()),
         texts=texts,
     )
+
+
+def sampled_facts(name: str, sample: Sequence[str], distinct: int, unique: int, n_rows: int) -> ColumnFacts:
+    """Return the facts about a column of which only some distinct values and the counts are known."""
+    import numpy as np
+    import polars as pl
+
+    texts = pl.Series("text", [text for text in sample if text.strip()], dtype=pl.String)
+    counts = np.ones(len(texts), dtype=np.int64)
+    coded = Coded(np.arange(len(texts)), len(texts))
+    facts = profile_column(Distinct(name, len(texts), texts, counts, coded))
+    return replace(facts, n_rows=n_rows, missing=0, distinct=distinct, unique=unique)
 
 
 def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:

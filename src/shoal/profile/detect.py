@@ -1,43 +1,71 @@
 """Proposal of a role and a kind for a column, with the reason: from the shape of its values, then from its name.
 
-In doubt the proposal is cautious: a column that may identify people is dropped, one that others may know is recoded.
+What identifies people is never released; what others may know is recoded. What neither name nor values tell is left to
+the user, and dropped until then.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from shoal.profile.columns import ColumnFacts, is_constant
+from shoal.profile.forms import (
+    CLOCK,
+    DIGIT,
+    EARLIEST_YEAR,
+    MOSTLY_DIFFERENT,
+    NEARLY_UNIQUE,
+    can_be_key,
+    fits_time,
+    has_digits,
+    holds_disease_codes,
+    is_code,
+    is_numbered,
+    is_one_by_one,
+    is_opaque,
+    looks_like_counts,
+    looks_like_keys,
+    share_of,
+)
 from shoal.profile.shapes import identifying_shape, is_postal, looks_like_names
-from shoal.profile.vocabulary import Concept, concept_of, words_of
+from shoal.profile.vocabulary import Concept, Naming, naming_of
+from shoal.profile.vocabulary.concept import words
+from shoal.profile.vocabulary.keys import COUNTS, KEYS
 from shoal.schema import Kind, Role
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["Proposal", "is_weight", "propose", "undecided"]
 
-NEARLY_UNIQUE = 0.95
+MOST_ANSWERS = 5  # values of a question that is answered by yes, no or unknown
 MANY_WORDS = 5.0
 LONG_TEXT = 60
-SAMPLING_WORDS = frozenset({"fnlwgt", "wgt", "wt", "pweight", "pwgt", "wgtp", "perwt", "hhwt"})
-WEIGHT_WORDS = frozenset({"weight", "weights", "gewicht", "poids", "peso"})
-SURVEY_WORDS = frozenset({"sample", "sampling", "survey", "final", "design", "expansion", "person", "household"})
-ID_WORDS = frozenset({"id", "ids", "identifier", "key", "nr", "no", "num", "number", "nummer", "numero", "code", "ref"})
-OF_PEOPLE = frozenset(
-    (
-        *("patient", "person", "customer", "client", "employee", "user", "member", "subject", "student", "participant"),
-        *(
-            "kunde",
-            "mitarbeiter",
-            "persona",
-            "personne",
-            "cliente",
-            "empleado",
-            "citizen",
-            "respondent",
-            "donor",
-            "case",
-        ),
-    )
+SHORTEST_NATIONAL = 6
+SAMPLING_WORDS = words(
+    "fnlwgt wgt wght pweight pwgt wgtp pwgtp perwt hhwt llcpwt wtss wtssall weighting gewichtung "
+    "hochrechnungsfaktor weegfactor hrf ponderation pond coef coeff ponderacion factor expansion expansao fator "
+    "riporto weging wgthh"
 )
+WEIGHT_WORDS = frozenset({"weight", "weights", "wt", "gewicht", "poids", "peso", "waga", "pesos"})
+SURVEY_WORDS = frozenset(
+    {"sample", "sampling", "survey", "final", "design", "expansion", "person", "household", "osoby", "int", "mec"}
+)
+SAMPLING = re.compile(r"wgt|wght|wt|gew|pond|coef|weig")
+COORDINATES = words(
+    "lat lon lng long latitude longitude gps latlng coordinate coordinates easting northing x y xgcswgs linrefx "
+    "linrefy km latitud longitud latitudine longitudine breitengrad langengrad szerokosc dlugosc wsp gcswgs"
+)
+NAME_PARTS = frozenset({"first", "last", "middle"})
+NAME_WORDS = frozenset({"name", "names", "nm", "nam", "initial", "initials", "legal", "provider", "patient", "person"})
+HOUSE_NUMBERS = frozenset({"hausnummer", "huisnummer", "paon", "saon", "cabin", "housenumber"})
+DECIMALS = re.compile(r"[0-9]*\.[0-9]{3,}")
+NUMBER_OF = {
+    "person": "a number or key of a person",
+    "household": "a number or key of a household or family",
+    "holder": "a number or key of a contract or account, which belongs to a person",
+    "record": "a number or key of a case or record",
+    "staff": "a name, number or key of a member of staff",
+    "": "a number or key",
+}
 
 
 @dataclass(frozen=True)
@@ -48,84 +76,251 @@ class Proposal:
         role: The role.
         kind: The kind.
         reason: Why, in words.
-        personal: Whether each person has one value, so that a repeated value means a repeated person.
+        key_of: What the values number, if they are keys: "person", "household", "holder" (a contract), "record",
+            "staff", or "key" if the name does not tell; otherwise empty.
+        decide: Whether neither name nor values tell the role, so that the user must decide.
+        concept: The concept of the vocabulary that decided, by its key.
     """
 
     role: Role
     kind: Kind
     reason: str
-    personal: bool = False
+    key_of: str = ""
+    decide: bool = False
+    concept: str = ""
 
 
-def propose(facts: ColumnFacts) -> Proposal:
-    """Return the proposal for one column."""
-    for rule in (_by_shape, _by_weight, _by_text, _by_identifying_name, _by_date, _constant, _by_name, _by_code):
-        proposal = rule(facts)
+def propose(facts: ColumnFacts, prefix: str = "") -> Proposal:
+    """Return the proposal for one column by itself; `roles.propose_roles` compares the columns of a table.
+
+    Args:
+        facts: The facts about the column.
+        prefix: A prefix that most columns of the table share.
+    """
+    naming = naming_of(facts.name, prefix)
+    for rule in (_by_shape, _by_weight, _by_text, _by_identifying_name, _by_key, _by_staff, _by_date, _constant):
+        proposal = rule(facts, naming)
         if proposal is not None:
             return proposal
-    return _by_counts(facts)
+    return _by_topic(facts, naming) or _by_values(facts, naming) or undecided(facts, _unknown(facts))
 
 
-def _identifier(facts: ColumnFacts, reason: str, *, personal: bool = False) -> Proposal:
-    return Proposal(Role.IDENTIFIER, facts.kind, reason, personal)
+def undecided(facts: ColumnFacts, reason: str) -> Proposal:
+    """Return a proposal that leaves the decision to the user, and drops the column until then."""
+    return Proposal(Role.IDENTIFIER, facts.kind, reason, decide=True)
 
 
-def _by_shape(facts: ColumnFacts) -> Proposal | None:
+def _unknown(facts: ColumnFacts) -> str:
+    values = f"{facts.distinct:,} values" if facts.distinct <= 100 else "many values"
+    return f"neither its name nor its values ({values}) tell what it holds"
+
+
+def _identifier(facts: ColumnFacts, reason: str, *, key_of: str = "") -> Proposal:
+    return Proposal(Role.IDENTIFIER, facts.kind, reason, key_of)
+
+
+def _by_shape(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if facts.kind is Kind.DATE or not facts.sample:
         return None
     shape = identifying_shape(facts.sample, facts.distinct_share)
     if shape is None:
+        if facts.kind is Kind.CATEGORICAL and not is_code(facts) and looks_like_names(facts.sample):
+            return _identifier(facts, "the values look like names of people")
         return None
-    named = concept_of(facts.name, Role.IDENTIFIER)
-    is_line = named is not None and named.key in ("fax", "phone") and "phone" in shape.label
-    label = named.label if named is not None and is_line else shape.label
-    return _identifier(facts, f"the values are {label}", personal=shape.personal)
+    others = {c.key for c in naming.concepts if c.role is Role.QI}
+    if not shape.personal and naming.groups & {"organisation", "thing"} and not naming.groups & {"person", "record"}:
+        return None  # the UUID of a hospital
+    if others & {"place", "zip", "time"} and ("phone" in shape.label or "plate" in shape.label):
+        return None  # codes of districts, times
+    named = next((c for c in naming.concepts if c.key in ("fax", "phone")), None)
+    label = named.label if named is not None and "phone" in shape.label else shape.label
+    key_of = _entity(naming) or ("person" if shape.personal else "key")
+    return _identifier(facts, f"the values are {label}", key_of="staff" if "staff" in naming.groups else key_of)
 
 
-def _by_weight(facts: ColumnFacts) -> Proposal | None:
+def is_weight(facts: ColumnFacts) -> bool:
+    """Tell whether a column holds sampling weights."""
+    return _by_weight(facts, naming_of(facts.name)) is not None
+
+
+def _by_weight(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise sampling weights, which are nearly unique for each person, unlike body weights."""
-    words = set(words_of(facts.name))
-    named = words & SAMPLING_WORDS or (words & WEIGHT_WORDS and (facts.unique_share > 0.25 or words & SURVEY_WORDS))
-    if facts.kind is not Kind.NUMERIC or not named or facts.distinct < 20:
+    if facts.kind is not Kind.NUMERIC or facts.distinct < 20:
         return None
-    return _identifier(
-        facts,
-        f"a sampling weight: {facts.unique_share:.0%} of the rows have a unique one, so it can identify people",
+    own = set(naming.words)
+    joined = "".join(naming.words)
+    precise = sum(map(bool, map(DECIMALS.fullmatch, facts.sample))) > len(facts.sample) / 2
+    sure = (
+        own & SAMPLING_WORDS
+        or (precise and SAMPLING.search(joined))
+        or any(joined.startswith(word) for word in SAMPLING_WORDS if len(word) > 4)
     )
+    if not sure:
+        if not own & WEIGHT_WORDS:
+            return None
+        large = max(map(float, facts.sample)) > 7_000
+        if not (own & SURVEY_WORDS or precise or (large and facts.unique_share > 0.25)):
+            return None
+    share = f"{facts.unique_share:.0%} of the rows have a unique one"
+    return _identifier(facts, f"a sampling weight: {share}, so it can identify people")
 
 
-def _by_text(facts: ColumnFacts) -> Proposal | None:
+def _by_text(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise free text, which may contain names and cannot be recoded."""
     if facts.kind is not Kind.CATEGORICAL or facts.distinct_share < 0.3:
         return None
     if facts.words >= MANY_WORDS or (facts.longest >= LONG_TEXT and facts.words >= 3 and facts.unique_share > 0.5):
         return _identifier(facts, f"free text of {facts.words:.0f} words on average, which may contain names")
+    if any(concept.key == "text" for concept in naming.concepts) and facts.words >= 2:
+        return _identifier(facts, "name and values suggest free text, which may contain names")
     return None
 
 
-def _by_identifying_name(facts: ColumnFacts) -> Proposal | None:
-    concept = concept_of(facts.name, Role.IDENTIFIER)
-    if concept is None or facts.distinct == 0:
+def _by_identifying_name(facts: ColumnFacts, naming: Naming) -> Proposal | None:
+    """Recognise contact data, names and identity numbers by the column name."""
+    if facts.distinct == 0 or facts.kind is Kind.DATE:
         return None
-    other = concept_of(facts.name, Role.SENSITIVE) or concept_of(facts.name, Role.QI)
-    if concept.key == "name" and other is not None and other.key not in ("birth", "time"):
-        return None
-    if concept.key not in ("name", "email", "national") and facts.distinct <= 5 and facts.distinct_share < 0.5:
-        return None  # an answer such as yes and no
-    if facts.kind is Kind.DATE and concept.key != "name":
-        return None
-    return _identifier(facts, f"the column name suggests {concept.label}", personal=concept.personal)
+    for concept in naming.concepts:
+        if concept.role is not Role.IDENTIFIER or concept.key == "text":
+            continue
+        if concept.key == "address":
+            return _address(facts, naming, concept)
+        if naming.groups & {"attribute"} and concept.key not in ("email", "national"):
+            continue
+        if concept.key == "name" and not _is_name(facts, naming):
+            continue
+        if concept.key not in ("name", "email", "national") and is_code(facts):
+            continue  # an answer such as yes and no
+        key_of = "" if concept.key in ("name", "phone", "fax") else "person"
+        key_of = "staff" if "staff" in naming.groups or "npi" in naming.words else key_of
+        if concept.key not in ("name", "phone", "email", "fax") and not can_be_key(facts):
+            continue
+        if concept.key == "national" and facts.longest < SHORTEST_NATIONAL:
+            continue  # dni is an identity number in Spain, and days in Poland
+        return _identifier(facts, f"the column name suggests {concept.label}", key_of=key_of)
+    return None
 
 
-def _by_date(facts: ColumnFacts) -> Proposal | None:
+def _is_name(facts: ColumnFacts, naming: Naming) -> bool:
+    """Tell whether a column called name is about names of people."""
+    if facts.kind is not Kind.CATEGORICAL or (is_code(facts) and facts.distinct < 5):
+        return False
+    if has_digits(facts):
+        return False
+    own = set(naming.words)
+    if own & NAME_PARTS and not own <= NAME_PARTS | NAME_WORDS:
+        return False  # the last visit
+    if naming.groups & {"person", "staff"}:
+        return True
+    topics = {c.key for c in naming.concepts if c.role is not Role.IDENTIFIER and c.strength > 2}
+    return not (
+        naming.groups & {"thing", "organisation"} or topics - {"birth", "time", "kin", "family", "body", "mark"}
+    )
+
+
+def _address(facts: ColumnFacts, naming: Naming, concept: Concept) -> Proposal | None:
+    if set(naming.words) & HOUSE_NUMBERS and not is_code(facts):
+        return _identifier(facts, "the column name suggests house numbers, a part of the address")
+    if naming.groups & {"attribute"} or is_code(facts):
+        return None
+    if facts.kind is Kind.CATEGORICAL and facts.distinct_share > MOSTLY_DIFFERENT:
+        return _identifier(facts, f"the column name suggests {concept.label}")
+    if facts.kind is Kind.CATEGORICAL and any(map(DIGIT.search, facts.sample)):
+        return _identifier(facts, f"the column name suggests {concept.label}")
+    return Proposal(Role.QI, facts.kind, "the column name suggests places, which others may know", concept="place")
+
+
+def _entity(naming: Naming) -> str:
+    """Return what a key numbers: a person, a household, a record, or nothing that the name tells.
+
+    The visit of a patient is a visit.
+    """
+    if {"person", "record"} <= naming.groups and "holder" not in naming.groups:
+        return "record"
+    return next((group for group in ("person", "household", "holder", "record") if group in naming.groups), "")
+
+
+def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
+    """Return the strongest topic of a name that fits the values."""
+    fitting = [
+        concept
+        for concept in naming.concepts
+        if concept.role is not Role.IDENTIFIER
+        and concept.kind in (None, facts.kind)
+        and (concept.key != "time" or fits_time(facts))
+        and (concept.key != "vital" or facts.kind is Kind.NUMERIC or is_code(facts) or has_digits(facts))
+        and (not concept.coded or facts.kind is not Kind.NUMERIC or facts.whole or _is_coordinate(concept, naming))
+        and (concept.key != "organisation" or facts.distinct > MOST_ANSWERS)
+    ]
+    if facts.whole and any(c.key == "time" for c in fitting) and min(map(int, facts.sample)) >= EARLIEST_YEAR:
+        return next(c for c in fitting if c.key in ("birth", "time"))  # the year of a diagnosis is a year
+    order = {Role.SENSITIVE: 0, Role.QI: 1, Role.INSENSITIVE: 2}
+    return min(fitting, key=lambda concept: (-concept.strength, order[concept.role]), default=None)
+
+
+def _is_coordinate(concept: Concept, naming: Naming) -> bool:
+    return concept.key == "place" and bool(set(naming.words) & COORDINATES)
+
+
+def _by_key(facts: ColumnFacts, naming: Naming) -> Proposal | None:
+    """Recognise numbers and keys of people, households and records."""
+    if not can_be_key(facts) or facts.kind is Kind.DATE:
+        return None
+    entity = _entity(naming)
+    is_key = "key" in naming.groups
+    topic = _topic(facts, naming)
+    if "attribute" in naming.groups and not (is_key and entity and looks_like_keys(facts)):
+        return None
+    if "staff" in naming.groups:
+        return None
+    if is_key and entity:
+        if naming.words[0] in COUNTS and looks_like_counts(facts):
+            unsure = "the name suggests counts or keys, and the values can be either"
+            return replace(undecided(facts, unsure), key_of=entity)
+        return _key(facts, entity)
+    if is_key and set(naming.words) <= KEYS:
+        return _key(facts, "key")
+    if is_key and facts.unique_share > NEARLY_UNIQUE and looks_like_keys(facts):
+        return _key(facts, "key")
+    if naming.groups & {"organisation", "thing"} or (topic is not None and topic.strength > 1 and not is_opaque(facts)):
+        return None
+    if is_key and (looks_like_keys(facts) or facts.unique_share > NEARLY_UNIQUE):
+        return _key(facts, "key")
+    if entity and topic is None and looks_like_keys(facts):
+        return _key(facts, entity)
+    if "code" in naming.groups and entity == "person" and looks_like_keys(facts):
+        return _key(facts, entity)
+    return None
+
+
+def _key(facts: ColumnFacts, entity: str) -> Proposal:
+    return _identifier(facts, f"name and values suggest {NUMBER_OF.get(entity, NUMBER_OF[''])}", key_of=entity)
+
+
+def _by_staff(facts: ColumnFacts, naming: Naming) -> Proposal | None:
+    """Recognise names and numbers of doctors, officers, teachers and other staff."""
+    if "staff" not in naming.groups or naming.groups & {"attribute"} or not can_be_key(facts):
+        return None
+    if facts.whole and "key" not in naming.groups and "record" in naming.groups:
+        return None  # visits to a doctor
+    topic = _topic(facts, naming)
+    if topic is not None and topic.strength > 2:
+        return None
+    return _identifier(facts, "the column name suggests names or numbers of staff, who are people too", key_of="staff")
+
+
+def _by_date(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if facts.kind is not Kind.DATE:
         return None
-    concept = concept_of(facts.name, Role.QI)
-    what = "dates of birth" if concept is not None and concept.key == "birth" else "dates"
-    return Proposal(Role.QI, Kind.DATE, f"{what}, which others may know to the day")
+    is_birth = any(concept.key == "birth" for concept in naming.concepts)
+    what = "dates of birth" if is_birth else "dates"
+    exact = "to the second" if "%S" in (facts.date_format or "") else "to the day"
+    return Proposal(
+        Role.QI, Kind.DATE, f"{what}, which others may know {exact}", concept="birth" if is_birth else "time"
+    )
 
 
-def _constant(facts: ColumnFacts) -> Proposal | None:
+def _constant(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if not is_constant(facts):
         return None
     reason = (
@@ -134,50 +329,42 @@ def _constant(facts: ColumnFacts) -> Proposal | None:
     return Proposal(Role.INSENSITIVE, facts.kind, reason)
 
 
-def _by_name(facts: ColumnFacts) -> Proposal | None:
-    concept = concept_of(facts.name, Role.SENSITIVE)
-    if concept is not None:
-        return Proposal(
-            Role.SENSITIVE, facts.kind, f"the column name suggests {concept.label}, which nobody should learn"
-        )
-    concept = concept_of(facts.name, Role.QI)
-    if concept is None:
+REASONS = {Role.SENSITIVE: "which nobody should learn", Role.QI: "which others may know"}
+
+
+def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
+    topic = _topic(facts, naming)
+    if topic is None:
         return None
-    if _is_one_by_one(facts) and concept.key not in ("zip", "birth"):
-        return _identifier(facts, f"{facts.unique_share:.0%} of the rows have a unique text ({concept.label})")
-    return Proposal(Role.QI, _kind(facts, concept), f"the column name suggests {concept.label}, which others may know")
+    if topic.role is Role.INSENSITIVE:
+        if facts.unique_share > MOSTLY_DIFFERENT:
+            return None
+        return Proposal(topic.role, facts.kind, f"the column name suggests {topic.label}", concept=topic.key)
+    if is_one_by_one(facts) and topic.key not in ("zip", "birth"):
+        reason = f"the column name suggests {topic.label}, but {facts.unique_share:.0%} of the rows have a unique text"
+        return undecided(facts, reason)
+    kind = Kind.CATEGORICAL if topic.coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
+    return Proposal(
+        topic.role, kind, f"the column name suggests {topic.label}, {REASONS[topic.role]}", concept=topic.key
+    )
 
 
-def _is_one_by_one(facts: ColumnFacts) -> bool:
-    """Tell whether nearly every row has a different text."""
-    return facts.kind is Kind.CATEGORICAL and facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20
-
-
-def _kind(facts: ColumnFacts, concept: Concept) -> Kind:
-    return Kind.CATEGORICAL if concept.coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
-
-
-def _by_code(facts: ColumnFacts) -> Proposal | None:
-    """Recognise numbers and keys assigned to each person, names of people, and postal codes."""
-    words = set(words_of(facts.name))
-    named = bool(words & ID_WORDS) and (facts.distinct_share > 0.5 or bool(words & OF_PEOPLE))
-    if named and (facts.whole or facts.kind is Kind.CATEGORICAL):
-        return _identifier(facts, "name and values look like a number or key assigned to each person", personal=True)
-    if facts.kind is Kind.CATEGORICAL and looks_like_names(facts.sample):
-        return _identifier(facts, "the values look like names of people")
+def _by_values(facts: ColumnFacts, naming: Naming) -> Proposal | None:
+    """Recognise postal codes, times, codes of diseases and numbers of rows without a telling column name."""
     if is_postal(facts.sample) and facts.unique_share <= NEARLY_UNIQUE:
-        return Proposal(Role.QI, Kind.CATEGORICAL, "the values look like postal codes, which others may know")
-    return None
-
-
-def _by_counts(facts: ColumnFacts) -> Proposal:
+        reason = "the values look like postal codes, which others may know"
+        return Proposal(Role.QI, Kind.CATEGORICAL, reason, concept="zip")
+    if facts.sample and facts.kind is Kind.CATEGORICAL and share_of(facts.sample, CLOCK) > NEARLY_UNIQUE:
+        return Proposal(Role.QI, facts.kind, "times of day, which others may know", concept="time")
+    if holds_disease_codes(facts):
+        reason = "the values look like codes of diseases (ICD), which nobody should learn"
+        return Proposal(Role.SENSITIVE, facts.kind, reason, concept="health")
     unique_rows = f"{facts.unique_share:.0%} of the rows have a unique value"
-    if facts.kind is Kind.CATEGORICAL or facts.whole:
-        what = "a text" if facts.kind is Kind.CATEGORICAL else "an integer"
-        if facts.unique_share > NEARLY_UNIQUE:
-            return _identifier(facts, f"{unique_rows}: {what} that may be found in other sources", personal=True)
-    if facts.kind is Kind.CATEGORICAL and facts.distinct_share > 0.5 and facts.distinct > 20:
+    if facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20:
+        if facts.whole and is_numbered(facts):
+            return _identifier(facts, f"{unique_rows}: a number that may be found in other sources", key_of="key")
+        if facts.kind is Kind.CATEGORICAL:
+            return _identifier(facts, f"{unique_rows}: a text that may be found in other sources", key_of="key")
+    if facts.kind is Kind.CATEGORICAL and facts.distinct_share > MOSTLY_DIFFERENT and facts.distinct > 20:
         return _identifier(facts, f"mostly different texts ({unique_rows}), which recoding cannot keep useful")
-    if facts.distinct <= 100:
-        return Proposal(Role.QI, facts.kind, f"{facts.distinct} values; others may know them")
-    return Proposal(Role.QI, facts.kind, "many values; others may know them")
+    return None

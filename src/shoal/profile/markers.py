@@ -47,6 +47,7 @@ WORDS = frozenset(
         *("sin datos", "sconosciuto", "onbekend", "okänd", "ukjent", "nieznany", "desconhecido"),
     )
 )
+ANSWERS = frozenset({"none", "nil"})  # an answer as often as a missing value: children, insurance, symptoms
 SPELLINGS = frozenset(form for word in WORDS for form in (word, word.upper(), word.title(), word.capitalize()))
 SENTINELS = re.compile(r"-?9{2,6}|-[1-9]|-88+|-77+")
 LONGEST = 1_000  # letters by which two values are compared
@@ -121,6 +122,8 @@ def _sentinels(values: Distinct) -> Iterable[str]:
 
 def _is_real_value(text: str, values: Distinct) -> bool:
     """Tell whether a suspect is a real value: minus beside plus, NA (Namibia) among two-letter codes."""
+    if text.casefold() in ANSWERS:
+        return True
     if text == "-":
         return bool((values.texts == "+").any())
     if text == "NA":

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from shoal.errors import InfeasibleError, Note, UsageError, setting
+from shoal.profile.columns import ColumnFacts, sampled_facts
+from shoal.profile.detect import is_weight, propose
+from shoal.profile.forms import NEARLY_UNIQUE
 from shoal.profile.shapes import identifying_shape
-from shoal.schema import Role, Schema
+from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import Table
 
 __all__ = ["check_rare", "check_seen"]
 
 SAMPLE = 1000  # distinct values to look at
-# Dates have as many digits as phone numbers but are none.
-MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\b|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}\b")
+LEAST_UNIQUE = 20  # distinct values from which a text in nearly every row is worth a word
 
 
 class Seen(Protocol):
@@ -55,8 +56,10 @@ def check_seen(
 ) -> list[Note]:
     """Refuse columns that would be released unchanged and single people out, unless the user accepts them by name.
 
-    Two kinds of columns are refused: insensitive columns with values in fewer than k rows, and columns of any role but
-    quasi-identifier whose values look like e-mail addresses, phone numbers, identity numbers and the like.
+    Refused are columns of any role but quasi-identifier whose values identify people: names, e-mail addresses, phone
+    numbers, street addresses, keys, row numbers, free text, and texts that differ in nearly every row. Insensitive
+    columns are also refused if they have values in fewer than k rows. Numbers and dates of a sensitive column that
+    differ in nearly every row get a note.
 
     Args:
         facts_of: Looks at a column by name, and counts its values in fewer than the given number of rows.
@@ -66,7 +69,7 @@ def check_seen(
         accepted: Columns that the user accepts in spite of the risk.
 
     Returns:
-        A note for each accepted column that would have been refused.
+        A note for each accepted column that would have been refused, and for nearly unique numbers and dates.
 
     Raises:
         UsageError: An accepted column is not released unchanged.
@@ -80,34 +83,74 @@ def check_seen(
             f"The columns that are: {names}."
         )
     insensitive = schema.names(Role.INSENSITIVE)
-    least = {name: k if name in insensitive else 0 for name in untouched}
-    risks = {
-        name: note for name in untouched if (note := _risk(name, facts_of(name, least[name]), n_rows, least[name]))
-    }
+    risks: dict[str, Note] = {}
+    notes: list[Note] = []
+    for name in untouched:
+        column = _look(name, facts_of, n_rows)
+        risk = _risk(column, facts_of(name, k).rare if name in insensitive else 0, k)
+        if risk is not None:
+            risks[name] = risk
+        elif column.distinct >= LEAST_UNIQUE and column.unique_share > NEARLY_UNIQUE:
+            notes.append(_nearly_unique(column))
     refused = [note for name, note in risks.items() if name not in accepted]
     if refused:
         raise InfeasibleError(
             f"columns that are released unchanged would single people out: {'; '.join(refused)}. Drop them, make them "
             f"quasi-identifiers, or accept the risk by name with {setting('accept_unique')}."
         )
-    return [
-        Note(
-            risk.about,
-            f"{risk.text} and is released unchanged, as you accepted",
-            "drop it, or make it a quasi-identifier",
-            risk.counts,
-        )
-        for name in accepted
-        if (risk := risks.get(name))
-    ]
+    return [*(_as_accepted(risks[name]) for name in accepted if name in risks), *notes]
 
 
-def _risk(name: str, facts: Seen, n_rows: int, k: int) -> Note | None:
+def _look(name: str, facts_of: Callable[[str, int], Seen], n_rows: int) -> ColumnFacts:
+    """Return the facts about a column; a value in fewer than two rows is unique."""
+    seen = facts_of(name, 2)
+    return sampled_facts(name, list(seen.sample), seen.distinct, seen.rare, n_rows)
+
+
+def _risk(column: ColumnFacts, rare: int, k: int) -> Note | None:
     """Say why a column singles people out; None if it does not."""
-    about = f"column {name!r}"
-    shape = identifying_shape(list(facts.sample), facts.distinct / n_rows)
-    if shape is not None and not all(map(MOMENT.match, filter(None, facts.sample))):
+    about = f"column {column.name!r}"
+    shape = None if column.kind is Kind.DATE else identifying_shape(column.sample, column.distinct_share)
+    if shape is not None:
         return Note(about, f"looks like {shape.label}")
-    if not facts.rare:
+    proposal = propose(column)
+    singled = {"rows": column.unique}
+    if proposal.role is Role.IDENTIFIER and not proposal.decide and not is_weight(column):
+        reason = proposal.reason if column.kind is not Kind.NUMERIC else f"{proposal.reason} and {_singles_out(column)}"
+        return Note(about, reason, counts=singled if "{rows" in reason else {})
+    if column.kind is Kind.CATEGORICAL and column.distinct >= LEAST_UNIQUE and column.unique_share > NEARLY_UNIQUE:
+        return Note(about, f"has a different text in nearly every row: it {_singles_out(column)}", counts=singled)
+    if not rare:
         return None
-    return Note(about, f"has {{values:value}} in fewer than k={k} rows", counts={"values": facts.rare})
+    what = f"holds {form}; it {_singles_out(column)} and " if (form := _exact_form(column)) else ""
+    counts = {"values": rare, **(singled if what else {})}
+    return Note(about, f"{what}has {{values:value}} in fewer than k={k} rows", counts=counts)
+
+
+def _singles_out(column: ColumnFacts) -> str:
+    return f"singles out {{rows:row}} of {column.n_rows:,}"
+
+
+def _exact_form(column: ColumnFacts) -> str:
+    """Name a form of values that is exact enough to single people out: times, coordinates or keys."""
+    if column.kind is Kind.DATE:
+        return "exact times" if "%H" in (column.date_format or "") else "dates"
+    proposal = propose(column)
+    if proposal.key_of:
+        return "keys"
+    is_place = proposal.concept == "place" and column.kind is Kind.NUMERIC and not column.whole
+    return "coordinates" if is_place else ""
+
+
+def _nearly_unique(column: ColumnFacts) -> Note:
+    """Note numbers or dates of a sensitive column that differ in nearly every row."""
+    what = "dates" if column.kind is Kind.DATE else "numbers"
+    text = f"its {what} differ in nearly every row: whoever knows one of them finds the row ({_singles_out(column)})"
+    return Note(
+        f"column {column.name!r}", text, "round them before the release, or drop the column", {"rows": column.unique}
+    )
+
+
+def _as_accepted(risk: Note) -> Note:
+    text = f"{risk.text}; it is released unchanged, as you accepted"
+    return Note(risk.about, text, "drop it, or make it a quasi-identifier", risk.counts)

@@ -32,6 +32,15 @@ POSTAL = re.compile(
     r"[0-9]{5}|[0-9]{5}-[0-9]{4}|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|"
     r"[0-9]{4} ?[A-Z]{2}"
 )
+STREET = re.compile(
+    r"[0-9]+[a-z]?,? (?:(?:bis|ter) )?(?:rue|avenue|boulevard|place|chemin|impasse|quai)\b.*|"
+    r"[0-9]+[a-z]? .*\b(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way|close)\.?"
+    r"(?:,? (?:apt|unit|suite|#).*)?|"
+    r".*(?:stra(?:ß|ss)e|str\.|weg|platz|allee|gasse|straat|laan|plein|gracht|kade) ?[0-9]+ ?[a-z]?|"
+    r"(?:calle|c/|avenida|av\.|avda\.?|plaza|paseo|via|viale|piazza|corso|rua|travessa|ul\.|ulica|al\.|aleja|os\.|plac)"
+    r" .*[0-9].*",
+    re.IGNORECASE,
+)
 WORDS_OF_NAME = re.compile(r"[^\W\d_][\w.'’-]*(,? [^\W\d_][\w.'’-]*){0,3}")
 
 ENOUGH_VALUES = 8  # a check digit fits one text in ten by chance, so fewer values prove nothing
@@ -134,5 +143,6 @@ WIDE: tuple[tuple[str, Callable[[str], bool], bool], ...] = (
     ("payment card numbers", is_card, True),
     ("phone or fax numbers", _is_phone, True),
     ("vehicle plates", _matches(PLATE), False),
+    ("street addresses", _matches(STREET), False),
     ("digests or encoded templates", _matches(DIGEST), False),
 )

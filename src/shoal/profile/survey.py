@@ -17,8 +17,9 @@ from shoal.profile.columns import (
     is_constant,
     profile_column,
 )
-from shoal.profile.detect import Proposal, propose
+from shoal.profile.detect import Proposal
 from shoal.profile.markers import Markers, count_look_alikes, find_markers
+from shoal.profile.roles import PROPOSED_K, propose_roles
 from shoal.profile.shapes import EMAIL
 from shoal.profile.singling_out import Singling, find_dependencies, find_singling
 from shoal.schema import RELEASED_ROLES, Dialect, Kind, Role
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PROPOSED_K", "Profile", "ProfiledColumn", "Warned", "profile_table"]
 
-PROPOSED_K = 5
-MANY_QI = 15
+MOST_HINTS = 5  # warnings of one kind
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ class ProfiledColumn:
             "kind": str(self.proposal.kind),
             "format": facts.date_format if self.proposal.kind is Kind.DATE else None,
             "reason": self.proposal.reason,
+            "decide": self.proposal.decide,
             "distinct": facts.distinct,
             "missing_share": round(facts.missing_share, 6),
             "unique_share": round(facts.unique_share, 6),
@@ -118,12 +119,13 @@ def profile_table(table: Table) -> Profile:
     """
     values = [distinct_values(table.frame[name]) for name in table.names]
     markers = find_markers(values)
-    columns = []
-    for cells in values:
-        facts = profile_column(cells, markers.declared)
-        columns.append(ProfiledColumn(facts, propose(facts)))
-    qi = [column.name for column in columns if column.proposal.role is Role.QI]
+    all_facts = [profile_column(cells, markers.declared) for cells in values]
     coded = {cells.name: cells.coded for cells in values}
+    columns = [
+        ProfiledColumn(facts, proposal)
+        for facts, proposal in zip(all_facts, propose_roles(all_facts, coded), strict=True)
+    ]
+    qi = [column.name for column in columns if column.proposal.role is Role.QI]
     singling = find_singling({name: coded[name] for name in qi})
     warnings = (
         *_warn_header(columns),
@@ -133,6 +135,7 @@ def profile_table(table: Table) -> Profile:
         *_warn_look_alikes(columns, values),
         *_warn_dependencies(coded, columns, qi),
         *_warn_persons(columns),
+        *_warn_undecided(columns),
         *_warn_work(singling),
     )
     return Profile(table.n_rows, tuple(columns), markers.declared, singling, warnings, table.dialect)
@@ -156,9 +159,6 @@ def _warn_feasibility(n_rows: int, qi: Sequence[str]) -> Iterator[Warned]:
     if not qi:
         cure = "give one the role qi before you run shoal anonymize"
         yield Warned("roles", (), Note("", "no column is proposed as a quasi-identifier", cure))
-    if len(qi) > MANY_QI:
-        text = f"{{columns}} columns are proposed as quasi-identifiers; more than {MANY_QI} lose most of their detail"
-        yield Warned("roles", tuple(qi), Note("", text, "drop those that nobody needs", {"columns": len(qi)}))
 
 
 def _warn_markers(values: Sequence[Distinct], markers: Markers, n_rows: int) -> Iterator[Warned]:
@@ -229,7 +229,9 @@ def _warn_dependencies(
     coded: Mapping[str, Coded], columns: Sequence[ProfiledColumn], qi: Sequence[str]
 ) -> Iterator[Warned]:
     names = [c.name for c in columns if c.proposal.role in RELEASED_ROLES and not is_constant(c.facts)]
-    for dependency in find_dependencies({name: coded[name] for name in names}, qi):
+    found = [f for f in find_dependencies({name: coded[name] for name in names}, qi) if f.mutual or f.column not in qi]
+    found.sort(key=lambda dependency: dependency.share)
+    for dependency in found[:MOST_HINTS]:
         column, target, share = dependency.column, dependency.target, f"{1 - dependency.share:.0%} of its information"
         if dependency.mutual:
             about, text = f"columns {column!r} and {target!r}", f"reveal each other ({share})"
@@ -237,19 +239,26 @@ def _warn_dependencies(
             about, text = f"column {column!r}", f"reveals {target!r} ({share})"
         note = Note(about, text, "give both the role qi, or drop one of them")
         yield Warned("dependency", (column, target), note)
+    if len(found) > MOST_HINTS:
+        text = "{pairs:further pair of columns reveals|further pairs of columns reveal} each other"
+        yield Warned("dependency", (), Note("", text, counts={"pairs": len(found) - MOST_HINTS}))
 
 
 def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
     for column in columns:
-        facts, name = column.facts, column.name
-        if column.proposal.role is Role.IDENTIFIER and column.proposal.personal and facts.distinct < facts.n_known:
-            text = (
-                "identifies people but has {values:value} in {rows:row}, so one person may have several rows, "
-                "and k counts rows"
-            )
-            cure = 'if so, give it the role "person"'
-            counts = {"values": facts.distinct, "rows": facts.n_known}
-            yield Warned("person", (name,), Note(f"column {name!r}", text, cure, counts))
+        if column.proposal.role is Role.PERSON:
+            text = "has {values:value} in {rows:row}, so people seem to have several rows; k counts people"
+            cure = 'if every row is another person, give it the role "identifier"'
+            counts = {"values": column.facts.distinct, "rows": column.facts.n_known}
+            yield Warned("person", (column.name,), Note(f"column {column.name!r}", text, cure, counts))
+
+
+def _warn_undecided(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
+    names = tuple(column.name for column in columns if column.proposal.decide)
+    if names:
+        text = "{columns:column is|columns are} left to you and dropped until you decide"
+        cure = "look for decide in the proposal, and give each of them a role"
+        yield Warned("decide", names, Note("", text, cure, {"columns": len(names)}))
 
 
 def _warn_work(singling: Singling) -> Iterator[Warned]:

@@ -103,6 +103,7 @@ class Gate:
             "labels": release.labels,
             "models": release.request.specs,
             "paths": release.paths,
+            "ladders": release.ladders,
         }
 
     def _claimed(self, recoding: Recoding) -> verification.Claimed:

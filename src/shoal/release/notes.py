@@ -9,12 +9,13 @@ import numpy as np
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
-from shoal.errors import InputError, Note, setting
+from shoal.errors import InputError, Note, counted, setting
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.models import PrivacyModel
 from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alike_sets, count_look_alikes
+from shoal.profile.persons import likely_person
 from shoal.profile.singling_out import find_dependencies
 from shoal.release.files.layout import SIGNED, is_formula
 from shoal.release.release import Request
@@ -25,18 +26,18 @@ from shoal.tables.table import Table
 __all__ = ["about_levels", "about_release", "about_search", "about_table", "about_unchanged", "about_unread"]
 
 SAMPLE_ROWS = 20_000
-NEARLY_UNIQUE = 0.5  # distinct values per row from which a dropped column probably identifies people
+PERSON_CODE = "\x00person"  # no column of a table has this name
+MOST_HINTS = 3  # notes of one kind
 FREQUENT = 0.01  # share of the rows from which a text such as "?" deserves a note
 
 
 def about_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = ()) -> list[Note]:
-    """Note look-alike values, undeclared missing-value markers, revealing columns and repeated identifiers."""
+    """Note look-alike values, undeclared missing-value markers and revealing columns."""
     return [
         *_look_alikes(table, schema),
         *_false_diversity(table, models),
         *_markers(table, schema),
         *_dependencies(table, schema),
-        *_repeated_identifiers(table, schema),
     ]
 
 
@@ -133,34 +134,50 @@ def _dependencies(table: Table, schema: Schema) -> Iterator[Note]:
         coded[column.name] = Coded(ranks[::step].astype(np.int64), len(texts))
     names = [column.name for column in schema.qi]
     untouched = [name for name in coded if name not in names]
+    revealed: dict[str, list[str]] = {}
     for dependency in find_dependencies(coded, names, untouched):
-        yield Note(
-            f"column {dependency.column!r}",
-            f"reveals quasi-identifier {dependency.target!r} and is released unchanged",
-            "drop it, or make it a quasi-identifier",
-        )
+        revealed.setdefault(dependency.column, []).append(dependency.target)
+    ranked = sorted(revealed, key=lambda name: -len(revealed[name]))
+    for name in ranked[:MOST_HINTS]:
+        targets = revealed[name]
+        shown = f"{targets[0]!r}" + (f" and {counted(len(targets) - 1, 'other')}" if len(targets) > 1 else "")
+        text = f"reveals quasi-identifier {shown} and is released unchanged"
+        yield Note(f"column {name!r}", text, "drop it, or make it a quasi-identifier")
+    if len(ranked) > MOST_HINTS:
+        more = ", ".join(map(repr, ranked[MOST_HINTS:]))
+        yield Note("", f"further columns that reveal quasi-identifiers and are released unchanged: {more}")
 
 
-def _repeated_identifiers(table: Table, schema: Schema) -> Iterator[Note]:
-    """Note dropped columns that are nearly unique but repeat: one person may have several rows."""
-    if schema.names(Role.PERSON):
+def _people(table: Table, released: Released, schema: Schema, k: int) -> Iterator[Note]:
+    """Note that people seem to have several rows, and how many groups hold fewer than k of them."""
+    import polars as pl
+
+    person = likely_person(table, schema)
+    if person is None:
         return
-    for name in schema.names(Role.IDENTIFIER):
-        ranks, texts = table.factor(name)
-        n_known = int((~texts.is_in(list(schema.missing))).to_numpy()[ranks].sum())
-        n_distinct = int((~texts.is_in(list(schema.missing))).sum())
-        if NEARLY_UNIQUE * n_known <= n_distinct < n_known:
-            yield Note(
-                f"column {name!r}",
-                "repeats in {rows:row}, so one person may have several rows",
-                f"if it identifies people, use {setting('person', name)}",
-                {"rows": n_known - n_distinct},
-            )
+    ranks, texts = table.factor(person.name)
+    names = [column.name for column in schema.qi if column.name in released.table.names]
+    frame = released.table.frame.select(names).with_columns(
+        pl.Series(PERSON_CODE, ranks[released.source_rows].astype(np.int64))
+    )
+    people = frame.group_by(names).agg(pl.col(PERSON_CODE).n_unique())[PERSON_CODE]
+    small = int((people < k).sum())
+    if small:
+        text = (
+            "the rows belong to {people:person|people}, as it seems, but k counts rows: {small} of {groups:group holds|"
+            f"groups hold}} fewer than {k} people"
+        )
+        counts = {"people": len(texts), "small": small, "groups": len(people)}
+        yield Note(f"column {person.name!r}", text, f"count people with {setting('person', person.name)}", counts)
 
 
-def about_release(released: Released, schema: Schema, request: Request) -> list[Note]:
+def about_release(table: Table, released: Released, schema: Schema, request: Request) -> list[Note]:
     """Note what the user should know before handing out a release."""
-    notes = [*about_groups(released.table, schema, request), *about_settings(request, request.k)]
+    notes = [
+        *_people(table, released, schema, request.k),
+        *about_groups(released.table, schema, request),
+        *about_settings(request, request.k),
+    ]
     if not request.spreadsheet_safe:
         notes += _formulas(released, schema)
     if request.method == "mnqia" and request.options.get("variant") == "sensitive":

@@ -34,6 +34,10 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
         return f"{row_models[0].describe()} depends on rows"
     if schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K):
         return "a column of people or of personal k is read row by row"
+    if coded := [column.name for column in schema.released if column.codings]:
+        return f"{setting('recode')} of column {coded[0]!r} depends on rows"
+    if limited := [column.name for column in schema.qi if any(column.limits)]:
+        return f"a limit of column {limited[0]!r} depends on rows"
     options = {
         setting("keep_order", True): request.keep_order,
         setting("cells", "bounds"): request.cells != "text",

@@ -134,6 +134,7 @@ class Release:
         ends: By column of numbers or dates, the smallest and the largest value of each released cell.
         singled: What the cells show of single rows, and the cost of ends that were moved; never published.
         paths: By sensitive column with a hierarchy, the labels of each value.
+        ladders: By quasi-identifier with a hierarchy, the labels of each value.
         population: The table that population models compare with.
         encoded: The original as codes, from which the lower bound is computed; None if there is no bound.
         levels: The level of each quasi-identifier in a full-domain release.
@@ -157,6 +158,7 @@ class Release:
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     singled: Singled = field(default_factory=Singled)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    ladders: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     population: Table | None = None
     encoded: Encoded | None = None
     levels: Mapping[str, int] | None = None

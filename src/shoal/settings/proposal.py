@@ -29,6 +29,9 @@ role = "identifier"   identifies a person: never released
 role = "qi"           quasi-identifier, known to others: generalised until every row has its look-alikes
 role = "sensitive"    nobody may learn it about a person: released unchanged
 role = "insensitive"  neither known nor harmful: released unchanged
+role = "person"       the person (or case) that the row belongs to: never released, and k counts people
+
+A comment "decide:" marks a column that neither its name nor its values explain. It is dropped until you give it a role.
 
 Then: shoal anonymize DATA.csv -o OUT.csv --config shoal.toml
 The comments contain counts and shares, but no cell of the table other than missing markers.
@@ -50,7 +53,7 @@ def apply_settings(profile: Profile, settings: Settings) -> Profile:
         facts, proposal = column.facts, column.proposal
         role, kind = roles.get(column.name, proposal.role), Kind(kinds.get(column.name, proposal.kind))
         if column.name in roles or column.name in kinds:
-            proposal = Proposal(role, kind, "from your settings", proposal.personal)
+            proposal = Proposal(role, kind, "from your settings")
         if column.name in settings.dates:
             facts = replace(facts, date_format=settings.dates[column.name])
         columns.append(ProfiledColumn(facts, proposal))
@@ -141,7 +144,7 @@ def _proposed(profile: Profile) -> Settings:
 
 def _remarks(column: ProfiledColumn, warnings: Iterable[Warned]) -> Iterator[str]:
     facts, reason = column.facts, column.proposal.reason
-    yield f"{reason[0].upper()}{reason[1:]}."
+    yield f"decide: {reason}." if column.proposal.decide else f"{reason[0].upper()}{reason[1:]}."
     yield (
         f"{facts.distinct:,} distinct values; {facts.missing_share:.1%} of the cells are missing; "
         f"{facts.unique_share:.1%} of the others occur in one row only."

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.schema import INPUT, Role, Schema, check_k
-from shoal.verification.cells import normalise
+from shoal.verification.cells import Cells, normalise
 from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.matching.groups import Groups, Pairs, order_violations
+from shoal.verification.matching.outliers import recode_source
 from shoal.verification.models.checks import Goal, ModelChecks
+from shoal.verification.models.limits import LimitedCells, limit_violations
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedTable, Step, code_columns, ignore_step, read_written
 from shoal.verification.reading.layout import Layout
@@ -85,6 +87,8 @@ def gate(
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     source, violations = _source(schema, original)
+    source, wrong = recode_source(source, schema, k)
+    violations += wrong
     n_source = source.n_rows
     witness = np.asarray(source_rows, dtype=np.int64)
     layout = Layout(bounds, spreadsheet_safe, mark=_mark(schema, source, decimal))
@@ -120,6 +124,12 @@ def gate(
         for name in schema.names(Role.PERSONAL_K) if source.names else ():
             checks.ask((group, cell) for group, cell, _ in counter.with_cells(*pairs.source_column(name)))
         violations += checks.violations(groups, sizes, counter.first_row, cells, population)
+        for column in schema.qi:
+            if any(column.limits):
+                ladder = (goal.get("ladders") or {}).get(column.name, {})
+                reading = Cells.of(column, schema.missing)
+                limited = LimitedCells(column, column.limits, reading, ladder, column.name in layout.pairs)
+                violations += limit_violations(release.column(column.name), limited)
     violations += layout.violations()
     violations += claim_violations(claims, counts)
     violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))

@@ -64,6 +64,8 @@ def evaluate(
             folds=folds,
             seed=seed,
             hierarchies=hierarchies,
+            recode=settings.recode,
+            k=settings.k,
             stage=stage,
             progress=progress,
             **reading.cells,

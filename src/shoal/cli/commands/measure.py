@@ -85,6 +85,7 @@ def measure(
         climb=_climb(beta, level_weights),
         target=target,
         rules=settings.data_rules(),
+        recode=settings.recode,
         **research,
         **reading.cells,
     )

@@ -85,7 +85,7 @@ def respellings(schema: Schema, decimal: str) -> dict[str, Respelling]:
     """Return how the columns that may hold numbers with another decimal mark get this one.
 
     A quasi-identifier has marks and a unit of its own. The other columns have the marks of the table; those that are
-    declared as categories or dates are left out.
+    declared as categories or dates are left out, and so are those whose rare values are recoded to a label.
     """
     decimal_before, thousands = schema.marks
     columns = [
@@ -97,6 +97,7 @@ def respellings(schema: Schema, decimal: str) -> dict[str, Respelling]:
         column.name: Respelling(column, with_decimal(column, decimal), missing)
         for column in columns
         if column.kind in (None, Kind.NUMERIC) and column.decimal != decimal and column.unit != DURATION
+        if not any(coding.form == "rare" for coding in column.codings)
     }
 
 

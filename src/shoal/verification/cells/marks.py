@@ -25,8 +25,9 @@ def as_released(column: Column, marks: tuple[str, str]) -> Column:
 
 
 def are_numbers(column: Column, texts: Iterable[str]) -> bool:
-    """Return whether all texts of a column, none of them missing, are numbers."""
-    return all(read_number(normalise(text), *column.marks) is not None for text in texts)
+    """Return whether all texts of a column, none of them missing, are numbers; rare ones may be coded as a label."""
+    is_labelled = any(coding.form == "rare" for coding in column.codings)
+    return not is_labelled and all(read_number(normalise(text), *column.marks) is not None for text in texts)
 
 
 class OtherMark:

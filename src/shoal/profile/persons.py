@@ -1,0 +1,142 @@
+"""The column that tells which person a row belongs to: a key that repeats and determines other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shoal.profile.columns import Coded, ColumnFacts, sampled_facts
+from shoal.profile.detect import Proposal, propose
+from shoal.profile.forms import is_code, looks_like_keys
+from shoal.profile.vocabulary import naming_of
+from shoal.schema import Kind, Role, Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.tables.table import Table
+
+__all__ = ["Person", "determined_columns", "find_person", "likely_person"]
+
+# Keys that can stand for a person, the most telling first.
+RANKS = ("person", "household", "holder", "record", "key")
+SHARE_CONSTANT = 0.9  # share of the repeated keys under which a determined column has one value
+BY_CHANCE = 0.6  # share of that which chance may explain
+MOST_ROWS = 100_000  # rows by which a key is tested
+SAMPLE = 1_000  # distinct values of a column to look at
+REPEATED = 1.5  # rows per key from which a key of something may count people
+TRAITS = frozenset({"birth", "sex", "origin"})  # which a person keeps, and a household does not share
+
+
+class Person(NamedTuple):
+    """The key of the people who have several rows, and the columns that are the same in all rows of a key."""
+
+    name: str
+    determined: tuple[str, ...]
+
+
+def likely_person(table: Table, schema: Schema) -> Person | None:
+    """Return the key of people who seem to have several rows; None if the schema names a column of people."""
+    import numpy as np
+
+    if schema.names(Role.PERSON) or table.weights is not None:
+        return None
+    columns, coded = [], {}
+    for column in schema.columns:
+        if column.name not in table.names:
+            continue
+        ranks, texts = table.factor(column.name)
+        unique = int((table.counts(column.name) == 1).sum())
+        facts = sampled_facts(column.name, texts.head(SAMPLE).to_list(), len(texts), unique, table.n_rows)
+        columns.append((facts, propose(facts)))
+        coded[column.name] = Coded(ranks.astype(np.int64), len(texts))
+    return find_person(columns, coded)
+
+
+def find_person(columns: Sequence[tuple[ColumnFacts, Proposal]], coded: Mapping[str, Coded]) -> Person | None:
+    """Return the key of the people who have several rows; None if each row seems to be a person.
+
+    A table with a key of people that is unique in every row has one row for each person, so no other column counts
+    people. Amounts, dates and measurements are no keys.
+    """
+    keys = [(facts, proposal) for facts, proposal in columns if proposal.key_of in RANKS and _is_whole(facts)]
+    if any(proposal.key_of == "person" and facts.distinct == facts.n_known for facts, proposal in keys):
+        return None
+    unknown = [(f, p) for f, p in columns if p.decide and not p.key_of and _is_whole(f) and looks_like_keys(f)]
+    others = {facts.name: coded[facts.name] for facts, proposal in columns if not proposal.key_of}
+    traits = {facts.name for facts, proposal in columns if proposal.concept in TRAITS}
+    best: tuple[tuple[Any, ...], Person] | None = None
+    for facts, proposal in (*keys, *unknown):
+        if facts.distinct >= facts.n_known or is_code(facts):
+            continue
+        own = {name: other for name, other in others.items() if name != facts.name}
+        determined = determined_columns(coded[facts.name], own)
+        personal = bool(traits & set(determined))
+        if proposal.key_of and not determined:
+            if proposal.decide or not _stands_alone(facts, proposal, keys):
+                continue
+        elif not proposal.key_of and not (personal and len(determined) > 1):
+            continue
+        rank = RANKS.index(proposal.key_of) if proposal.key_of else len(RANKS)
+        named = "key" in naming_of(facts.name).groups
+        order = (rank > 0 and not personal, rank, not named, -len(determined), facts.name)
+        if best is None or order < best[0]:
+            best = order, Person(facts.name, determined)
+    return None if best is None else best[1]
+
+
+def _stands_alone(facts: ColumnFacts, proposal: Proposal, keys: Sequence[tuple[ColumnFacts, Proposal]]) -> bool:
+    """Tell whether a repeated key counts people although it determines nothing in the table.
+
+    A key of people does. A key of something else does if the rows have a key of their own and no other key repeats.
+    """
+    if proposal.key_of in ("person", "household", "holder"):
+        return True
+    own = [key for key, _ in keys if key.distinct == key.n_known]
+    return bool(own) and len(keys) == len(own) + 1 and facts.n_known >= REPEATED * facts.distinct
+
+
+def _is_whole(facts: ColumnFacts) -> bool:
+    return facts.kind is not Kind.DATE and (facts.whole or facts.kind is Kind.CATEGORICAL)
+
+
+def determined_columns(key: Coded, others: Mapping[str, Coded]) -> tuple[str, ...]:
+    """Return the columns with one value in nearly all repeated keys, which chance does not explain."""
+    import numpy as np
+
+    sizes = np.bincount(key.codes, minlength=key.n_values)
+    repeated = sizes[key.codes] > 1
+    if len(repeated) > MOST_ROWS:  # some of the keys, with all their rows
+        repeated &= key.codes < key.n_values * MOST_ROWS / len(repeated)
+    if not repeated.any():
+        return ()
+    codes = key.codes[repeated].astype(np.int64)
+    rows_of = sizes[np.unique(codes)]
+    found = []
+    for name, other in others.items():
+        values = other.codes[repeated].astype(np.int64)
+        shares = np.bincount(values, minlength=other.n_values) / len(values)
+        expected = _by_chance(shares, rows_of)
+        constant = _constant_share(codes, values, key.n_values, other.n_values)
+        if constant >= SHARE_CONSTANT and expected <= BY_CHANCE * constant:
+            found.append(name)
+    return tuple(found)
+
+
+def _by_chance(shares: NDArray[np.float64], rows_of: NDArray[np.int64]) -> float:
+    """Return the share of keys that would have one value if values were drawn at random."""
+    import numpy as np
+
+    sizes, counts = np.unique(rows_of, return_counts=True)
+    return float(sum(n * (shares**size).sum() for size, n in zip(sizes, counts, strict=True)) / counts.sum())
+
+
+def _constant_share(codes: NDArray[np.int64], values: NDArray[np.int64], n_keys: int, n_values: int) -> float:
+    """Return the share of the keys whose rows all have one value."""
+    import numpy as np
+
+    pairs = np.unique(codes * n_values + values)
+    per_key = np.bincount(pairs // n_values, minlength=n_keys)
+    per_key = per_key[per_key > 0]
+    return float((per_key == 1).mean())

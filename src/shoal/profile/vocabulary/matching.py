@@ -1,0 +1,158 @@
+"""Match column names with the vocabulary: `PatientID_nr` is a key of a person, `Geburtsdatum` is about birth.
+
+A name is split at blanks, signs and changes of case. A part that the vocabulary lacks is matched without its digits,
+as a singular, or as a compound of known words (`hospitalid`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from shoal.profile.vocabulary import keys
+from shoal.profile.vocabulary.concept import Concept
+from shoal.profile.vocabulary.quasi import QIS, TECHNICALS
+from shoal.profile.vocabulary.topics import SENSITIVES
+
+__all__ = ["Naming", "common_prefix", "naming_of", "words_of"]
+
+CONCEPTS = (*keys.DIRECT, *SENSITIVES, *QIS, *TECHNICALS)
+GROUPS = {
+    "key": keys.KEYS,
+    "code": keys.WEAK_KEYS,
+    "person": keys.PEOPLE,
+    "household": keys.HOUSEHOLDS,
+    "holder": keys.HOLDERS,
+    "record": keys.RECORDS,
+    "organisation": keys.ORGANISATIONS,
+    "thing": keys.THINGS,
+    "staff": keys.STAFF,
+    "attribute": keys.ATTRIBUTES,
+    "count": keys.COUNTS,
+}
+# Letters that do not decompose into a base letter and an accent.
+PLAIN = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE"})
+SHORT_PARTS = frozenset({"id", "nr", "no", "dt", "cd", "yr", "hh"})  # shorter parts of a compound
+SHORTEST_PART = 3
+SHORTEST_COMPOUND = 5
+MOST_PARTS = 4
+LEAST_END = 4  # letters of a known word at an end of an unknown one
+LONGEST_ID = 8  # letters of an abbreviation whose last two mean id
+LEAST_PREFIXED = 5
+MOST_PREFIXED = 0.6
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What a column name says.
+
+    Attributes:
+        words: The words of the name, compounds in parts.
+        concepts: The concepts that it suggests, the strongest first.
+        groups: The groups of words that occur, such as "key" and "person".
+    """
+
+    words: tuple[str, ...]
+    concepts: tuple[Concept, ...]
+    groups: frozenset[str]
+
+
+def words_of(name: str) -> list[str]:
+    """Split a column name into lower-case words without accents: `PatientID_nr` gives patient, id, nr."""
+    plain = unicodedata.normalize("NFKD", name.translate(PLAIN))
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
+    return re.findall(r"[^\W_]+", plain.lower())
+
+
+@cache
+def naming_of(name: str, prefix: str = "") -> Naming:
+    """Return what a column name says.
+
+    Args:
+        name: The name.
+        prefix: A prefix that most columns of the table share, as `common_prefix` finds it.
+    """
+    words = words_of(name)
+    if prefix and words and words[0].startswith(prefix) and len(words[0]) > len(prefix) + 1:
+        words[0] = words[0] if _is_known(words[0]) else words[0].removeprefix(prefix)
+    parts = [part for word in words for part in _parts(word)]
+    pairs = {"_".join(words[i : i + n]) for n in (2, 3) for i in range(len(words) - n + 1)}
+    present, joined = {*parts, *pairs}, "".join(words)
+    found = [c for c in CONCEPTS if present & c.words or any(stem in joined for stem in c.stems)]
+    found.sort(key=lambda concept: -concept.strength)
+    return Naming(tuple(parts), tuple(found), frozenset(group for group, own in GROUPS.items() if present & own))
+
+
+def common_prefix(names: Sequence[str]) -> str:
+    """Return the letters that most columns begin with, such as u in ULAND, UMONAT; empty if there are none."""
+    starts = [words[0] for name in names if (words := words_of(name))]
+    if len(starts) < LEAST_PREFIXED:
+        return ""
+    for length in (4, 3, 2, 1):
+        counts = Counter(word[:length] for word in starts if len(word) > length + 1).most_common(1)
+        known = sum(word in _lexicon() for word in starts)
+        if counts and counts[0][1] > MOST_PREFIXED * len(starts) and known < len(starts) / 3:
+            return counts[0][0]
+    return ""
+
+
+@cache
+def _lexicon() -> frozenset[str]:
+    """Return all words of the vocabulary."""
+    return frozenset().union(*(c.words for c in CONCEPTS), *GROUPS.values(), keys.FILLERS)
+
+
+def _is_known(word: str) -> bool:
+    """Tell whether the vocabulary knows a word, or all parts of it."""
+    return set(_parts(word)) <= _lexicon()
+
+
+@cache
+def _parts(word: str) -> tuple[str, ...]:
+    """Return a word as the vocabulary knows it, as parts of a compound, or as it is."""
+    lexicon = _lexicon()
+    bare = word.rstrip("0123456789")
+    forms = [word, bare, bare.replace("ae", "a").replace("oe", "o").replace("ue", "u"), bare.removesuffix("s")]
+    for form in forms:
+        if form in lexicon:
+            return (form,)
+    if len(bare) >= SHORTEST_COMPOUND:
+        for form in dict.fromkeys(forms[1:]):
+            if (split := _split(form, MOST_PARTS)) is not None:
+                return split
+        return _ends(bare)
+    return (bare or word,)
+
+
+def _ends(word: str) -> tuple[str, ...]:
+    """Split a known word off one end, the longer of the two; the rest stays unknown."""
+    lexicon = _lexicon()
+    if word.endswith("id") and len(word) <= LONGEST_ID:
+        return word[:-2], "id"
+    for length in range(len(word) - 1, LEAST_END - 1, -1):
+        if word[:length] in lexicon:
+            return word[:length], word[length:]
+        if word[-length:] in lexicon:
+            return word[:-length], word[-length:]
+    return (word,)
+
+
+@cache
+def _split(word: str, most: int) -> tuple[str, ...] | None:
+    """Split a compound into the fewest known words, at most `most`; None if that is not possible."""
+    if not word:
+        return ()
+    if most == 0:
+        return None
+    best: tuple[str, ...] | None = None
+    for end in range(len(word), 1, -1):
+        part = word[:end]
+        is_known = part in _lexicon() if end >= SHORTEST_PART else part in SHORT_PARTS
+        if is_known and (rest := _split(word[end:], (most if best is None else len(best) - 1) - 1)) is not None:
+            best = (part, *rest)
+    return best
