@@ -24,7 +24,7 @@ K = 4
 ZIP = shoal.hierarchy.prefixes([4, 2])
 UNCHANGED = "the table already meets"
 # What only a change can cause: ends of ranges, and what the search did.
-OF_A_CHANGE = ("as an end of a range", "that only one row")
+OF_A_CHANGE = ("as an end of a range", "that only one row", "no hierarchy: ")  # an unchanged table needs no hierarchies
 ROLES: dict[str, Any] = {
     "qi": ["age", "sex", "zip", "seen"],
     "sensitive": ["disease"],

@@ -31,6 +31,7 @@ __all__ = [
 NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
 FEW_VALUES = 12  # a column with so few values holds codes or answers, not keys
+LEAST_SEQUENCE = 30  # numbers without a gap; counts of things leave some out at the upper end
 EARLIEST_YEAR, LATEST_YEAR = 1800, 2300
 DIGIT = re.compile(r"[0-9]")
 TIME = re.compile(
@@ -76,8 +77,11 @@ def share_of(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
 
 
 def looks_like_counts(facts: ColumnFacts) -> bool:
-    """Tell whether integers are counts: small, and some are shared by rows."""
-    return facts.whole and facts.longest <= 3 and facts.unique_share < NEARLY_UNIQUE
+    """Tell whether integers are counts: small, some shared by rows, and not in one sequence without a gap."""
+    if not facts.whole or facts.longest > 3 or facts.unique_share >= NEARLY_UNIQUE:
+        return False
+    numbers = [int(text) for text in facts.sample]
+    return facts.distinct < LEAST_SEQUENCE or max(numbers) - min(numbers) >= facts.distinct
 
 
 def looks_like_keys(facts: ColumnFacts) -> bool:
