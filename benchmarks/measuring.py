@@ -28,7 +28,7 @@ from shoal.encoding.decode import decode
 from shoal.encoding.ends import EXACT, release_ends
 from shoal.models import KAnonymity, PrivacyModel, model_from
 from shoal.models.registry import parse_model
-from shoal.release.ends import choose_ends
+from shoal.release.cells.ends import choose_ends
 
 __all__ = ["Bench", "MeasuringError", "shoal_command"]
 

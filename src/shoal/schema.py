@@ -11,18 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TypedDict
+from fractions import Fraction
+from typing import NamedTuple, TypedDict
 
 from shoal.errors import UsageError, join_problems, setting
 
 __all__ = [
     "DURATION",
     "ISO",
+    "NO_LIMITS",
     "NUMBERED",
     "CellKeywords",
+    "Coding",
     "Column",
     "Dialect",
     "Kind",
+    "Limits",
     "Reading",
     "Role",
     "Schema",
@@ -34,6 +38,7 @@ __all__ = [
     "check_threads",
     "check_unit",
     "column_names",
+    "parse_codings",
     "shorter_formats",
     "split_unit",
     "unknown_column",
@@ -50,7 +55,12 @@ for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
     PARTS.update(dict.fromkeys(_letters, (_part,)))
 RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
+BOUNDED = ("top", "bottom")  # recodings with a bound
+SHARE = re.compile(r"(?=.*[1-9])[0-9]{1,2}(\.[0-9]{1,6})?%")  # above 0 % and below 100 %
+LEAST_ROWS = re.compile(r"[2-9]|[1-9][0-9]{1,8}")
 NUMBERED = "number"  # what to do with columns that share a name
+INPUT = "input"  # the mark or the delimiter that the original has
+OUTPUT_DECIMALS = (INPUT, ".", ",")
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
 DURATION = "duration"  # the unit of ISO 8601 durations such as P1DT2H3M4S, which count as seconds
@@ -93,6 +103,53 @@ class Kind(StrEnum):
         return self in (Kind.BOOLEAN, Kind.ORDERED)
 
 
+class Coding(NamedTuple):
+    """A recoding of outliers, before anything else happens to a column.
+
+    Attributes:
+        form: "top" replaces the values from a bound up by the bound, "bottom" those from a bound down, and "rare" the
+            values of few rows by a label.
+        given: What the user gave: a bound, a share of the rows such as "99%", or the least number of rows of a value.
+        text: The bound or the label, which the release shows; empty until the table is known.
+    """
+
+    form: str
+    given: str
+    text: str = ""
+
+    @property
+    def share(self) -> Fraction | None:
+        """The share of the rows that do not lie above the bound; None if the bound is given."""
+        return Fraction(self.given[:-1]) / 100 if self.given.endswith("%") else None
+
+    @property
+    def words(self) -> str:
+        """What a coded cell means."""
+        if self.form == "rare":
+            return f"{self.text!r} means a value of fewer than {self.given} rows"
+        return f"{self.text} means {self.text} or {'more' if self.form == 'top' else 'less'}"
+
+
+class Limits(NamedTuple):
+    """What the cells of a quasi-identifier must keep to; an empty text is no limit.
+
+    Attributes:
+        max_width: The widest range, as a number or, for dates, as a number of days or of a unit such as "5y"; of a set
+            or label, the largest number of values.
+        finest: The band, or the level of the hierarchy, that no cell is finer than.
+        coarsest: The band, or the level of the hierarchy, that no cell is coarser than.
+        uniform: The band, or the level of the hierarchy, that every cell is one of.
+    """
+
+    max_width: str = ""
+    finest: str = ""
+    coarsest: str = ""
+    uniform: str = ""
+
+
+NO_LIMITS = Limits()
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table.
@@ -104,10 +161,12 @@ class Column:
         date_format: The strptime format of its dates.
         decimal: The decimal mark of its numbers; German uses ",".
         thousands: The thousands mark of its numbers; empty for none.
-        grid: The step, or the unit of the calendar, to which the ends of its ranges can be widened.
+        grid: The step, or the unit of the calendar, to which the ends of its ranges are widened.
         unit: How its numbers carry their unit, with # for the number: "# cm", "$#" or "#%"; "duration" for ISO 8601
             durations; empty for plain numbers.
         order: The values of ordered categories, lowest first.
+        codings: How its outliers are recoded, before anything else.
+        limits: What its released cells must keep to.
     """
 
     name: str
@@ -119,6 +178,8 @@ class Column:
     grid: str = ""
     unit: str = ""
     order: tuple[str, ...] = ()
+    codings: tuple[Coding, ...] = ()
+    limits: Limits = NO_LIMITS
 
     @property
     def marks(self) -> tuple[str, str, str]:
@@ -371,6 +432,8 @@ class Schema:
         others: str | None = None,
         missing: Iterable[str] = (),
         grids: Mapping[str, str] | None = None,
+        codings: Mapping[str, tuple[Coding, ...]] | None = None,
+        limits: Mapping[str, Limits] | None = None,
     ) -> Schema:
         """Give every column its role.
 
@@ -383,6 +446,8 @@ class Schema:
             others: What to do with columns without a role: None for an error, "drop" or "insensitive".
             missing: Further texts that mean a missing value.
             grids: The grid of a column, for ranges that are widened.
+            codings: The recodings of outliers, by column.
+            limits: The limits of quasi-identifiers.
 
         Returns:
             The schema.
@@ -397,7 +462,8 @@ class Schema:
         if others not in (None, "drop", "insensitive"):
             raise UsageError(f"{setting('others', others)} is not known. Use drop or insensitive.")
         role_of, problems = _assign(names, roles)
-        for what, named in (("kind", (*kinds, *date_formats)), ("grid", grids or {})):
+        settled = (("grid", grids or {}), ("recoding", codings or {}), ("limit", limits or {}))
+        for what, named in (("kind", (*kinds, *date_formats)), *settled):
             problems += [unknown_column(name, names, what) for name in dict.fromkeys(named) if name not in names]
         unnamed = [name for name in names if name not in role_of]
         if unnamed and others is None and not problems:
@@ -410,6 +476,13 @@ class Schema:
             problems.append(f"no quasi-identifier is named. Name at least one column with {setting('qi')}.")
         if problems:
             raise UsageError(join_problems(problems))
+        for what, named in settled[1:]:
+            released = RELEASED_ROLES if what == "recoding" else {Role.QI}
+            unfit = [name for name in named if role_of.get(name, Role.INSENSITIVE) not in released]
+            unfit += [name for name in named if name not in role_of and (what == "limit" or others == "drop")]
+            if unfit:
+                allowed = "a released column" if what == "recoding" else "a quasi-identifier"
+                raise UsageError(f"{what} for column {unfit[0]!r}: it is not {allowed}. Leave it out.")
         default_role = Role.INSENSITIVE if others == "insensitive" else Role.IDENTIFIER
         columns = tuple(
             replace(
@@ -417,6 +490,8 @@ class Schema:
                 kind=Kind.DATE if name in date_formats else kinds.get(name),
                 date_format=date_formats.get(name, ISO),
                 grid=(grids or {}).get(name, ""),
+                codings=(codings or {}).get(name, ()),
+                limits=(limits or {}).get(name, NO_LIMITS),
             )
             for name in names
         )
@@ -461,6 +536,15 @@ def check_marks(decimal: str, thousands: str) -> None:
             f"{setting('decimal', decimal)} and {setting('thousands', thousands)} are not marks of numbers. The "
             "decimal mark is a point or a comma; the thousands mark is a point, a comma, an apostrophe, an underscore, "
             "a blank or nothing, and differs from it."
+        )
+
+
+def check_output_decimal(decimal: str) -> None:
+    """Refuse a decimal mark of a release that is not a point, a comma, or that of the table."""
+    if decimal not in OUTPUT_DECIMALS:
+        raise UsageError(
+            f"{setting('output_decimal', decimal)} is not a decimal mark. Use a point, a comma, or {INPUT!r} for the "
+            "mark of the table."
         )
 
 
@@ -521,6 +605,36 @@ def _undetermined(form: str) -> str:
         "a part between two others is missing": max(parts, default=0) - min(parts, default=1) >= len(set(parts)),
     }
     return next((problem for problem, occurs in problems.items() if occurs), "")
+
+
+def parse_codings(column: str, text: str) -> tuple[Coding, ...]:
+    """Return the recodings of a column.
+
+    Args:
+        column: The column.
+        text: Such as "top:90", "bottom:1%,top:99%" or "rare:20".
+
+    Raises:
+        UsageError: A recoding is not known, or two of them do not go together.
+    """
+    codings = []
+    for part in re.split(r",\s*(?=[a-z]+:)", str(text)):
+        form, _, given = (each.strip() for each in part.partition(":"))
+        is_share = given.endswith("%") and form != "rare"
+        is_known = SHARE.fullmatch(given) if is_share else given and (form in BOUNDED or LEAST_ROWS.fullmatch(given))
+        if not is_known or form not in (*BOUNDED, "rare"):
+            raise UsageError(
+                f"{setting('recode')} {column}={text}: {part!r} is not a recoding. Write top:90, bottom:1%, top:99% or "
+                "rare:20; several are separated by commas."
+            )
+        codings.append(Coding(form, given))
+    forms = [coding.form for coding in codings]
+    if not forms or len(set(forms)) < len(forms) or ("rare" in forms and len(forms) > 1):
+        raise UsageError(
+            f"{setting('recode')} {column}={text}: give top and bottom once each, or rare alone, such as "
+            "bottom:1%,top:99%."
+        )
+    return tuple(codings)
 
 
 def shorter_formats(form: str) -> list[str]:

@@ -221,6 +221,15 @@ SETTINGS: dict[str, Case] = {
     "constraints": Case(
         tables='[[rules]]\ncolumn = "sex"\napart = ["f", "m"]\nban = true\n', top={"method": "shoaling", "k": 2}
     ),
+    "recode": Case(top={"recode": {"age": "bottom:5%,top:40", "disease": "rare:4"}}),
+    "max_width": Case(top={"method": "shoaling"}, columns={"age": {"role": "qi", "max_width": 30}}),
+    "finest": Case(top={"method": "shoaling"}, columns={"age": {"role": "qi", "finest": 5}}),
+    "coarsest": Case(
+        top={"method": "shoaling"},
+        columns={"zip": {"role": "qi", "hierarchy": "zip.csv", "coarsest": "021**"}},
+        files={"zip.csv": ZIPS},
+    ),
+    "uniform": Case(top={"method": "shoaling"}, columns={"age": {"role": "qi", "uniform": 50}}),
     "seed": Case(top={"seed": 7, "method": "shoaling"}),
     "ends": Case(top={"ends": "safe", "method": "shoaling"}),
     "snap": Case(top={"snap": True}),
@@ -228,6 +237,10 @@ SETTINGS: dict[str, Case] = {
     "cells": Case(top={"cells": "bounds"}, columns={"born": {"role": "qi", "kind": "date"}}),
     "spreadsheet_safe": Case(top={"spreadsheet_safe": True}),
     "output_delimiter": Case(top={"output_delimiter": "^"}),
+    "output_decimal": Case(
+        top={"output_decimal": ","},
+        original=as_csv(rows(spell=lambda name, text: f"1.{text}" if name in ("age", "cost") else text)),
+    ),
     "signoff": Case(tables='[signoff]\nwho = "A. Steward"\n'),
     "kinds": Case(columns={"disease": {"role": "sensitive", "kind": "categorical"}}),
 }
@@ -299,6 +312,13 @@ FILES: dict[str, Case] = {
         top={"t": 0.6},
         columns={"disease": {"role": "sensitive", "hierarchy": "ills.csv"}},
         files={"ills.csv": "".join(f"{ill};{'mild' if ill in ('flu', 'cold') else 'bad'};*\n" for ill in ILLS)},
+    ),
+    "uniform dates": Case(columns={"born": {"role": "qi", "kind": "date", "uniform": "century"}}),
+    "limits as bounds": Case(top={"cells": "bounds"}, columns={"age": {"role": "qi", "finest": 10, "max_width": 60}}),
+    "limits of levels": Case(
+        top={"method": "optimal", "suppression_limit": 0.5},
+        columns={"zip": {"role": "qi", "hierarchy": "zip.csv", "uniform": 1}},
+        files={"zip.csv": ZIPS},
     ),
     "bounds in a spreadsheet": Case(top={"cells": "bounds", "spreadsheet_safe": True}, output="out.xlsx"),
     "people and models": Case(columns={"person": {"role": "person"}}, top={"method": None, "l": 2, "k": 4}),

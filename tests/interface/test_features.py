@@ -92,7 +92,7 @@ def test_snap_hides_the_ends_of_ranges(shoal: Shoal, tmp_path: Path) -> None:
     ended = shoal(*words, "-o", tmp_path / "snap.csv", "--snap", "--grid", "age=10", "--grid", "born=decade")
     assert ended.code == 0, ended.err
     for row in read(tmp_path / "snap.csv"):
-        ends = [int(end) for end in row["age"].strip("[]").split(", ")]
+        ends = [int(end) for end in row["age"].strip("[)").split(", ")]
         assert all(end % 10 == 0 for end in ends)
         first, last = row["born"].strip("[]").split(", ")
         assert first.endswith("0-01-01")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tests.naive.shoaling import Block, Category, Leaves, Number, Sides
+from tests.naive.shoaling import Block, Category, Count, Leaves, Number, Reach, Sides
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ def part(block: Block, a: int, items: Sequence[int], least: int) -> Cut:
     for i in items:
         rows[block.codes[i][a]] += block.rows[i]
     attribute = block.attributes[a]
+    if isinstance(attribute, Reach | Count):  # the attribute that it limits is cut instead
+        return Cut(0.0, frozenset())
     if isinstance(attribute, Number):
         return halve(attribute, rows, least)
     if isinstance(attribute, Leaves):

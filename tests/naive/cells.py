@@ -32,8 +32,8 @@ def seconds(text: str, date_format: str = "%Y-%m-%d") -> Fraction:
 
 
 def bounds(cell: str) -> list[tuple[str, str]]:
-    """Return the two ends of a closed range ``[a, b]`` in every way it can be read; nothing if it is not a range."""
-    if not (cell.startswith("[") and cell.endswith("]")):
+    """Return the two ends of ``[a, b]`` or ``[a, b)`` in every way it can be read; nothing if it is not a range."""
+    if not (cell.startswith("[") and cell.endswith(("]", ")"))):
         return []
     parts = cell[1:-1].split(", ")
     return [(", ".join(parts[:i]), ", ".join(parts[i:])) for i in range(1, len(parts))]

@@ -30,7 +30,8 @@ def covers(
             ends = (_measure(low, kind, date_format), _measure(high, kind, date_format))
         except ValueError:
             continue
-        return ends[0] <= _measure(value, kind, date_format) <= ends[1]
+        place = _measure(value, kind, date_format)
+        return ends[0] <= place < ends[1] if released.endswith(")") else ends[0] <= place <= ends[1]
     return False
 
 

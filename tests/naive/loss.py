@@ -43,9 +43,13 @@ def ncp_cell(before: str, after: str, attribute: Attribute, column: Sequence[str
     whole = max(numbers) - min(numbers)
     for low, high in bounds(after):
         try:
-            width = attribute.measure(high) - attribute.measure(low)
+            ends = [attribute.measure(low), attribute.measure(high)]
         except ValueError:
             continue
+        unit = Fraction(1 if attribute.kind == "numeric" else 86400)
+        if after.endswith(")") and all(each % unit == 0 for each in numbers):  # the end itself does not belong to it
+            ends[1] -= unit
+        width = min(ends[1], max(numbers)) - max(ends[0], min(numbers))
         return width / whole if whole else Fraction(0)
     attribute.measure(after)  # a value, or a ValueError
     return Fraction(0)
@@ -161,7 +165,14 @@ def inside(after: str, attribute: Attribute, column: Sequence[str]) -> list[str]
             ends = attribute.measure(low), attribute.measure(high)
         except ValueError:
             continue
-        return [text for text in known if text and ends[0] <= attribute.measure(text) <= ends[1]]
+        is_open = after.endswith(")")
+        return [
+            text
+            for text in known
+            if text
+            and ends[0] <= attribute.measure(text) <= ends[1]
+            and not (is_open and attribute.measure(text) == ends[1])
+        ]
     raise ValueError(after)
 
 

@@ -40,12 +40,28 @@ class Sides:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """`last`: for each code, the greatest that may share its group; unit: the price of a group that reaches further."""
+
+    last: Sequence[int]
+    unit: int
+
+
+@dataclass(frozen=True)
+class Count:
+    """most: the largest number of codes of a group; unit: the price of a group with more."""
+
+    most: int
+    unit: int
+
+
+@dataclass(frozen=True)
 class Block:
     """`rows` of each entry; `k` is the minimum size of a group; `people` is the person of each entry if they count."""
 
     codes: Sequence[Sequence[int]]
     rows: Sequence[int]
-    attributes: Sequence[Number | Category | Leaves | Sides]
+    attributes: Sequence[Number | Category | Leaves | Sides | Reach | Count]
     k: int
     people: Sequence[int] = ()
     charge: int = 0  # what a group costs beside its rows, when groups are given up
@@ -61,6 +77,10 @@ class Block:
                 total += attribute.unit * len(codes) if len(codes) > 1 else 0
             elif isinstance(attribute, Sides):
                 total += attribute.unit if {0, 1} <= codes else 0
+            elif isinstance(attribute, Reach):
+                total += attribute.unit if max(codes) > attribute.last[min(codes)] else 0
+            elif isinstance(attribute, Count):
+                total += attribute.unit if len(codes) > attribute.most else 0
             elif isinstance(attribute, Leaves):
                 total += max(attribute.climbs[min(codes) : max(codes)], default=0)
             else:

@@ -56,6 +56,8 @@ READERS = {
     "readings": {"numpy"},
     "rows": {"numpy"},
     "layout": {"numpy"},
+    "limits": {"numpy"},
+    "outliers": {"numpy"},
     "signature": {"cryptography"},
 }
 MOST_ROOMS, MOST_FILES = 20, 13

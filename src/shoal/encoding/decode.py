@@ -130,8 +130,10 @@ def cell_texts(attribute: Attribute, cells: Cells, ends: RangeEnds) -> list[str]
     for i, pair in enumerate(ends.texts):
         if pair is not None and is_ranked:
             shown.append("{" + ", ".join(quoted[lows[i] : highs[i] + 1]) + "}")
+        elif pair is not None and pair[0] == pair[1] and not ends.half_open[i]:
+            shown.append(pair[0])  # a band of a single day
         elif pair is not None:
-            shown.append(f"[{pair[0]}, {pair[1]}]")
+            shown.append(f"[{pair[0]}, {pair[1]}{')' if ends.half_open[i] else ']'}")
         elif forms[i] == VALUE:
             shown.append(str(texts[lows[i]]))
         elif forms[i] == SET:

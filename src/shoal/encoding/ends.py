@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from shoal.encoding.partition import RANGE, Cells, Partition
 from shoal.schema import Column, Kind, Schema
 from shoal.tables.values.forms import parse_texts
 
-__all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "release_ends"]
+__all__ = ["CHOICES", "EXACT", "ROUND", "SAFE", "Ends", "Holders", "RangeEnds", "ends_of_codes", "release_ends"]
 
 SAFE, ROUND, EXACT = CHOICES = ("safe", "round", "exact")
 
@@ -33,11 +34,13 @@ class RangeEnds:
         texts: Both ends as they are written; None for a cell that is not a range.
         low: The number behind the lower end.
         high: The number behind the upper end.
+        half_open: Whether the range lies below its upper end, which is then a point of a grid of numbers.
     """
 
     texts: tuple[Ends | None, ...]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    half_open: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,15 @@ def release_ends(
     """Return the ends that the ranges of a partition show.
 
     - "exact": the least and the greatest value of the range.
-    - "round": both ends are widened to the grid of the column, or to a round default.
+    - "round": both ends are widened to the grid of the column, or to a round default. A column that has a grid of its
+      own always has round ends.
     - "safe": an end that at least k rows of the table have (people, if people are counted) stays as it is. Any other
       moves outwards to the nearest point of a grid, the finest on which the values of at least k rows move to the same
-      point. The steps of the grids are 1, 2, 5, 10, ... times the grid of the column or its smallest unit; for dates,
-      they are calendar periods. An end that moves shows no value of its range, not even one that lies on the grid.
+      point. The steps of the grids are 1, 2, 5, 10, ... times the smallest unit of the column; for dates, they are
+      calendar periods. An end that moves shows no value of its range, not even one that lies on the grid.
+
+    A number moves to a point above it, which the range does not include: 25 becomes ``[25, 30)``. Dates move to the
+    last day of a period, which the range includes.
 
     An end stays as it is if it would otherwise include values that a ban keeps apart from the range, or if its date
     format cannot write what lies beyond.
@@ -121,17 +128,47 @@ def release_ends(
     for a, (attribute, cells) in enumerate(zip(encoded.attributes, partition.cells, strict=True)):
         low, high = Moved(), Moved()
         ranges = np.flatnonzero(cells.form == RANGE)
-        if choice != EXACT and len(ranges) and attribute.kind.is_measured:
-            widening = Widening.of(attribute, columns[attribute.name])
+        if len(ranges) and attribute.kind.is_measured:
             lows, highs = np.unique(cells.low[ranges]), np.unique(cells.high[ranges])
-            if choice == ROUND:
-                low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
-            else:
-                holders = Holders.of(encoded, a, k)
-                low = widening.to_shared(lows, holders, upper=False)
-                high = widening.to_shared(highs, holders, upper=True)
+            low, high = _moved(encoded, a, columns[attribute.name], choice, k, lows, highs)
         all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
     return tuple(all_ends)
+
+
+def ends_of_codes(encoded: Encoded, a: int, column: Column, choice: str, *, k: int) -> tuple[list[End], list[End]]:
+    """Return the lower and the upper end that each known value of an attribute has as an end of a range."""
+    attribute = encoded.attributes[a]
+    codes = np.arange(len(attribute.known_values), dtype=np.int32)
+    low, high = _moved(encoded, a, column, choice, k, codes, codes)
+    own = [(attribute.texts[code], float(attribute.values[code])) for code in codes.tolist()]
+    return [low.get(i, end) for i, end in enumerate(own)], [high.get(i, end) for i, end in enumerate(own)]
+
+
+def _moved(
+    encoded: Encoded, a: int, column: Column, choice: str, k: int, lows: NDArray[np.int32], highs: NDArray[np.int32]
+) -> tuple[Moved, Moved]:
+    """Return what replaces values as lower and as upper ends.
+
+    A column with bands has round ends on them. If its ranges must not leave a band, no end moves out of it.
+    """
+    limits = column.limits
+    column = replace(column, grid=limits.uniform or limits.finest or column.grid)
+    low, high = Moved(), Moved()
+    if choice == EXACT and not column.grid:
+        return low, high
+    widening = Widening.of(encoded.attributes[a], column)
+    if choice == ROUND or column.grid:
+        low, high = widening.to_grid(lows, upper=False), widening.to_grid(highs, upper=True)
+    else:
+        holders = Holders.of(encoded, a, k)
+        low = widening.to_shared(lows, holders, upper=False)
+        high = widening.to_shared(highs, holders, upper=True)
+    if limits.coarsest:
+        walls = Widening.of(encoded.attributes[a], replace(column, grid=limits.coarsest))
+        first, last = walls.to_grid(lows, upper=False), walls.to_grid(highs, upper=True)
+        low = {code: max(end, first.get(code, end), key=itemgetter(1)) for code, end in low.items()}
+        high = {code: min(end, last.get(code, end), key=itemgetter(1)) for code, end in high.items()}
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -153,19 +190,28 @@ class Widening:
     @classmethod
     def of(cls, attribute: Attribute, column: Column) -> Widening:
         """Return the widening of an attribute."""
-        values, default = attribute.known_values, default_grid(attribute.kind, attribute.span)
+        values = attribute.known_values
+        texts = attribute.texts[: len(values)]
+        default = default_grid(attribute.kind, attribute.span, column, texts)
         scale: Scale
         if attribute.kind is Kind.DATE:
             scale = DateScale.of(column, attribute.texts[: len(values)], values)
         else:
-            scale = NumberScale.of(column, attribute.texts[: len(values)], values, column.grid or default)
+            scale = NumberScale.of(column, texts, values, column.grid or default)
         return cls(column, values, scale, default)
 
     def to_grid(self, codes: NDArray[np.int32], *, upper: bool) -> Moved:
         """Move values to the grid of the column, or to its default."""
         scale, step = self.scale, self.scale.steps(self.column.grid or self.default)[0]
-        ends = scale.above(scale.units, step) if upper else scale.below(scale.units, step)
+        # A range lies below its upper end if that is a number, so a number on the grid moves to the next point.
+        last = scale.units if self.column.kind is Kind.DATE else scale.after
+        ends = scale.above(last, step) if upper else scale.below(scale.units, step)
         return self._written(codes, ends, upper=upper)
+
+    def band_starts(self, band: str) -> NDArray[np.float64]:
+        """Return for each value where its band begins, for comparison."""
+        starts: NDArray[np.float64] = self.scale.below(self.scale.units, self.scale.steps(band)[0]).astype(np.float64)
+        return starts / 10**self.scale.digits if isinstance(self.scale, NumberScale) else starts
 
     def to_shared(self, codes: NDArray[np.int32], holders: Holders, *, upper: bool) -> Moved:
         """Move the values that too few hold to points that the values of as many as needed move to.
@@ -174,7 +220,7 @@ class Widening:
         """
         scale, moved = self.scale, Moved()
         pending = codes[holders.of_codes[codes] < holders.needed[codes]]
-        steps = scale.steps(self.column.grid)
+        steps = scale.steps()
         for step in steps:
             if not len(pending):
                 break
@@ -209,6 +255,8 @@ def _ends(
     """Return the ends of the ranges of an attribute, given what replaces some of their values."""
     texts: list[Ends | None] = [None] * len(cells.form)
     numbers = np.zeros((2, len(cells.form)))
+    half_open = np.zeros(len(cells.form), dtype=bool)
+    moves_below = attribute.kind is not Kind.DATE
     for i in ranges.tolist():
         first, last = int(cells.low[i]), int(cells.high[i])
         own_low, own_high = ((attribute.texts[code], float(attribute.values[code])) for code in (first, last))
@@ -217,15 +265,18 @@ def _ends(
             n_mixed = _count_mixed(attribute, apart, own_low, own_high)
             if _count_mixed(attribute, apart, new_low, own_high) > n_mixed:
                 new_low = own_low
-            if _count_mixed(attribute, apart, new_low, new_high) > n_mixed:
+            is_open = moves_below and new_high is not own_high
+            if _count_mixed(attribute, apart, new_low, new_high, half_open=is_open) > n_mixed:
                 new_high = own_high
         texts[i] = new_low[0], new_high[0]
         numbers[:, i] = new_low[1], new_high[1]
-    return RangeEnds(tuple(texts), numbers[0], numbers[1])
+        half_open[i] = moves_below and new_high is not own_high
+    return RangeEnds(tuple(texts), numbers[0], numbers[1], half_open)
 
 
-def _count_mixed(attribute: Attribute, apart: Apart, low: End, high: End) -> int:
+def _count_mixed(attribute: Attribute, apart: Apart, low: End, high: End, *, half_open: bool = False) -> int:
     """Count the pairs of sets that a range mixes."""
     known_values = attribute.known_values
-    inside = slice(np.searchsorted(known_values, low[1]), np.searchsorted(known_values, high[1], side="right"))
+    end = np.searchsorted(known_values, high[1], side="left" if half_open else "right")
+    inside = slice(np.searchsorted(known_values, low[1]), end)
     return sum(bool(one[inside].any() and other[inside].any()) for one, other in apart)

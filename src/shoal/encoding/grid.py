@@ -62,8 +62,14 @@ def _length(grid: str) -> int:
     return seconds + months * MONTH_SECONDS
 
 
-def default_grid(kind: Kind | None, span: float) -> str:
+def default_grid(kind: Kind | None, span: float, column: Column | None = None, texts: Sequence[str] = ()) -> str:
     """Return a round grid for a range: 1, 2 or 5 times a power of ten for numbers, a calendar period for dates.
+
+    Args:
+        kind: Numbers or dates.
+        span: The width of the range.
+        column: How the numbers of the range are read.
+        texts: These numbers; the grid is not finer than their last digit.
 
     >>> default_grid(Kind.NUMERIC, 73.0), default_grid(Kind.NUMERIC, 0.9), default_grid(Kind.DATE, 86400.0 * 365 * 60)
     ('2', '0.02', 'year')
@@ -76,6 +82,8 @@ def default_grid(kind: Kind | None, span: float) -> str:
     finest = Decimal(repr(span)) / STEPS_ACROSS
     power = Decimal(10) ** finest.adjusted()
     step = max(factor * power for factor in (1, 2, 5) if factor * power <= finest)
+    if column is not None:
+        step = max(step, Decimal(1).scaleb(-_most_decimals(_exact_numbers(column, texts))))
     return f"{step.normalize():f}"
 
 
@@ -139,12 +147,11 @@ class NumberScale:
         """
         if _period(column.grid) is not None:
             raise UsageError(f"grid {column.grid!r} of the numbers in column {column.name!r}: use a positive number.")
-        marks = Marks(*column.marks)
-        exact = [Decimal(marks.plain(text) or "0") for text in texts]
+        exact = _exact_numbers(column, texts)
         grouped = bool(column.thousands) and any(column.thousands in text for text in texts)
         figures = {_decimals(number) for number in exact} if column.unit else set()
         decimals = figures.pop() if len(figures) == 1 else 0  # $45.50 has two decimals, and so has $50.00
-        digits = max(0, _decimals(Decimal(grid)), *map(_decimals, exact))
+        digits = max(_decimals(Decimal(grid)), _most_decimals(exact))
         if digits <= 15 and np.abs(values).max(initial=0.0) * 10**digits < 2**50:  # a product is off by less than 1/2
             return cls(column, np.rint(values * 10**digits).astype(np.int64), digits, grouped, decimals)
         units = np.array([int(number.scaleb(digits, EXACT)) for number in exact], dtype=object)
@@ -231,6 +238,15 @@ class DateScale:
         """Return a second, or the last moment of it, in the date format of the column."""
         moment = datetime.min + timedelta(seconds=end, microseconds=999_999 if upper else 0)
         return print_moment(moment, self.column.date_format, self.unpadded)
+
+
+def _exact_numbers(column: Column, texts: Sequence[str]) -> list[Decimal]:
+    marks = Marks(*column.marks)
+    return [Decimal(marks.plain(text) or "0") for text in texts]
+
+
+def _most_decimals(numbers: Sequence[Decimal]) -> int:
+    return max(0, *map(_decimals, numbers)) if numbers else 0
 
 
 def _decimals(number: Decimal) -> int:

@@ -92,6 +92,8 @@ def utility(
     hierarchies: Mapping[str, Rule] | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
+    recode: Mapping[str, str] | None = None,
+    k: int | None = None,
     stage: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Utility:
@@ -119,6 +121,9 @@ def utility(
         hierarchies: Hierarchies of columns, for releases with labels.
         decimal: The decimal mark of numbers.
         thousands: The thousands separator of numbers.
+        recode: The recoding of outliers by column that the release was made with. A cell at such a bound counts as the
+            bound, as whoever receives it reads it; the label of rare values stands for any of them.
+        k: The k of the release, on which the bounds of recodings may depend.
         stage: Called with the name of each stage as it begins, one of `STAGES`.
         progress: Called with the completed share of the stage.
 
@@ -149,11 +154,11 @@ def utility(
         decimal=decimal,
         thousands=thousands,
     )
-    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
+    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
     check_rows(pair.original, pair.released)
     target = None if target is None else str(target)
     _check_target(pair, target, held_out)
-    labels = {name: tree.values_under() for name, tree in pair.hierarchies.items()}
+    labels = pair.labels
     tables, schema = (pair.original, pair.released), pair.schema
     stage(STAGES[1])
     answers = ask_queries(*tables, schema, n_queries=queries, seed=seed, labels=labels, progress=progress)

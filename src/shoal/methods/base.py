@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.partition import Entries, Partition
+from shoal.encoding.limits import Limited
+from shoal.encoding.partition import Entries, Partition, tight_partition
+from shoal.encoding.windows import parts_of
 from shoal.errors import InfeasibleError, UsageError, join_problems, setting
 from shoal.methods.registry import METHODS, info_of
 from shoal.models import Basis, Groups, PrivacyModel
@@ -27,6 +29,7 @@ __all__ = [
     "check_run",
     "check_support",
     "failing_groups",
+    "group_in_windows",
     "needs_search",
 ]
 
@@ -42,6 +45,7 @@ class Run(Watch):
         weights: The weights of quasi-identifiers by name; 1 for the others.
         derive_weights: Whether the weights are still to be derived from the table.
         threads: The number of threads to use.
+        limits: What the cells of each group must keep to.
     """
 
     seed: int = 0
@@ -50,6 +54,7 @@ class Run(Watch):
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     derive_weights: bool = False
     threads: int = 1
+    limits: tuple[Limited, ...] = ()
 
     def most_suppressed(self, n_rows: int) -> int:
         """Return how many rows of a table may be suppressed."""
@@ -83,7 +88,7 @@ def check_run(method: str, names: Sequence[str], run: Run) -> None:
     """
     info = info_of(method)
     bans = [rule for rule in run.rules if rule.ban]
-    for what, values in (("rules", run.rules), ("bans", bans), ("weights", run.weights)):
+    for what, values in (("rules", run.rules), ("bans", bans), ("weights", run.weights), ("limits", run.limits)):
         if values and info and what not in info.takes:
             able_methods = ", ".join(info.name for info in METHODS if what in info.takes)
             raise UsageError(f"method {method!r} does not support {what}. Methods that do: {able_methods}.")
@@ -194,3 +199,34 @@ def failing_groups(
     for model in models:
         failing |= model.failing(groups)
     return failing
+
+
+def group_in_windows(
+    method: Method,
+    encoded: Encoded,
+    labels: NDArray[np.int32],
+    models: tuple[PrivacyModel, ...],
+    run: Run,
+) -> Partition:
+    """Group the rows of each window by a method, and release each group by its own values.
+
+    Args:
+        method: The method.
+        encoded: The table.
+        labels: The window of each canonical row, -1 for a row that is left out.
+        models: The privacy models.
+        run: The run, without limits and suppression.
+    """
+    found = np.full(len(labels), -1, dtype=np.int32)
+    n_groups = 0
+    kept = np.flatnonzero(labels >= 0)
+    for part in parts_of(labels[kept]):
+        inside = np.zeros(len(labels), dtype=bool)
+        inside[kept[part]] = True
+        own = method.partition(encoded.part(inside), models, run).labels
+        found[inside] = np.where(own >= 0, own + n_groups, -1)
+        n_groups += int(own.max(initial=-1)) + 1
+    used = np.unique(found[found >= 0])
+    dense = np.full(n_groups + 1, -1, dtype=np.int32)
+    dense[used] = np.arange(len(used), dtype=np.int32)
+    return tight_partition(encoded, np.where(found >= 0, dense[found], -1).astype(np.int32))

@@ -28,7 +28,7 @@ class Info:
         paper: Where it was published.
         place: Where its class is, as module:class.
         honours: What may decide in the models that it honours.
-        takes: What else of a run it supports: "rules", "bans", "weights".
+        takes: What else of a run it supports: "rules", "bans", "weights", "limits".
     """
 
     name: str
@@ -54,7 +54,7 @@ METHODS = (
         "shoal's own",
         "shoal.methods.shoaling.search:Shoaling",
         honours=ANY_TABLE,
-        takes=frozenset({"rules", "bans", "weights"}),
+        takes=frozenset({"rules", "bans", "weights", "limits"}),
     ),
     Info(
         "mondrian",
@@ -62,6 +62,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
         "shoal.methods.mondrian:Mondrian",
         honours=ANY_TABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "datafly",
@@ -69,6 +70,7 @@ METHODS = (
         "Sweeney: Datafly, a system for providing anonymity in medical data, 1998",
         "shoal.methods.full_domain.datafly:Datafly",
         honours=FULL_DOMAIN,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "incognito",
@@ -76,7 +78,7 @@ METHODS = (
         "LeFevre, DeWitt, Ramakrishnan: Incognito, efficient full-domain k-anonymity, SIGMOD 2005",
         "shoal.methods.full_domain.incognito:Incognito",
         honours=FULL_DOMAIN | {Basis.SAMPLE},
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "optimal",
@@ -84,7 +86,7 @@ METHODS = (
         "Kohlmayer, Prasser, Eckert, Kemper, Kuhn: Flash, efficient, stable and optimal k-anonymity, 2012",
         "shoal.methods.full_domain.optimal:Optimal",
         honours=FULL_DOMAIN | {Basis.SAMPLE},
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "rv-global",
@@ -92,7 +94,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.research_value.methods:RVGlobal",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "rv-local",
@@ -100,7 +102,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.research_value.methods:RVLocal",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "rv-hybrid",
@@ -108,7 +110,7 @@ METHODS = (
         RESEARCH_VALUE,
         "shoal.methods.research_value.methods:RVHybrid",
         honours=FULL_DOMAIN,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "sbca",
@@ -116,6 +118,7 @@ METHODS = (
         "Sarrafi Aghdam, Sonehara: High data utility k-anonymization using similarity-based clustering, IEICE 2016",
         "shoal.methods.clustering.sbca:SBCA",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "kaca",
@@ -123,6 +126,7 @@ METHODS = (
         "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
         "shoal.methods.clustering.kaca:KACA",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "bottom-up",
@@ -130,7 +134,7 @@ METHODS = (
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
         "shoal.methods.clustering.bottom_up:BottomUp",
         honours=MERGEABLE,
-        takes=frozenset({"weights"}),
+        takes=frozenset({"weights", "limits"}),
     ),
     Info(
         "top-down",
@@ -138,7 +142,7 @@ METHODS = (
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006",
         "shoal.methods.clustering.top_down:TopDown",
         honours=MERGEABLE,
-        takes=frozenset({"weights"}),
+        takes=frozenset({"weights", "limits"}),
     ),
     Info(
         "euclidean",
@@ -146,6 +150,7 @@ METHODS = (
         "the baseline of utility-driven clustering; see there",
         "shoal.methods.clustering.euclidean:Euclidean",
         honours=MERGEABLE,
+        takes=frozenset({"limits"}),
     ),
     Info(
         "utility-driven",
@@ -153,7 +158,7 @@ METHODS = (
         "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis",
         "shoal.methods.clustering.utility_driven:UtilityDriven",
         honours=MERGEABLE,
-        takes=frozenset({"rules", "weights"}),
+        takes=frozenset({"rules", "weights", "limits"}),
     ),
     Info(
         "mnqia",

@@ -60,7 +60,7 @@ def leave_out(
     labels: NDArray[np.int32],
     k: int,
     most: int,
-    regroup: Callable[[Encoded], NDArray[np.int32]],
+    regroup: Callable[[Encoded], NDArray[np.int32] | None],
 ) -> NDArray[np.int32]:
     """Suppress at most `most` rows; try several strategies and keep the cheapest.
 
@@ -72,7 +72,7 @@ def leave_out(
         labels: The group of each canonical row.
         k: The least group size.
         most: The largest number of rows to suppress.
-        regroup: Groups a part of the table.
+        regroup: Groups a part of the table; None if that is not possible.
 
     Returns:
         The group of each canonical row, -1 for a suppressed row.
@@ -84,7 +84,10 @@ def leave_out(
         stays = fewer >= 0
         if stays.all() or int(stays.sum()) < k:
             continue
-        regrouped = spread(regroup(encoded.part(stays)), stays)
+        labels_left = regroup(encoded.part(stays))
+        if labels_left is None:
+            continue
+        regrouped = spread(labels_left, stays)
         if not failing_groups(encoded, models, regrouped).any():
             candidates.append(leave_out_outliers(encoded, models, regrouped, k, most - int((~stays).sum())))
     return min(candidates, key=lambda candidate: loss_with_suppressed(encoded, candidate))

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.attributes import Attribute
 from shoal.encoding.ends import RangeEnds
 from shoal.encoding.partition import RANGE, SET, Cells
 from shoal.errors import InputError
@@ -122,6 +123,7 @@ class Baseline:
         texts: The spelling of each of `numbers`.
         pairs: The rules of the column, over its codes.
         missing: The texts that mark a missing value.
+        attribute: The column as codes, if rules are over values that were recoded.
     """
 
     column: Column
@@ -135,6 +137,7 @@ class Baseline:
     texts: list[str]
     pairs: Sequence[Pair]
     missing: tuple[str, ...]
+    attribute: Attribute | None = None
 
     @classmethod
     def of(
@@ -147,6 +150,7 @@ class Baseline:
         hierarchy: Hierarchy | None = None,
         climb: Climb | None = None,
         pairs: Sequence[Pair] = (),
+        attribute: Attribute | None = None,
     ) -> Baseline:
         """Return the baseline of a column.
 
@@ -158,6 +162,7 @@ class Baseline:
             hierarchy: The hierarchy over the values of the original.
             climb: The weights of the levels of the hierarchy.
             pairs: The rules of this column over its values in order, a missing number last.
+            attribute: The column as codes, which a column that was recoded needs for its rules.
         """
         cells = reader(column, before, domain, schema.missing, hierarchy)
         rows: dict[str, int] = {}
@@ -173,7 +178,9 @@ class Baseline:
             spelled = sorted(zip(map(float, numbers_of(column, known_texts)[0]), known_texts, strict=True))
         numbers, texts = [number for number, _ in spelled], [text for _, text in spelled]
         missing = tuple(schema.missing)
-        return cls(column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing)
+        return cls(
+            column, before, rows, n_values, cells, hierarchy, level_losses, numbers, texts, pairs, missing, attribute
+        )
 
     @cached_property
     def everything(self) -> ColumnLoss:
@@ -188,8 +195,11 @@ class Baseline:
     def is_value(self, text: str) -> bool:
         """Return whether a released text can only be a value of the original.
 
-        A value that gave its name to a label, such as "Other", also means the other values below that label.
+        A value that gave its name to a label, such as "Other", also means the other values below that label, and a
+        bound of a recoding what lies beyond it.
         """
+        if any(text == coding.text for coding in self.column.codings):
+            return False
         return text in self.before and not (isinstance(self.cells, CategoryReader) and self.cells.is_wide(text))
 
     def is_as_it_was(self, counts: Mapping[str, int]) -> bool:
@@ -228,10 +238,11 @@ class Baseline:
             return UNCHANGED
         if form == SET and isinstance(self.cells, CategoryReader):
             members = [texts[code] for code in cells.members[cells.starts[index] : cells.starts[index + 1]].tolist()]
-            values_inside = frozenset("" if each in self.missing else each for each in members)
+            values_inside = self.cells.spelled_out("" if each in self.missing else each for each in members)
             return self._loss_of_set(text, self.cells.loss_of(values_inside), values_inside)
         if form == RANGE and isinstance(self.cells, OrderedReader):
-            return self._loss_of_range(text, float(ends.low[index]), float(ends.high[index]))
+            high = float(ends.high[index]) - (self.cells.step if ends.half_open[index] else 0.0)
+            return self._loss_of_range(text, *self.cells.with_coded(float(ends.low[index]), high))
         return self.loss_of_text(text)
 
     def _loss_of_set(self, text: str, ncp: float, members: frozenset[str]) -> ColumnLoss:
@@ -248,7 +259,7 @@ class Baseline:
             distortion=self.level_losses[level],
             spans=float(beyond),
             further=beyond,
-            broken=self._broken_by([self._codes[value] for value in inside]) if self.pairs else frozenset(),
+            broken=self._broken_by(self._codes_of(inside)) if self.pairs else frozenset(),
         )
 
     def _loss_of_range(self, text: str, low: float, high: float) -> ColumnLoss:
@@ -304,6 +315,9 @@ class Baseline:
         if end <= first:
             return frozenset()
         low, high = self.numbers[first], self.numbers[end - 1]
+        if isinstance(self.cells, OrderedReader) and self.attribute is not None:
+            least, most = self.cells.coded
+            low, high = min(max(low, least), most), min(max(high, least), most)
         return self._broken_by(list(range(bisect_left(self._distinct, low), bisect_right(self._distinct, high))))
 
     def _broken_by(self, codes: list[int]) -> frozenset[int]:
@@ -311,7 +325,7 @@ class Baseline:
 
     @cached_property
     def _distinct(self) -> list[float]:
-        return sorted(set(self.numbers))
+        return sorted(set(self.numbers)) if self.attribute is None else self.attribute.known_values.tolist()
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -320,6 +334,15 @@ class Baseline:
         texts = [value or (markers[0] if len(markers) == 1 else "") for value in self.rows]
         order = {text: code for code, text in enumerate(sorted(texts))}
         return {value: order[text] for value, text in zip(self.rows, texts, strict=True)}
+
+    def _codes_of(self, inside: Iterable[str]) -> list[int]:
+        """Return the codes of values of a category; with a recoding, rare ones have the code of its label."""
+        if self.attribute is None or not isinstance(self.cells, CategoryReader):
+            return [self._codes[value] for value in inside]
+        codes = {"" if text in self.missing else text: code for code, text in enumerate(self.attribute.texts)}
+        labels = [coding.text for coding in self.column.codings if coding.text]
+        label_of = {value: label for label in labels for value in self.cells.labels[label]}
+        return [codes[label_of.get(value, value)] for value in inside]
 
     @cached_property
     def _sums(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.attributes import Attribute
 from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
@@ -132,6 +133,7 @@ def measure_tables(
     climb: Climb | None = None,
     target: str | None = None,
     rules: CompiledRules | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
     research: Research | None = None,
 ) -> Measures:
     """Measure the release of any tool against its original; rows that are missing from it count as suppressed.
@@ -147,6 +149,7 @@ def measure_tables(
         climb: The weights of hierarchy levels in the distortion.
         target: The column of classes for cm.
         rules: Over the quasi-identifiers of the original.
+        attributes: The quasi-identifiers as codes, which rules over recoded columns need.
         research: Declared research values, and the balance of granularity and rules.
 
     Raises:
@@ -171,6 +174,7 @@ def measure_tables(
             hierarchy=(hierarchies or {}).get(column.name),
             climb=climb,
             pairs=rules_of(rules, a),
+            attribute=(attributes or {}).get(column.name) if column.codings else None,
         )
         losses[column.name], same = _loss_in_table(baseline, released, n_rows - n_kept)
         extents[column.name] = extent_of(baseline, losses[column.name], n_rows)

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.encoding.encode import encode, guess_kinds
+from shoal.encoding.outliers import code_outliers
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
 from shoal.hierarchy.propose import propose_open
-from shoal.schema import Reading, Role, Schema, column_names
+from shoal.metrics.column_loss import cell_counts
+from shoal.metrics.released_cells import rare_labels
+from shoal.schema import Reading, Role, Schema, column_names, parse_codings
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -26,12 +29,25 @@ class Pair:
         released: The release.
         schema: The columns of the original, with the kinds of the quasi-identifiers.
         hierarchies: Hierarchies over the values of the original, by column.
+        coded: The original with its outliers recoded.
     """
 
     original: Table
     released: Table
     schema: Schema
     hierarchies: Mapping[str, Hierarchy]
+    coded: Table
+
+    @property
+    def labels(self) -> dict[str, Mapping[str, frozenset[str]]]:
+        """By column, the values that each label of its hierarchy, or of its recoding, stands for."""
+        labels: dict[str, Mapping[str, frozenset[str]]] = {}
+        for column in self.schema.qi:
+            counts = cell_counts(self.original.factor(column.name).texts.to_list(), self.original.counts(column.name))
+            tree = self.hierarchies.get(column.name)
+            found = (tree.values_under() if tree else {}) | rare_labels(column, counts, self.schema.missing)
+            labels |= {column.name: found} if found else {}
+        return labels
 
 
 def open_pair(
@@ -41,6 +57,8 @@ def open_pair(
     qi: Sequence[str],
     reading: Reading | None = None,
     hierarchies: Mapping[str, Rule] | None = None,
+    recode: Mapping[str, str] | None = None,
+    k: int | None = None,
 ) -> Pair:
     """Read both tables, frames or paths, and detect the kinds of the quasi-identifiers from the original.
 
@@ -50,6 +68,8 @@ def open_pair(
         qi: The quasi-identifiers.
         reading: How the cells of both are read.
         hierarchies: Hierarchies by column.
+        recode: The recoding of outliers by column, which the release was made with.
+        k: The k of the release, on which the bounds of recodings may depend.
 
     Raises:
         UsageError: If a table lacks a quasi-identifier.
@@ -60,10 +80,11 @@ def open_pair(
         absent = [name for name in qi if name not in table.names]
         if absent:
             raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
-    schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive")
-    schema = guess_kinds(tables[0], schema)
+    codings = {name: parse_codings(name, text) for name, text in (recode or {}).items() if name in qi}
+    schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive", codings=codings)
+    coded, schema, _ = code_outliers(tables[0], guess_kinds(tables[0], schema), k or 1)
     rules = for_columns(((str(name), rule) for name, rule in (hierarchies or {}).items()), qi)
-    rules, _ = propose_open(rules, tables[0], schema)
-    encoded = encode(tables[0], schema, rules, unknown="top") if rules else None
+    rules, _ = propose_open(rules, coded, schema)
+    encoded = encode(coded, schema, rules, unknown="top") if rules else None
     bound = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None} if encoded else {}
-    return Pair(tables[0], tables[1], schema, bound)
+    return Pair(tables[0], tables[1], schema, bound, coded)

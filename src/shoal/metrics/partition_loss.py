@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.decode import cell_texts
+from shoal.encoding.dictionary import Distinct
 from shoal.encoding.ends import RangeEnds, release_ends
 from shoal.encoding.partition import SUPPRESSION, Cells, Partition
 from shoal.hierarchy.level_weights import Climb
@@ -20,6 +21,7 @@ from shoal.rules import CompiledRules
 from shoal.schema import Schema
 from shoal.tables import values
 from shoal.tables.sorting import pack
+from shoal.tables.table import Table
 
 __all__ = ["measure_partition"]
 
@@ -34,6 +36,7 @@ def measure_partition(
     weights: Mapping[str, float] | None = None,
     climb: Climb | None = None,
     rules: CompiledRules | None = None,
+    original: Table | None = None,
     research: Research | None = None,
 ) -> Measures:
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
@@ -50,6 +53,7 @@ def measure_partition(
         weights: Of the quasi-identifiers in ncp.
         climb: The weights of hierarchy levels in the distortion.
         rules: Over the quasi-identifiers of the original.
+        original: The table before outliers were recoded, which the release is compared with.
         research: Declared research values, and the balance of granularity and rules.
 
     Raises:
@@ -68,7 +72,8 @@ def measure_partition(
     worth = Worth(weights_of(schema, weights), rules, research or Research())
     ends = ends or release_ends(encoded, partition, schema)
     for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
-        distinct = encoded.dictionaries[a].distinct
+        is_coded = original is not None and bool(column.codings)
+        distinct = Distinct.of(original, column.name) if is_coded and original else encoded.dictionaries[a].distinct
         baseline = Baseline.of(
             column,
             cell_counts(distinct.texts.to_list(), distinct.counts.tolist()),
@@ -76,6 +81,7 @@ def measure_partition(
             hierarchy=attribute.hierarchy,
             climb=climb,
             pairs=rules_of(rules, a),
+            attribute=attribute if is_coded else None,
         )
         shown = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
         texts, losses[column.name], same = shown

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,11 +15,12 @@ from shoal.schema import Column, Kind
 from shoal.tables import values
 from shoal.tables.values.forms import parse_texts
 
-__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "reader"]
+__all__ = ["CategoryReader", "Domain", "OrderedReader", "Reader", "numbers_of", "open_step", "rare_labels", "reader"]
 
 SUPPRESSED = frozenset({"*", "", "nan", "None", "NULL", "any", "ANY", "All", "?*"})
 NUMBER = r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?"
 LONGEST_RANGE = 4000  # characters
+DAY = 86400.0
 INTERVAL = re.compile(rf"[\[({{]?\s*({NUMBER})\s*(?:-|~|,|:|;|\.\.)\s*({NUMBER})\s*([\])\[}}]?)")
 
 Domain = tuple[float, float] | Sequence[str]  # of numbers and dates, two texts are its ends
@@ -36,6 +38,12 @@ def numbers_of(column: Column, texts: Sequence[str]) -> tuple[list[Any], list[in
     return parse_texts(column, column.kind or Kind.NUMERIC, texts)
 
 
+def open_step(kind: Kind | None, numbers: Iterable[float]) -> float:
+    """Return what an open bound takes off a range: 1 if all numbers are integers, a day if all dates are; else 0."""
+    step = DAY if kind is Kind.DATE else 1.0
+    return step if all(float(number) % step == 0 for number in numbers) else 0.0
+
+
 @dataclass(frozen=True)
 class OrderedReader:
     """Reads numbers, dates and ranks; the loss is the width of the range over the width of the domain.
@@ -48,8 +56,9 @@ class OrderedReader:
         column: The column.
         low: The lower end of the domain.
         high: The upper end of the domain.
-        step: What an open bound takes off: 1, or a day in seconds.
+        step: What an open bound takes off, from `open_step`.
         labels: The range of the values below each label of the hierarchy.
+        coded: The bounds of bottom and top coding; a cell that reaches such a bound covers all that lies beyond it.
     """
 
     column: Column
@@ -57,6 +66,7 @@ class OrderedReader:
     high: float
     step: float
     labels: Mapping[str, tuple[float, float]]
+    coded: tuple[float, float] = (-math.inf, math.inf)
 
     def loss(self, cell: str) -> float | None:
         """Return the loss in [0, 1], or None if the text cannot be read."""
@@ -73,7 +83,13 @@ class OrderedReader:
     def bounds(self, cell: str) -> tuple[float, float] | None:
         """Return the least and the greatest number that a cell covers; a single value is both."""
         number = self._number(cell)
-        return (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
+        bounds = (number, number) if number is not None else self._bounds(cell) or self.labels.get(cell)
+        return None if bounds is None else self.with_coded(*bounds)
+
+    def with_coded(self, low: float, high: float) -> tuple[float, float]:
+        """Return what a range covers if it reaches a bound beyond which values were recoded."""
+        low = min(low, self.low) if low <= self.coded[0] else low
+        return low, max(high, self.high) if high >= self.coded[1] else high
 
     def _bounds(self, cell: str) -> tuple[float, float] | None:
         if self.column.kind is not None and self.column.kind.is_ranked:
@@ -88,8 +104,11 @@ class OrderedReader:
             if ends is None:
                 return None
             low, high, closing = *ends, cell[-1]
-        high -= self.step if closing in ("[", ")") else 0
-        return (low, high) if low <= high else None
+        if low > high:
+            return None
+        if closing in ("[", ")") and self.step and low % self.step == high % self.step == 0:
+            high = max(low, high - self.step)
+        return low, high
 
     def _ranks(self, cell: str) -> tuple[float, float] | None:
         """Read the lowest and the highest member of a set."""
@@ -123,7 +142,8 @@ class CategoryReader:
     Attributes:
         domain: The values of the column.
         missing: The texts that mark a missing value.
-        labels: The values below each label of the hierarchy.
+        labels: The values below each label of the hierarchy, and those behind the label of rare values, which may be a
+            member of a set.
     """
 
     domain: frozenset[str]
@@ -150,8 +170,16 @@ class CategoryReader:
     def members(self, cell: str) -> frozenset[str]:
         """Return the values that a set or label covers."""
         listed = self.labels[cell] if cell in self.labels else self._listed(cell)
-        members = frozenset("" if member in self.missing else member for member in listed)
+        members = self.spelled_out("" if member in self.missing else member for member in listed)
         return members & self.domain if cell in self.labels else members
+
+    def spelled_out(self, members: Iterable[str]) -> frozenset[str]:
+        """Return the values of a set, with rare values in place of their label; a value may share its name with one."""
+        found: set[str] = set()
+        for member in members:
+            behind = self.labels.get(member, frozenset())
+            found |= {member} if member in behind or not behind else behind
+        return frozenset(found)
 
     @staticmethod
     def _listed(cell: str) -> frozenset[str]:
@@ -203,10 +231,30 @@ def reader(
             inside = numbers_of(column, [text for text in below if text not in missing])[0]
             if inside:
                 labels[label] = (float(min(inside)), float(max(inside)))
-        return OrderedReader(column, *bounds, step=86400.0 if column.kind is Kind.DATE else 1.0, labels=labels)
+        coded = {
+            coding.form: float(numbers_of(column, [coding.text])[0][0]) for coding in column.codings if coding.text
+        }
+        return OrderedReader(
+            column,
+            *bounds,
+            step=open_step(column.kind, numbers),
+            labels=labels,
+            coded=(coded.get("bottom", -math.inf), coded.get("top", math.inf)),
+        )
     domain_values = original if domain is None else map(str, domain)
     distinct = frozenset("" if text in missing else text for text in domain_values)
-    return CategoryReader(distinct, frozenset(missing), under)
+    return CategoryReader(distinct, frozenset(missing), {**under, **rare_labels(column, original, missing)})
+
+
+def rare_labels(column: Column, original: Mapping[str, int], missing: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the values that the label of a recoding stands for; original: the rows of each cell."""
+    return {
+        coding.text: frozenset(
+            text for text, rows in original.items() if text not in missing and rows < int(coding.given)
+        )
+        for coding in column.codings
+        if coding.form == "rare" and coding.text
+    }
 
 
 def _declared(column: Column, domain: Domain) -> tuple[float, float]:

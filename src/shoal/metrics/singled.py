@@ -13,6 +13,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.decode import cell_texts
 from shoal.encoding.ends import Holders, RangeEnds
 from shoal.encoding.partition import RANGE, SET, Cells, Partition
+from shoal.metrics.released_cells import open_step
 from shoal.tables.sorting import pack
 
 __all__ = ["Singled", "SingledColumn", "look_for_singled"]
@@ -118,7 +119,8 @@ class Members:
         attribute, cells = self.encoded.attributes[a], self.partition.cells[a]
         codes, cell = self.encoded.tuples[self.tuples, a], cells.index[self.groups]
         own = attribute.values[codes]
-        at_end = ((own == ends.low[cell]) | (own == ends.high[cell])) & (cells.form[cell] == RANGE)
+        at_end = (own == ends.low[cell]) | ((own == ends.high[cell]) & ~ends.half_open[cell])
+        at_end &= cells.form[cell] == RANGE
         holders = Holders.of(self.encoded, a, k)
         is_rare, is_lone = np.zeros((2, len(attribute.texts)), dtype=bool)  # a missing value is neither
         is_rare[: len(holders.rows)] = holders.of_codes < holders.needed
@@ -168,7 +170,8 @@ def _cost(
     if span <= 0:
         return 0, 0.0
     domain = attribute.known_values[0], attribute.known_values[-1]
-    wider = np.clip(ends.high, *domain) - np.clip(ends.low, *domain) - (own_high - own_low)
+    covered = ends.high - open_step(attribute.kind, attribute.known_values) * ends.half_open
+    wider = np.clip(covered, *domain) - np.clip(ends.low, *domain) - (own_high - own_low)
     rows = np.bincount(cells.index, weights=sizes, minlength=len(cells.form))
     n_groups = np.bincount(cells.index, minlength=len(cells.form))
     return int((moved * n_groups).sum()), float((rows * np.where(is_range, wider, 0.0)).sum()) / span / n_rows

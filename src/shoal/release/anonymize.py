@@ -141,6 +141,7 @@ def measure(
     alpha: float = 0.5,
     decimal: str | None = None,
     thousands: str | None = None,
+    recode: Mapping[str, str] | None = None,
 ) -> Measures:
     """Measure the information loss of a release, made by shoal or any other tool.
 
@@ -166,6 +167,8 @@ def measure(
         alpha: The balance of granularity and rules in the research value; 0.5 gives both the same weight.
         decimal: The decimal mark of numbers.
         thousands: The thousands mark of numbers.
+        recode: The recoding of outliers by column that the release was made with. A cell at such a bound then counts
+            as the range beyond the bound, and the label of rare values as the set of them.
 
     Returns:
         The measures.
@@ -192,8 +195,8 @@ def measure(
         decimal=decimal,
         thousands=thousands,
     )
-    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies)
-    encoded = encode(pair.original, pair.schema, unknown="top") if rules or weights == AUTO else None
+    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
+    encoded = encode(pair.coded, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:
         weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}
     if isinstance(weights, str):
@@ -210,5 +213,6 @@ def measure(
         climb=climb,
         target=None if target is None else str(target),
         rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
+        attributes={a.name: a for a in encoded.attributes} if encoded else None,
         research=Research(values or {}, read_share("measure", "alpha", alpha)),
     )

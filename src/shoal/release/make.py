@@ -12,6 +12,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.outliers import code_outliers
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
 from shoal.hierarchy.base import Rule, for_columns
@@ -36,13 +37,14 @@ from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
+from shoal.release.cells.ends import about_ends, choose_ends
+from shoal.release.cells.limits import Bounds, group_within
 from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
-from shoal.release.ends import about_ends, choose_ends
 from shoal.release.notes import about_levels, about_release, about_search, about_table, about_unchanged, about_unread
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
-from shoal.schema import Role, Schema, check_k
+from shoal.schema import INPUT, Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
 from shoal.tables.sources.sample import Sample
@@ -81,6 +83,7 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         ends=settings.range_ends,
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         output_delimiter=settings.output_delimiter or ",",
+        output_decimal=settings.output_decimal or INPUT,
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
         bound=bound,
@@ -130,7 +133,8 @@ def anonymize_table(
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
-    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models))
+    grids = {column.name: column.grid for column in schema.qi if column.grid}
+    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models, grids))
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
     sampled = None
@@ -140,17 +144,28 @@ def anonymize_table(
         sampled = Sample(TableSource(table), draw_rows(table, sampling.share, key))
         check_sample(len(sampled.rows), sampling, models)
         table, request = sampled.table, replace(request, suppression_limit=Fraction(1))
+    original = table
+    if any(column.codings for column in schema.qi):  # a bound is read as the column writes its numbers
+        schema = guess_kinds(table, schema)
+    table, schema, coding_notes = code_outliers(table, schema, k)
+    is_coded = table is not original
     run.stage("encoding")
     for number, column in enumerate(schema.released, 1):
         table.factor(column.name)  # the longest part of encoding; kept for what follows
         run.step(number / len(schema.released))
     run = replace(run, suppression_limit=request.suppression_limit)
-    notes = [*table.notes, *check_rare(table, schema, k, request.accept_unique), *about_table(table, schema, models)]
+    notes = [
+        *table.notes,
+        *coding_notes,
+        *check_rare(table, schema, k, request.accept_unique),
+        *about_table(table, schema, models),
+    ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
-    unchanged = None if needs_search(method) else as_it_is(table, schema, models, k, hierarchies)
+    must_search = needs_search(method) or is_coded or any(any(column.limits) for column in schema.qi)
+    unchanged = None if must_search else as_it_is(table, schema, models, k, hierarchies)
     try:
-        if prepared is None:
+        if prepared is None or is_coded:
             schema = guess_kinds(table, schema, notes)
             hierarchies, about_proposals = propose_open(hierarchies, table, schema)
             notes += about_proposals
@@ -167,6 +182,9 @@ def anonymize_table(
     if run.derive_weights:
         run = replace(run, weights=derive_weights(encoded))
         notes += about_redundancy(encoded)
+    bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))
+    run = replace(run, limits=bounds.compiled())
+    schema = bounds.with_levels()
     check_run(method.name, [column.name for column in schema.qi], run)
     check_support(method, encoded, models)
     rules = compile_rules(run.rules, encoded.attributes)
@@ -175,7 +193,7 @@ def anonymize_table(
     request = _complete(request, k, method, models, run)
     if unchanged is None:
         notes += about_levels(method, encoded)
-        partition = method.partition(encoded, models, run)
+        partition = group_within(method, encoded, models, run, bounds)
         check_rows_left(method.name, partition.labels)
         groups = partition.entries
         shown = Shown(schema, encoded, partition, rules)
@@ -186,7 +204,7 @@ def anonymize_table(
     run.stage("measuring")
     run.check()
     research: Research | None = getattr(method, "research", None)  # of methods that search by research value
-    release = make_release(table, request, models, shown, population, notes, run.weights, research)
+    release = make_release(original, request, models, shown, population, notes, run.weights, research)
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
         raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
@@ -247,6 +265,7 @@ def make_release(
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
     schema, encoded, partition, rules = shown
+    is_coded = any(column.codings for column in schema.columns)
     apart = rules.banned if rules else None
     ends = release_ends(encoded, partition, schema, request.ends or EXACT, k=request.k, apart=apart)
     released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends)
@@ -255,7 +274,15 @@ def make_release(
     floats = {name: float(weight) for name, weight in weights.items()}
     try:
         measures = metrics.measure_partition(
-            encoded, partition, schema, ends=ends, k=request.k, weights=floats, rules=rules, research=research
+            encoded,
+            partition,
+            schema,
+            ends=ends,
+            k=request.k,
+            weights=floats,
+            rules=rules,
+            research=research,
+            original=table,
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
@@ -279,9 +306,10 @@ def make_release(
         label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
         singled=singled,
-        # The bound holds for releases of all rows, with equal weights.
-        encoded=None if request.suppression_limit or weights else encoded,
+        # The bound holds for releases of all rows as they are, with equal weights.
+        encoded=None if request.suppression_limit or weights or is_coded else encoded,
         paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
+        ladders={name: tree.rows for name, tree in trees.items()},
         population=population,
         levels=partition.levels,
         search=partition.facts,

@@ -51,6 +51,11 @@ def check_columns(models: tuple[PrivacyModel, ...], schema: Schema, population: 
         for name in model.columns
         if name not in sensitive
     ]
+    if population is not None and (coded := [column.name for column in schema.qi if column.codings]):
+        problems.append(
+            f"{setting('recode')} of column {coded[0]!r}: the population is not recoded. Recode both tables before the "
+            "run, or leave it out."
+        )
     if population is None:
         problems += [
             f"{model.describe()} needs the table of the population. Pass it with {setting('population')}."

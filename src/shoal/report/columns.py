@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.metrics.released_cells import CategoryReader, numbers_of
+from shoal.metrics.released_cells import CategoryReader, numbers_of, rare_labels
 from shoal.report.public import BASIS, CellForms, cell_forms
 from shoal.report.words import percent, width_words
 from shoal.schema import Column, Kind
@@ -60,7 +60,7 @@ class ReleasedColumn:
         original: The original rows.
         released: The released rows.
         ends: For numbers and dates, the smallest and the largest value behind each cell.
-        under: The values below each label of the hierarchy.
+        under: The values below each label of the hierarchy, and those behind the label of rare values.
         missing: Markers of missing values.
     """
 
@@ -75,7 +75,10 @@ class ReleasedColumn:
     def of(cls, release: Release, released: Table, column: Column) -> ReleasedColumn:
         """Return a column of a release."""
         ends, under = release.ends.get(column.name, {}), release.labels.get(column.name, {})
-        return cls(column, release.original, released, ends, under, release.schema.missing)
+        original, missing = release.original, release.schema.missing
+        counts = dict(zip(original.factor(column.name).texts.to_list(), original.counts(column.name), strict=True))
+        under = {**under, **rare_labels(column, counts, missing)} if column.codings else under
+        return cls(column, original, released, ends, under, missing)
 
 
 def look_at_cells(both: ReleasedColumn) -> CellForms:

@@ -15,7 +15,7 @@ from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.metrics.singled import Singled
 from shoal.profile.survey import Profile
-from shoal.report.words import ends_json, ends_words, extent_words, loss_words, percent
+from shoal.report.words import coding_words, ends_json, ends_words, extent_words, limit_words, loss_words, percent
 from shoal.rules import RuleVerdict
 from shoal.schema import Role
 
@@ -160,6 +160,8 @@ def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
         facts.append(("range ends", ends_words(release.singled, request, release.measures)))
     if request.weights:
         facts.append(fact("weights", ", ".join(f"{name} {float(w):.4g}" for name, w in request.weights.items())))
+    facts += [fact("recoded", "; ".join(words))] if (words := coding_words(release.schema)) else []
+    facts += [fact("limits", "; ".join(words))] if (words := limit_words(release.schema)) else []
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
     if release.levels is not None:
         facts.append(fact("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
@@ -186,6 +188,10 @@ def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[s
         "levels": release.levels and dict(release.levels),
         "ends": ends_json(release.singled, request, release.measures.ncp),
     }
+    if coded := [column for column in release.schema.released if column.codings]:
+        content["recode"] = {column.name: [coding._asdict() for coding in column.codings] for column in coded}
+    if limited := [column for column in release.schema.qi if any(column.limits)]:
+        content["limits"] = {c.name: {key: text for key, text in c.limits._asdict().items() if text} for c in limited}
     if release.rules:
         content["rules"] = [rule_json(verdict) for verdict in release.rules]
     if release.search:

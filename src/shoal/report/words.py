@@ -15,17 +15,20 @@ from shoal.models.thresholds import round_up
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
+    from shoal.schema import Schema
 
 __all__ = [
     "HIDDEN",
     "band",
     "chance",
+    "coding_words",
     "ends_json",
     "ends_sentence",
     "ends_words",
     "extent_words",
     "fold_rare",
     "hide_small",
+    "limit_words",
     "loss_words",
     "percent",
     "rounded",
@@ -148,6 +151,30 @@ def width_words(width: float, *, dates: bool) -> str:
     length, name = next((length, name) for limit, length, name in UNITS if days < limit)
     number = f"{days / length:.1f}".removesuffix(".0") if days / length < 10 else f"{days / length:.0f}"
     return f"{number} {name}{'' if number == '1' else 's'}"
+
+
+def coding_words(schema: Schema) -> list[str]:
+    """Say what recoded cells mean, column by column."""
+    return [
+        f"{column.name}: {' and '.join(coding.words for coding in column.codings if coding.text)}"
+        for column in schema.released
+        if any(coding.text for coding in column.codings)
+    ]
+
+
+def limit_words(schema: Schema) -> list[str]:
+    """Say which limits the cells keep to, column by column."""
+    names = {"max_width": "at most {} wide", "finest": "not finer than {}", "coarsest": "not coarser than {}"}
+    return [
+        f"{column.name}: "
+        + ", ".join(
+            names.get(field, "every cell one of {}").format(text)
+            for field, text in column.limits._asdict().items()
+            if text
+        )
+        for column in schema.qi
+        if any(column.limits)
+    ]
 
 
 def extent_words(extents: Mapping[str, ColumnExtent]) -> str:

@@ -52,6 +52,7 @@ class Panel(StrEnum):
     ROLES = "Roles of columns"
     KINDS = "Kinds and hierarchies"
     FILES = "Reading files"
+    LIMITS = "Limits of cells"
     RUN = "Running"
     OUTPUT = "Output"
 

@@ -66,6 +66,11 @@ class SettingsKeywords(TypedDict, total=False):
     options: Mapping[str, object] | None
     weights: Mapping[str, float] | str | None
     rules: Sequence[ConstraintRule | Mapping[str, Any]]
+    recode: Mapping[str, str] | None
+    max_width: Mapping[str, str | float] | None
+    finest: Mapping[str, str | float] | None
+    coarsest: Mapping[str, str | int] | None
+    uniform: Mapping[str, str | float] | None
     seed: int | None
     ends: str | None
     snap: bool | None
@@ -73,6 +78,7 @@ class SettingsKeywords(TypedDict, total=False):
     cells: str | None
     spreadsheet_safe: bool | None
     output_delimiter: str | None
+    output_decimal: str | None
 
 
 def settings_from(keywords: Mapping[str, Any]) -> Settings:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import FileError, UsageError, join_problems
-from shoal.schema import ISO, Kind
+from shoal.schema import ISO, Kind, Limits
 from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import AUTO, FIELDS, SIGNOFF, Settings
 
@@ -135,7 +135,7 @@ def _forms() -> dict[str, Any]:
         "unit": (StrictStr | None, None),
         "hierarchy": (StrictStr | None, None),
         **dict.fromkeys(DESCRIBED_HIERARCHIES, (dict[str, Any] | None, None)),
-        "grid": (StrictInt | StrictFloat | StrictStr | None, None),
+        **dict.fromkeys(("grid", *Limits._fields), (StrictInt | StrictFloat | StrictStr | None, None)),
         "accept_unique": (StrictBool, False),
     }
     column_form: Any = form("Columns", column)
@@ -185,7 +185,8 @@ def _settings(form: Any, folder: Path) -> Settings:
         values["population"] = folder / values["population"]
     values |= _roles(form.columns) | _kinds(form.columns)
     columns = form.columns.items()
-    values["grids"] = {name: str(column.grid) for name, column in columns if column.grid is not None}
+    for setting, key in (("grids", "grid"), *zip(Limits._fields, Limits._fields, strict=True)):
+        values[setting] = {name: str(value) for name, column in columns if (value := getattr(column, key)) is not None}
     values["accept_unique"] = tuple(name for name, column in columns if column.accept_unique)
     values["hierarchies"] = {
         name: rule for name, column in columns if (rule := _hierarchy(name, column, folder)) is not None

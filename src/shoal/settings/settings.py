@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
+from shoal.encoding.limits import check_limit
 from shoal.errors import UsageError, setting
-from shoal.schema import ISO, NUMBERED, Reading, Role, Schema, check_text, split_order
+from shoal.schema import (
+    ISO,
+    NUMBERED,
+    OUTPUT_DECIMALS,
+    Coding,
+    Limits,
+    Reading,
+    Role,
+    Schema,
+    check_text,
+    parse_codings,
+    split_order,
+)
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.sources.url import is_file_url, parse_file_url
@@ -325,6 +338,50 @@ class Settings:
         keyword="rules",
         in_python="Data constraint rules, shoal.Rule: values that groups should not mix.",
     )
+    recode: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Recode outliers first: age=top:90, income=bottom:1%,top:99%, or occupation=rare:20. May be repeated.",
+        panel=Panel.RUN,
+        commands=SEARCH | PAIRS | {"verify"},
+        metavar="COLUMN=RECODING",
+        in_python='Recoding of outliers by column: "top:90", "bottom:1%,top:99%", or "rare:20" for values of few rows.',
+    )
+    max_width: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Widest range of a column: age=10; of dates in days, weeks, months or years: born=5y; of sets: values.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=WIDTH",
+        in_python='Widest range by column: "10"; of dates "90" (days), "6w", "18m" or "5y"; of sets, how many values.',
+    )
+    finest: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Finest cells of a column: visit=month, age=5, or a level of its hierarchy. May be repeated.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=BAND",
+        in_python='Finest cells by column: a band such as "month" or "5", or a level of its hierarchy.',
+    )
+    coarsest: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Coarsest cells of a column: zip=2 or a label of that level of its hierarchy; age=20. May be repeated.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=LEVEL",
+        in_python="Coarsest cells by column: a level of its hierarchy, by number or by one of its labels, or a band.",
+    )
+    uniform: Mapping[str, str] = entry(
+        Form.PAIRS,
+        "Cells of a column that are all one of these bands or labels: age=5, visit=month. May be repeated.",
+        panel=Panel.LIMITS,
+        commands=SEARCH | {"verify"},
+        place=Place.COLUMN,
+        metavar="COLUMN=BAND",
+        in_python='Columns whose cells are all one of some bands, such as "5" or "month", or labels of a level.',
+    )
     seed: int | None = entry(
         Form.INTEGER, "Seed for methods that use random numbers; 0 by default.", panel=Panel.RUN, commands=ANONYMIZE
     )
@@ -347,13 +404,13 @@ class Settings:
     )
     grids: Mapping[str, str] = entry(
         Form.PAIRS,
-        "Grid of a column for safe and round ends, such as age=5 or born=year. May be repeated.",
+        "Round ends for one column: its ranges begin and end on this grid: age=5, born=year. May be repeated.",
         panel=Panel.OUTPUT,
         commands=ANONYMIZE,
         place=Place.COLUMN,
         key="grid",
         metavar="COLUMN=GRID",
-        in_python='Grids by column for safe and round ends, such as "5" or "year".',
+        in_python='Columns whose ranges begin and end on a grid, such as "5" or "year".',
     )
     cells: str | None = entry(
         Form.TEXT,
@@ -375,6 +432,14 @@ class Settings:
         panel=Panel.OUTPUT,
         commands=ANONYMIZE | {"verify"},
         in_python='Cell separator of a released CSV file, or "input" for that of the table. A comma by default.',
+    )
+    output_decimal: str | None = entry(
+        Form.TEXT,
+        "Decimal mark of the numbers in a released CSV file: . or , or input for that of the table, the default.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify", "measure", "evaluate", "explain"},
+        choices=OUTPUT_DECIMALS,
+        in_python='Decimal mark of the numbers in a released CSV file: ".", "," or "input" for that of the table.',
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,
@@ -446,7 +511,8 @@ class Settings:
         """Every column that a setting names, once."""
         one_each = (self.person, self.k_column)
         lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
-        by_column = (self.dates, self.ordered, self.units, self.hierarchies, self.grids, self.kinds)
+        more = (self.ordered, self.units, self.recode, *self._limits)
+        by_column = (self.dates, self.hierarchies, self.grids, self.kinds, *more)
         weighted = self.weights if isinstance(self.weights, Mapping) else ()
         specs = (*self.models, *self.constraints)
         of_specs = (spec.get("column") if isinstance(spec, Mapping) else getattr(spec, "column", "") for spec in specs)
@@ -469,7 +535,38 @@ class Settings:
         """Return the schema of a table with these columns."""
         for name, grid in self.grids.items():
             check_grid(name, grid)
-        return Schema.build(names, self.roles, reading=self.reading, others=self.others, grids=self.grids)
+        return Schema.build(
+            names,
+            self.roles,
+            reading=self.reading,
+            others=self.others,
+            grids=self.grids,
+            codings=self.codings,
+            limits=self.limits,
+        )
+
+    @property
+    def _limits(self) -> tuple[Mapping[str, str], ...]:
+        return tuple(getattr(self, field) for field in Limits._fields)
+
+    @property
+    def limits(self) -> dict[str, Limits]:
+        """The limits of released cells, by column."""
+        names = dict.fromkeys(name for each in self._limits for name in each)
+        return {
+            name: Limits(
+                *(
+                    check_limit(name, field, each[name]) if name in each else ""
+                    for field, each in zip(Limits._fields, self._limits, strict=True)
+                )
+            )
+            for name in names
+        }
+
+    @property
+    def codings(self) -> dict[str, tuple[Coding, ...]]:
+        """The recodings of outliers, by column."""
+        return {name: parse_codings(name, text) for name, text in self.recode.items()}
 
     def data_rules(self) -> tuple[ConstraintRule, ...]:
         """Return the data constraint rules."""

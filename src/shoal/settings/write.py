@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.hierarchy.interval import IntervalHierarchy
 from shoal.hierarchy.prefix import PrefixHierarchy
-from shoal.schema import Kind
+from shoal.schema import Kind, Limits
 from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import FIELDS, Settings
 
@@ -136,6 +136,7 @@ def _columns(settings: Settings) -> Iterator[tuple[str, dict[str, Any]]]:
                     "order": list(settings.reading.ordered.get(name, ())) or None,
                     "unit": settings.units.get(name) or None,
                     "grid": grid or None,
+                    **{key: str(limit) for key in Limits._fields if (limit := getattr(settings, key).get(name))},
                     "accept_unique": True if name in settings.accept_unique else None,
                     **_hierarchy(settings.hierarchies.get(name)),
                 },

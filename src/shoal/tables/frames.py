@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema import Schema
+from shoal.schema import Role, Schema
 from shoal.tables.table import Native, Table
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def rebuild(
     """
     native = original.native or Native(original.frame, "polars")
     bounds = bounds or {}
-    kept = [c.name for c in schema.qi if c.name not in bounds]
-    recoded = [name for name in kept if not _is_untouched(text[name], original, rows, name)]
+    changing = [c.name for c in schema.released if (c.role is Role.QI or c.codings) and c.name not in bounds]
+    recoded = [name for name in changing if not _is_untouched(text[name], original, rows, name)]
     released = {name: [cell or None for cell in text[name].to_list()] for name in recoded}
     names = [column.name for column in schema.released]
     if native.library == "polars":

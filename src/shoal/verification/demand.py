@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.errors import Note, UsageError, join_problems, setting
-from shoal.schema import Column, Kind, Reading, Role, Schema
+from shoal.schema import Coding, Column, Kind, Limits, Reading, Role, Schema
 from shoal.verification.manifest.manifest import BY_ITSELF, Manifest
 from shoal.verification.recount import header_violations
 from shoal.verification.verdict import Violation, plural
@@ -57,8 +57,12 @@ class Demand:
         bounds: Whether ranges may be written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether formulas are escaped.
         delimiter: The separator of cells in a released CSV file; None if it is detected.
+        decimal: The decimal mark of numbers in the release; "input" for that of the original, None if it is not said.
         keep_order: Whether the rows may keep the order of the original.
         has_marks: Whether the reading says which marks numbers have; a complete demand always does.
+        codings: How outliers were recoded, by column.
+        limits: What the cells of quasi-identifiers must keep to, by column.
+        ladders: By quasi-identifier, the labels of each value in its hierarchy, for limits that name levels.
     """
 
     k: int | None = None
@@ -75,8 +79,12 @@ class Demand:
     bounds: bool = False
     spreadsheet_safe: bool = False
     delimiter: str | None = None
+    decimal: str | None = None
     keep_order: bool = False
     has_marks: bool = False
+    codings: Mapping[str, tuple[Coding, ...]] = field(default_factory=dict)
+    limits: Mapping[str, Limits] = field(default_factory=dict)
+    ladders: Mapping[str, Paths] = field(default_factory=dict)
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """Return the columns of these roles."""
@@ -131,14 +139,26 @@ def _stated_roles(demand: Demand, manifest: Manifest) -> tuple[dict[str, Role | 
             texts.append(f"{name!r} is {role} in the manifest and {asked} in the settings")
     texts += [f"{name!r} is not in the manifest" for name in demand.names(*RELEASED) if name not in stated]
     held_back = {name: demand.role_of(name) for name in demand.names(*HELD_BACK) if name not in stated}
+    texts += [text for column in manifest.columns if (text := _coding_contradiction(demand, column))]
     return stated | held_back, [Violation("columns", text) for text in texts]
+
+
+def _coding_contradiction(demand: Demand, column: Column) -> str:
+    """Return how the recoding that a manifest states differs from that of the demand."""
+    asked = [coding[:2] for coding in demand.codings.get(column.name, ())]
+    stated = [coding[:2] for coding in column.codings]
+    if asked == stated or not (asked or demand.complete):
+        return ""
+    return f"the outliers of {column.name!r} are recoded in another way in the manifest than in the settings"
 
 
 def _column(demand: Demand, manifest: Manifest | None, name: str, role: Role) -> Column:
     """Return a column with the kind that the demand declares, or else the manifest."""
     reading = demand.reading
     stated = None if manifest is None or demand.complete else manifest.column(name)
-    own = reading.column(name, role)
+    in_manifest = None if manifest is None else manifest.column(name)
+    codings = in_manifest.codings if in_manifest is not None else demand.codings.get(name, ())
+    own = replace(reading.column(name, role), codings=codings)
     if stated is None:
         return own
     marks = reading.marks if demand.has_marks else (stated.decimal, stated.thousands)
@@ -186,6 +206,8 @@ def taken_for_comparison(demand: Demand, manifest: Manifest) -> list[str]:
     marks = manifest.reading.marks
     if marks != Reading().marks and not (demand.complete or demand.has_marks):
         words.append(f"decimal mark {marks[0]!r}" + (f", thousands mark {marks[1]!r}" if marks[1] else ""))
+    coded = [column for column in manifest.columns if column.codings and column.name not in demand.codings]
+    words += [f"{column.name!r} recoded ({', '.join(each.words for each in column.codings)})" for column in coded]
     if keeps_order(demand, manifest) and not demand.keep_order:
         words.append("rows in the order of the original")
     if demand.suppression_limit is None and manifest.suppression_limit:

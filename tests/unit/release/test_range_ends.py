@@ -104,12 +104,42 @@ def test_groups_that_look_alike_are_one() -> None:
     """Ranges that become equal make larger groups, and the measures say so."""
     ages = [str(age) for age in (*range(20, 30), *range(60, 70)) for _ in range(2)]
     frame = pl.DataFrame({"age": ages, "sex": ["f", "m"] * 20})
-    settings: dict[str, Any] = {"qi": ["age", "sex"], "k": 4, "grids": {"age": "50"}, "method": "mondrian"}
-    exact, safe = (shoal.anonymize(frame, **settings, ends=ends) for ends in ("exact", "safe"))
-    assert safe.measures.groups < exact.measures.groups
-    assert safe.measures.groups == safe.text.unique().height
-    assert safe.measures.smallest_group == 10
-    assert safe.measures.ncp == shoal.measure(frame, safe.text, qi=["age", "sex"], numeric=["age"], k=4).ncp
+    settings: dict[str, Any] = {"qi": ["age", "sex"], "k": 4, "method": "mondrian"}
+    exact, wide = (shoal.anonymize(frame, **settings, grids=grids) for grids in ({}, {"age": "50"}))
+    assert wide.measures.groups < exact.measures.groups
+    assert wide.measures.groups == wide.text.unique().height
+    assert wide.measures.smallest_group == 10
+    assert wide.measures.ncp == shoal.measure(frame, wide.text, qi=["age", "sex"], numeric=["age"], k=4).ncp
+
+
+@pytest.mark.parametrize("ends", ["safe", "round", "exact"])
+def test_a_grid_means_round_ends_for_its_column_alone(ends: str) -> None:
+    """C16: 25 is in [25, 30); the other column keeps the ends that were chosen."""
+    frame = pl.DataFrame({"age": [20, 22, 25, 25, 31, 37] * 2, "size": [150, 151, 160, 161, 170, 171] * 2})
+    release = shoal.anonymize(frame, qi=["age", "size"], k=4, grids={"age": "5"}, ends=ends)
+    assert set(release.text["age"]) <= {
+        "20",
+        "25",
+        "[20, 25)",
+        "[20, 30)",
+        "[25, 30)",
+        "[25, 35)",
+        "[30, 40)",
+        "[25, 40)",
+    }
+    assert all(cell.endswith(")") for cell in release.text["age"].to_list() if cell[0] == "[")
+    if ends == "exact":
+        assert not any(cell.endswith(")") for cell in release.text["size"].to_list())
+    shoal.verify(release.text, qi=["age", "size"], k=4, original=frame, numeric=["age", "size"])
+
+
+def test_an_end_that_enough_rows_have_stays_closed() -> None:
+    """C16: safe ends move to a point above the range, or stay and belong to it."""
+    frame = pl.DataFrame({"age": [20] * 2 + [37] * 3 + [20] * 2 + [38], "sex": ["f"] * 5 + ["m"] * 3})
+    release = shoal.anonymize(
+        frame, qi=["age", "sex"], k=3, rules=[{"column": "sex", "apart": ["f", "m"], "ban": True}]
+    )
+    assert sorted(set(release.text["age"].to_list())) == ["[20, 37]", "[20, 40)"]
 
 
 def test_single_members_of_sets_are_those_of_a_plain_count() -> None:

@@ -38,7 +38,7 @@ def test_widths_are_those_of_the_released_cells() -> None:
     facts = {column.name: column for column in found.columns}
     widths = []
     for cell in text["age"].to_list():
-        low, _, high = cell.strip("[]").partition(", ")
+        low, _, high = cell.strip("[])").partition(", ")
         widths.append(int(high or low) - int(low))
     wide = [width for width in widths if width]
     assert facts["age"].cells.mean == pytest.approx(statistics.mean(wide))

@@ -56,7 +56,7 @@ def evaluate(
     with terminal.progress(STAGES) as (stage, progress):
         assessment = utility(
             opt.read_one_of(original, reading, qi, original=True),
-            asked.read_release(released, stated) if stated else opt.read_one_of(released, reading, qi),
+            asked.read_release(released, stated, settings),
             qi=qi,
             target=target,
             held_out=opt.read_one_of(held_out, reading, qi) if held_out and target else held_out,
@@ -64,6 +64,8 @@ def evaluate(
             folds=folds,
             seed=seed,
             hierarchies=hierarchies,
+            recode=settings.recode,
+            k=settings.k,
             stage=stage,
             progress=progress,
             **reading.cells,

@@ -4,7 +4,7 @@
 # 2^29, so a price fits into 32 bits, a price times rows into 64 bits, and no sum depends on its order.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique
+from libcpp.algorithm cimport lower_bound, sort as cpp_sort, unique as cpp_unique, upper_bound
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.requirement cimport Requirement, Summary, load_requirement
@@ -26,10 +26,12 @@ cdef extern from *:
         std::vector<int32_t> classes;   // n: class of the rows of an entry, for the models
         int32_t n_people = 0;           // 0 if rows are counted
         std::vector<int32_t> person;    // n: person of the rows of an entry, numbered within the block; empty if rows count
-        std::vector<uint8_t> kinds;     // q: SET, RANGE, TREE or RULE
-        std::vector<int32_t> unit;      // q: set: price of a value; range or tree: price of the full domain
+        std::vector<uint8_t> kinds;     // q: SET, RANGE, TREE, RULE, REACH or COUNT
+        std::vector<int32_t> unit;      // q: set: price of a value; range or tree: price of the full domain; else of a breach
         std::vector<int32_t> base;      // q + 1: first local code of each attribute, and the end
-        std::vector<int32_t> place;     // range: position of each local code; tree: price of each local code with the next
+        // Range: position of each local code. Tree: price of each local code with the next. Reach: the greatest local code
+        // that may join each local code. Count: the largest number of values.
+        std::vector<int32_t> place;
         std::vector<int64_t> climb_base;    // q: start of each tree in `climbs`
         std::vector<int32_t> climbs;    // tree: price of any two codes, or the maximum over 1, 2, 4 ... steps from each
         // The population inside the block, one bit for each of its tuples; for each local code, n_words words.
@@ -65,12 +67,15 @@ cdef extern from *:
 # How an attribute is generalised: to the set of its values, to the range of its numbers or dates, or to a node of a
 # hierarchy. A rule is an attribute as well: it costs its unit if a group has both of its sides, codes 0 and 1. The codes
 # of a tree follow the order of its leaves. So the lowest common node of some codes is that of the least and the greatest
-# code, and its price is the maximum price of two neighbours between them (a "climb").
+# code, and its price is the maximum price of two neighbours between them (a "climb"). Limits are attributes, too: REACH
+# costs its unit if the greatest code of a group lies beyond the reach of the least, COUNT if it has too many values.
 cdef enum:
     SET = 0
     RANGE = 1
     TREE = 2
     RULE = 3
+    REACH = 4
+    COUNT = 5
     FEW_CODES = 64  # up to this many codes, a tree has a table of the price of any two
 
 
@@ -98,10 +103,10 @@ cdef inline int load_block(object work, Block& block) except -1:
     cdef const int64_t[::1] rows = work.rows                # IN  rows of each entry
     cdef const int32_t[::1] classes = work.classes          # IN  class of each entry; models cannot tell its rows apart
     cdef const int32_t[::1] people = work.people            # IN  person of each entry; empty if rows are counted
-    cdef const int32_t[::1] places = work.prices.places     # IN  range: position of each code; tree: price with the next
+    cdef const int32_t[::1] places = work.prices.places     # IN  by kind, as in a block
     cdef const int64_t[::1] offsets = work.prices.offsets   # IN  start of each attribute in `places`, and the end
-    cdef const uint8_t[::1] kinds = work.prices.kinds       # IN  kind of each attribute: SET, RANGE, TREE or RULE
-    cdef const int32_t[::1] units = work.prices.units       # IN  set: price of a value; range or tree: of the full domain
+    cdef const uint8_t[::1] kinds = work.prices.kinds       # IN  kind of each attribute
+    cdef const int32_t[::1] units = work.prices.units       # IN  by kind, as in a block
     cdef const int32_t[:, ::1] positions = work.positions   # IN  places of each class in the tally of a group
     cdef const double[:, ::1] terms = work.terms            # IN  terms of the models
     cdef const double[:, ::1] facts = work.facts            # IN  two numbers for each place of the tally
@@ -197,7 +202,9 @@ cdef inline void add_attribute(
     block.kinds.push_back(kind)
     block.unit.push_back(unit)
     for i in range(<Py_ssize_t>known.size()):
-        place = places[known[i]] if kind == RANGE or kind == TREE else 0
+        place = places[known[i]] if kind != SET and kind != RULE else 0
+        if kind == REACH:
+            place = <int32_t>(upper_bound(known.begin(), known.end(), place) - known.begin()) - 1
         if kind == TREE:
             for c in range(known[i] + 1, known[i + 1] if i + 1 < <Py_ssize_t>known.size() else 0):
                 place = max(place, places[c])
@@ -245,6 +252,22 @@ cdef inline int32_t set_price(int32_t unit, int32_t n_values) noexcept nogil:
     return unit * n_values if n_values > 1 else 0
 
 
+cdef inline bint is_counted(uint8_t kind) noexcept nogil:
+    """Say whether an attribute counts its values, in place of keeping the least and the greatest."""
+    return kind == SET or kind == COUNT
+
+
+cdef inline int32_t count_price(uint8_t kind, int32_t unit, int32_t most, int32_t n_values) noexcept nogil:
+    """Price of a number of values; most: how many a limit allows."""
+    if kind == COUNT:
+        return unit if n_values > most else 0
+    return set_price(unit, n_values)
+
+
+cdef inline int32_t values_price(const Block& block, int32_t a, int32_t n_values) noexcept nogil:
+    return count_price(block.kinds[a], block.unit[a], block.place[block.base[a]], n_values)
+
+
 cdef inline int32_t rule_price(int32_t unit, bint one, bint other) noexcept nogil:
     return unit if one and other else 0
 
@@ -268,8 +291,10 @@ cdef inline int32_t climb_price(const int32_t* climbs, int32_t n, int32_t low, i
 
 
 cdef inline int32_t span_price(const Block& block, int32_t a, int32_t low, int32_t high) noexcept nogil:
-    """Price of everything between two codes of a range or tree."""
+    """Price of everything between two codes of a range, a tree or a limit."""
     cdef int32_t b = block.base[a]
+    if block.kinds[a] == REACH:
+        return block.unit[a] if high > block.place[b + low] else 0
     if block.kinds[a] == RANGE:
         return range_price(block.unit[a], block.place[b + low], block.place[b + high])
     return climb_price(block.climbs.data() + block.climb_base[a], block.base[a + 1] - b, low, high)
@@ -313,6 +338,13 @@ cdef inline void measure_entries(
         elif block.kinds[a] == RULE:
             for j in range(n):
                 distance[j] += unit if own + column[j] == 1 else 0
+        elif block.kinds[a] == REACH:
+            for j in range(n):
+                distance[j] += span_price(block, a, min(own, column[j]), max(own, column[j]))
+        elif block.kinds[a] == COUNT:
+            unit = values_price(block, a, 2)
+            for j in range(n):
+                distance[j] += unit if column[j] != own else 0
         else:
             unit *= 2
             for j in range(n):

@@ -5,8 +5,8 @@ from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport RANGE, TREE, Block, copy_columns, measure_entries
-from shoal.kernels.shoaling.packed cimport BY_BITS, BY_RANGE, BY_TREE, Layout, lay_out, union_price
+from shoal.kernels.shoaling.block cimport RANGE, REACH, TREE, Block, copy_columns, measure_entries
+from shoal.kernels.shoaling.packed cimport BY_BITS, BY_RANGE, BY_REACH, BY_TREE, Layout, lay_out, union_price
 from shoal.kernels.shoaling.population cimport covered_rows
 from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, meets_cover, plus, passes
 from shoal.kernels.shoaling.groups cimport (
@@ -144,7 +144,7 @@ cdef inline void make_single(const Block& block, Clusters& clusters, int32_t e) 
     for a in range(q):
         w = clusters.layout.first_word[a]
         c = block.codes[e * q + a]
-        if block.kinds[a] == RANGE or block.kinds[a] == TREE:
+        if block.kinds[a] == RANGE or block.kinds[a] == TREE or block.kinds[a] == REACH:
             place = <uint64_t>(block.place[block.base[a] + c] if block.kinds[a] == RANGE else c)
             words[w] = place << 32 | place
         else:
@@ -293,7 +293,7 @@ cdef inline int32_t merge(const Block& block, Clusters& clusters, int32_t slot, 
     clusters.price[slot] = union_price(block, clusters.layout, x, y, 2147483647)
     for i in range(<int32_t>clusters.layout.pieces.size()):
         w = clusters.layout.pieces[i].word
-        if clusters.layout.pieces[i].kind == BY_RANGE or clusters.layout.pieces[i].kind == BY_TREE:
+        if clusters.layout.pieces[i].kind in (BY_RANGE, BY_TREE, BY_REACH):
             low = min(x[w] >> 32, y[w] >> 32)
             high = max(<uint64_t><uint32_t>x[w], <uint64_t><uint32_t>y[w])
             x[w] = low << 32 | high

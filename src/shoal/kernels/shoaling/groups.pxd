@@ -3,7 +3,9 @@
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport RULE, Block, copy_columns, measure_entries, rule_price, set_price, span_price
+from shoal.kernels.shoaling.block cimport (
+    RULE, Block, copy_columns, is_counted, measure_entries, rule_price, span_price, values_price,
+)
 from shoal.kernels.shoaling.population cimport covered_rows
 from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, is_fewer, meets_cover, plus, no_rows, minus, passes
 
@@ -56,10 +58,10 @@ cdef inline int32_t price_of(const Block& block, const Groups& groups, int32_t g
         if block.kinds[a] == RULE:
             count = &groups.counts[<Py_ssize_t>g * block.base[q] + block.base[a]]
             price += rule_price(block.unit[a], count[0] > 0, count[1] > 0)
-        elif block.kinds[a]:
-            price += span_price(block, a, groups.low[g * q + a], groups.high[g * q + a])
+        elif is_counted(block.kinds[a]):
+            price += values_price(block, a, groups.low[g * q + a])
         else:
-            price += set_price(block.unit[a], groups.low[g * q + a])
+            price += span_price(block, a, groups.low[g * q + a], groups.high[g * q + a])
     return price
 
 
@@ -74,12 +76,12 @@ cdef inline int32_t price_with(const Block& block, const Groups& groups, int32_t
         if block.kinds[a] == RULE:
             count = &groups.counts[<Py_ssize_t>g * total + b]
             price += rule_price(block.unit[a], c == 0 or count[0] > 0, c == 1 or count[1] > 0)
-        elif block.kinds[a]:
-            price += span_price(block, a, min(c, groups.low[g * q + a]), max(c, groups.high[g * q + a]))
-        else:
-            price += set_price(
-                block.unit[a], groups.low[g * q + a] + (groups.counts[<Py_ssize_t>g * total + b + c] == 0)
+        elif is_counted(block.kinds[a]):
+            price += values_price(
+                block, a, groups.low[g * q + a] + (groups.counts[<Py_ssize_t>g * total + b + c] == 0)
             )
+        else:
+            price += span_price(block, a, min(c, groups.low[g * q + a]), max(c, groups.high[g * q + a]))
     return price
 
 
@@ -107,12 +109,12 @@ cdef inline int32_t price_exchanged(
                 block.unit[a], count[0] - (o == 0) + (c == 0 and e >= 0) > 0, count[1] - (o == 1) + (c == 1 and e >= 0) > 0
             )
             continue
-        if not block.kinds[a]:
+        if is_counted(block.kinds[a]):
             if c != o or e < 0:
                 low -= count[o] == 1
                 if e >= 0:
                     low += count[c] == 0
-            price += set_price(block.unit[a], low)
+            price += values_price(block, a, low)
             if price > most:
                 return price
             continue
@@ -144,10 +146,10 @@ cdef inline int32_t price_of_pair(const Block& block, int32_t e, int32_t other) 
         d = block.codes[other * block.q + a]
         if block.kinds[a] == RULE:
             price += rule_price(block.unit[a], c == 0 or d == 0, c == 1 or d == 1)
-        elif block.kinds[a]:
-            price += span_price(block, a, min(c, d), max(c, d))
+        elif is_counted(block.kinds[a]):
+            price += values_price(block, a, 1 + (c != d))
         else:
-            price += set_price(block.unit[a], 1 + (c != d))
+            price += span_price(block, a, min(c, d), max(c, d))
     return price
 
 
@@ -251,7 +253,7 @@ cdef inline void add_entry(const Block& block, Groups& groups, int32_t g, int32_
         c = block.codes[e * q + a]
         count = &groups.counts[<Py_ssize_t>g * block.base[q] + block.base[a] + c]
         count[0] += 1
-        if not block.kinds[a]:
+        if is_counted(block.kinds[a]):
             groups.low[g * q + a] += count[0] == 1
         elif first:
             groups.low[g * q + a] = c
@@ -281,7 +283,7 @@ cdef inline void remove_entry(const Block& block, Groups& groups, int32_t e) noe
         count[c] -= 1
         if count[c] > 0:
             continue
-        if not block.kinds[a]:
+        if is_counted(block.kinds[a]):
             groups.low[g * q + a] -= 1
         elif groups.members[g].size() > 1:
             while count[groups.low[g * q + a]] == 0:

@@ -5,7 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport (
-    RANGE, RULE, SET, Block, copy_columns, load_block, measure_entries, range_price, rule_price, set_price, span_price,
+    RANGE, RULE, Block, copy_columns, is_counted, load_block, measure_entries, range_price, rule_price, span_price,
+    values_price,
 )
 from shoal.kernels.shoaling.requirement cimport Summary, has_k_rows, is_fewer, plus, no_rows, minus, rows_to_borrow
 from shoal.kernels.shoaling.groups cimport (
@@ -105,8 +106,8 @@ cdef void price_all(
             continue
         by_code.clear()
         for c in range(block.base[a + 1] - block.base[a]):
-            if block.kinds[a] == SET:
-                by_code.push_back(set_price(unit, groups.low[g * q + a] + (count[c] == 0)))
+            if is_counted(block.kinds[a]):
+                by_code.push_back(values_price(block, a, groups.low[g * q + a] + (count[c] == 0)))
             elif block.kinds[a] == RULE:
                 by_code.push_back(rule_price(unit, c == 0 or count[0] > 0, c == 1 or count[1] > 0))
             else:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
 from shoal.errors import InfeasibleError, join_problems, setting
+from shoal.methods.shoaling.windows import Windows
 from shoal.rules import CompiledRules, Pair
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def borrow(problem: Problem, grouping: Grouping, group: int) -> Grouping | None:
     sides = problem.bans[grouping.tuples]
     clash = ((sides == ONE) & held[OTHER] | (sides == OTHER) & held[ONE]).any(axis=1)
     near = problem.distances(int(grouping.tuples[grouping.starts[group]]))[grouping.tuples]
-    usable = ~clash & (grouping.groups != group)
+    windows = Windows.of(problem, grouping)
+    usable = ~clash & (grouping.groups != group) & windows.open_to(group, grouping.tuples)
     spare = sizes[grouping.groups] > problem.k
     order = np.lexsort((near, ~spare, ~usable))[: int(usable.sum())]
     rows, labels = grouping.rows.copy(), grouping.groups
@@ -111,8 +113,11 @@ def borrow(problem: Problem, grouping: Grouping, group: int) -> Grouping | None:
     loans: list[tuple[int, int]] = []
     for strict in (True, False):
         for entry in order.tolist():
+            if missing <= 0:
+                break
             available = int(min(rows[entry], left[labels[entry]] - problem.k)) if strict else int(rows[entry])
-            if (take := min(available, missing)) > 0:
+            if (take := min(available, missing)) > 0 and windows.admits(group, int(grouping.tuples[entry])):
+                windows.add(group, int(grouping.tuples[entry]))
                 rows[entry] -= take
                 left[labels[entry]] -= take
                 missing -= take

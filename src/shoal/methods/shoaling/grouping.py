@@ -16,12 +16,14 @@ from shoal.methods.base import failing_groups
 from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
 from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.problem import Problem
+from shoal.methods.shoaling.windows import Windows, part_wide
 from shoal.models import PrivacyModel
 
 __all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
+MOST_LOANS = 50  # under limits; more rarely end
 
 Ints = NDArray[np.int32]
 
@@ -174,10 +176,24 @@ def no_groups(models: tuple[PrivacyModel, ...]) -> str:
     return f"shoaling found no groups that pass {goal}. Weaken the goal."
 
 
-def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], grouping: Grouping) -> Grouping | None:
-    """Split groups that break a ban, and merge each group that fails a model with the nearest that it may join.
+def repair(
+    encoded: Encoded,
+    problem: Problem,
+    models: tuple[PrivacyModel, ...],
+    grouping: Grouping,
+    planned: Grouping | None = None,
+) -> Grouping | None:
+    """Split groups that break a ban or a limit, and merge each that fails a model with the nearest that it may join.
 
-    Repeat until no group fails. A group that may not join any other borrows rows instead.
+    Repeat until no group fails. A group that may not join any other borrows rows instead. If that does not end, or
+    limits leave nobody to borrow from, planned groups replace those of the classes that fail.
+
+    Args:
+        encoded: The table.
+        problem: The problem.
+        models: What every group must pass.
+        grouping: The groups.
+        planned: Groups that keep to all limits.
 
     Returns:
         The groups; None if merging does not lead to groups that pass, which a model that is not closed may cause.
@@ -185,31 +201,51 @@ def repair(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...],
     Raises:
         InfeasibleError: Some group still fails when nothing can be merged or borrowed, under closed models.
     """
+    loans = 0
     for _ in range(len(grouping.tuples) + 1):
-        grouping = part_banned(problem, grouping)
+        grouping = part_wide(problem, part_banned(problem, grouping))
         failing = np.flatnonzero(failing_groups(encoded, models, grouping.entries(problem)))
         if not len(failing):
             return grouping
         merged = _join(problem, grouping, failing)
-        if merged is None and problem.requirement.plain and not problem.by_person:
+        if merged is None and problem.requirement.plain and not problem.by_person and not _is_idle(problem, loans):
             merged = borrow(problem, grouping, int(failing[0]))
+            loans += 1
+        if merged is None and planned is not None:
+            merged, planned = _replanned(problem, grouping, failing, planned), None
         if merged is None:
             break
         grouping = merged
     if not all(model.closed for model in models):
         return None
     goal = " and ".join(model.describe() for model in models)
-    bans = " without breaking a ban" if problem.bans.shape[1] else ""
+    broken = [words for words, given in (("a ban", problem.bans.shape[1]), ("a limit", problem.limits)) if given]
+    bans = f" without breaking {' or '.join(broken)}" if broken else ""
     raise InfeasibleError(f"the search found no groups that satisfy {goal}{bans}. Weaken the requirement.")
+
+
+def _is_idle(problem: Problem, loans: int) -> bool:
+    """Say whether borrowing rows goes on in circles, as it may between the windows of limits."""
+    return bool(problem.limits) and loans >= MOST_LOANS
+
+
+def _replanned(problem: Problem, grouping: Grouping, failing: NDArray[np.int64], planned: Grouping) -> Grouping:
+    """Return planned groups in the classes of failing groups, and the groups as they are in all others."""
+    classes = np.unique(problem.walls[grouping.tuples[grouping.starts[failing]]])
+    parts: list[Part] = []
+    for each, is_planned in ((grouping, False), (planned, True)):
+        chosen = np.isin(problem.walls[each.tuples], classes) == is_planned
+        parts.append((each.tuples[chosen], each.rows[chosen], each.groups[chosen]))
+    return Grouping.joined(parts)
 
 
 def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> Grouping | None:
     """Merge each failing group with the group of the nearest tuple that it may join; None if none may join any."""
     merged = np.arange(len(grouping.members), dtype=np.int32)
-    sides = sides_held(problem, grouping)
+    sides, windows = sides_held(problem, grouping), Windows.of(problem, grouping)
     for group in failing.tolist():
         own = merged[group]
-        closed = clashing(sides, int(own))[merged]
+        closed = (clashing(sides, int(own)) | windows.closed_to(int(own)))[merged]
         closed[group] = True
         if closed.all():
             continue
@@ -217,6 +253,7 @@ def _join(problem: Problem, grouping: Grouping, failing: NDArray[np.int64]) -> G
         distances = np.where(closed[grouping.groups], np.iinfo(np.int64).max, problem.distances(first)[grouping.tuples])
         other = merged[grouping.groups[np.argmin(distances)]]
         sides[:, other] |= sides[:, own]
+        windows.merge(int(own), int(other))
         merged[merged == own] = other
     groups, dense = np.unique(merged, return_inverse=True)
     if len(groups) == len(merged):

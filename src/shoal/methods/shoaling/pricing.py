@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
+from shoal.encoding.limits import Limited
 from shoal.encoding.partition import node_losses
 from shoal.kernels.shoaling.prices import RECODINGS
 from shoal.methods.base import Run
@@ -33,6 +34,8 @@ class Recoding(IntEnum):
     RANGE = RECODINGS["RANGE"]
     TREE = RECODINGS["TREE"]
     RULE = RECODINGS["RULE"]
+    REACH = RECODINGS["REACH"]
+    COUNT = RECODINGS["COUNT"]
 
 
 class Prices(NamedTuple):
@@ -40,10 +43,11 @@ class Prices(NamedTuple):
 
     Attributes:
         places: For each code of a range, the price of the stretch below it; for each code of a tree, the price of the
-            code together with the next one.
+            code together with the next one; for each code of a limit, the greatest code that may share its group, or
+            the largest number of values.
         offsets: Where the codes of each attribute begin in `places`, and one more at the end.
         kinds: The `Recoding` of each attribute. Codes of a tree are in the order of its leaves.
-        units: The price of one value of a set, or of the whole domain of a range or tree.
+        units: The price of one value of a set, of the whole domain of a range or tree, or of breaking a rule or limit.
     """
 
     places: Ints
@@ -110,12 +114,16 @@ def price_table(
     rules = compile_rules(run.rules, attributes)
     bans = banned_pairs(rules)
     check_bans(attributes, bans, histograms, k)
-    full_price = FULL_PRICE // (1 + len(bans))
+    full_price = FULL_PRICE // (1 + len(bans) + 2 * len(run.limits))
+    limit_of = {limit.place: limit for limit in run.limits}
     shares = np.array([float(run.weights.get(attribute.name, 1)) for attribute in attributes])
     loss_prices, rule_prices = (
         np.floor(full_price * (shares / shares.sum()) * part).astype(np.int64) for part in (2 * alpha, 2 - 2 * alpha)
     )
-    priced = [_price(attribute, int(loss_prices[a])) for a, attribute in enumerate(attributes)]
+    priced = [
+        _price(_in_bands(attribute, limit_of.get(a)), int(loss_prices[a]), limit_of.get(a))
+        for a, attribute in enumerate(attributes)
+    ]
     columns = [Column(a, each.ranks) for a, each in enumerate(priced)]
     banned = []
     for pair in rules.pairs:
@@ -125,6 +133,10 @@ def price_table(
         columns.append(column)
         if rules.bans[pair.rule]:
             banned.append(column)
+    for limit in run.limits:
+        for each in _price_limit(limit, 2 * full_price):
+            priced.append(each)
+            columns.append(Column(limit.place, each.ranks))
     pair_prices = [
         each.mean_of_pairs(np.bincount(codes, histograms[a], len(each.ranks)))
         for each, (a, codes) in zip(priced, columns, strict=True)
@@ -146,6 +158,26 @@ def _unit(rules: CompiledRules, pair: Pair, price: int) -> int:
     return int(price * rules.importances[pair.rule] / total) if total else 0
 
 
+def _in_bands(attribute: Attribute, limit: Limited | None) -> Attribute:
+    """Return an attribute of numbers or dates whose values are those of their bands."""
+    if limit is None or limit.floor is None:
+        return attribute
+    values = attribute.values.copy()
+    values[: len(attribute.known_values)] = limit.floor[: len(attribute.known_values)]
+    return replace(attribute, values=values)
+
+
+def _price_limit(limit: Limited, price: int) -> list[_Priced]:
+    """Price the breach of a limit like that of a ban."""
+    ranks, n_codes = limit.ranks, len(limit.ranks)
+    priced = []
+    if (limit.reach < n_codes - 1).any():
+        priced.append(_Priced(Recoding.REACH, limit.reach.astype(np.int32), price, ranks))
+    if limit.most:
+        priced.append(_Priced(Recoding.COUNT, np.full(n_codes, limit.most, dtype=np.int32), price, np.arange(n_codes)))
+    return priced
+
+
 @dataclass(frozen=True)
 class _Priced:
     """An attribute or rule with its prices; ranks: the code that each of its codes has in the search."""
@@ -164,7 +196,7 @@ class _Priced:
         return unlike * (self.unit if self.kind is Recoding.SET else self.unit / 2)
 
 
-def _price(attribute: Attribute, price: int) -> _Priced:
+def _price(attribute: Attribute, price: int, limit: Limited | None = None) -> _Priced:
     """Price an attribute; price: that of its suppressed cell."""
     n_codes = len(attribute.texts)
     ranks = np.arange(n_codes)
@@ -173,7 +205,10 @@ def _price(attribute: Attribute, price: int) -> _Priced:
         ranks[order] = np.arange(n_codes)
         neighbours = np.column_stack([order[:-1], order[1:]]).ravel()
         above = attribute.tree.common(neighbours, np.arange(0, len(neighbours), 2))
-        rises = np.floor(node_losses(attribute)[above] * price).astype(np.int32)
+        losses = node_losses(attribute)
+        if limit is not None and limit.level:  # what lies below the finest level is lost in any case
+            losses[attribute.tree.nodes[: limit.level + 1].ravel()] = 0.0
+        rises = np.floor(losses[above] * price).astype(np.int32)
         return _Priced(Recoding.TREE, np.append(rises, np.int32(0)), price, ranks)
     if attribute.ordered:
         return _Priced(Recoding.RANGE, _places(attribute, price), price, ranks)

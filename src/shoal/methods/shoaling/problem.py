@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.limits import Limited
+from shoal.encoding.windows import wall_classes
 from shoal.methods.base import Run
 from shoal.methods.shoaling.crowd import NOBODY, Crowd
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
@@ -36,6 +38,9 @@ class Problem:
         row_tuple: The tuple of each canonical row.
         row_weights: The number of source rows behind each canonical row.
         bans: The side of each tuple in each pair of sides that no group may mix.
+        windows: For each tuple, its rank in each limit.
+        limits: The limits.
+        walls: For each tuple, its class; no group has tuples of two classes.
         crowd: The population, if a model compares groups with it.
     """
 
@@ -50,12 +55,16 @@ class Problem:
     row_tuple: Ints
     row_weights: NDArray[np.int64] | None
     bans: Ints
+    windows: NDArray[np.int64]
+    limits: tuple[Limited, ...]
+    walls: NDArray[np.int64]
     crowd: Crowd
 
     @property
     def free(self) -> bool:
         """Whether every group of k rows is allowed."""
-        return self.requirement.size_only and not self.bans.shape[1] and not self.by_person
+        bound = self.bans.shape[1] or self.limits or self.by_person
+        return self.requirement.size_only and not bound
 
     @property
     def by_codes(self) -> bool:
@@ -78,6 +87,11 @@ class Problem:
                 total += np.minimum(np.abs(places[column] - places[column[one]]), units[a])
             elif kinds[a] == Recoding.RULE:
                 total += np.where(column + column[one] == 1, int(units[a]), 0)
+            elif kinds[a] == Recoding.REACH:
+                low, high = np.minimum(column, column[one]), np.maximum(column, column[one])
+                total += np.where(high > places[low], int(units[a]), 0)
+            elif kinds[a] == Recoding.COUNT:
+                total += np.where(column != column[one], int(units[a]) if places[0] < 2 else 0, 0)
             elif kinds[a] == Recoding.TREE:
                 own = int(column[one])
                 right = np.maximum.accumulate(np.append(0, places[own:-1]))
@@ -112,8 +126,9 @@ def prepare(
     Raises:
         InfeasibleError: A ban leaves too few rows for a group.
     """
+    run = run or Run()
     if pricing is None:
-        pricing = price_table(encoded.attributes, histograms(encoded), k, run or Run(), alpha=alpha)
+        pricing = price_table(encoded.attributes, histograms(encoded), k, run, alpha=alpha)
     requirement = find_requirement(encoded, models, distributions)
     of_codes, classes, people, counts, row_tuple = _distinct(encoded, requirement)
     tuples = encoded.tuples[of_codes]
@@ -129,6 +144,11 @@ def prepare(
         row_tuple=row_tuple,
         row_weights=encoded.weights,
         bans=pricing.banned_sides(tuples),
+        windows=np.column_stack(
+            [np.zeros((len(tuples), 0)), *(limit.ranks[tuples[:, limit.place]] for limit in run.limits)]
+        ).astype(np.int64),
+        limits=run.limits,
+        walls=wall_classes(tuples, run.limits),
         crowd=Crowd.of(encoded, pricing) if requirement.covers else NOBODY,
     )
 

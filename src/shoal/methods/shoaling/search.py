@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, Literal, overload
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
+from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
-from shoal.methods.base import Run, check_models, failing_groups
+from shoal.methods.base import Run, check_models, failing_groups, group_in_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
@@ -23,7 +25,7 @@ from shoal.methods.shoaling.problem import Problem, prepare
 from shoal.methods.shoaling.steps import EFFORTS, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
-from shoal.models import PrivacyModel
+from shoal.models import Basis, PrivacyModel
 
 __all__ = ["Shoaling"]
 
@@ -81,6 +83,11 @@ class Shoaling:
         """Form groups that pass all models; suppress the most expensive rows within the suppression limit."""
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
+        if run.limits:
+            least = max((model.minimum_size for model in models), default=1)
+            planned = spread(plan_windows(encoded.part(stays), run.limits, least), stays) >= 0
+            if int(encoded.row_weights[~planned].sum()) <= most:  # else the search may find more than the plan
+                stays = planned
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
         k = check_models(self, part, models)
@@ -88,12 +95,20 @@ class Shoaling:
         def group(part: Encoded) -> Labels:
             return self._group(part, k, models, run, as_rows=True)
 
+        def regroup(part: Encoded) -> Labels | None:
+            try:
+                return group(part)
+            except InfeasibleError:  # without these rows, some limit cannot be kept
+                if not run.limits:
+                    raise
+                return None
+
         left = most - int((~stays).sum())
         if left <= 0 and stays.all() and not self.non_overlapping:
             groups = self._group(part, k, models, run)
             run.progress(1.0)
             return tight_partition(encoded, groups)
-        labels = leave_out(part, models, group(part), k, left, group)
+        labels = leave_out(part, models, group(part), k, left, regroup)
         run.progress(1.0)
         if self.non_overlapping:
             return nested_partition(encoded, searched, spread(labels, stays))
@@ -149,12 +164,15 @@ class Shoaling:
             if excess is not None:
                 search, grouping = search.give_up(grouping, excess)
         if not problem.free:
-            grouping = repair(encoded, problem, models, grouping) or start
+            planned = in_windows(encoded, problem, models, run)
+            grouping = repair(encoded, problem, models, grouping, planned) or start
         return problem, grouping
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
         """Return the cheapest groups among several ways to form them."""
         problem, run = search.problem, search.run
+        if run.limits:
+            return self._start_in_windows(encoded, models, search)
         starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
         if len(problem.requirement.facts):
             starts.append(search.mix())
@@ -168,6 +186,17 @@ class Shoaling:
         else:
             passing = [*starts]
         dissolved = [start if i == CUT else search.dissolve(start, 0) for i, start in enumerate(passing) if start]
+        return min(dissolved, key=lambda start: start.cost(problem))
+
+    def _start_in_windows(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
+        """Return the cheaper groups that keep to the limits: grown ones, or those inside planned windows."""
+        problem = search.problem
+        planned = in_windows(encoded, problem, models, search.run)
+        starts = [search.grow(Grouping.of_tuples(problem)), *([] if planned is None else [planned])]
+        passing = [repair(encoded, problem, models, start, planned) for start in starts]
+        if not any(passing):
+            raise InfeasibleError(no_groups(models))
+        dissolved = [search.dissolve(start, 0) for start in passing if start]
         return min(dissolved, key=lambda start: start.cost(problem))
 
 
@@ -189,6 +218,17 @@ def cut(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], ru
     """Return the groups of Mondrian's strict cuts."""
     labels = Mondrian().cut(encoded, problem.k, models, replace(run, progress=lambda share: None))
     return Grouping.from_rows(problem, labels)
+
+
+def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run) -> Grouping | None:
+    """Return the groups of Mondrian's strict cuts inside windows that keep to the limits; None if no plan is found."""
+    if not run.limits:
+        return None
+    labels = plan_windows(encoded, run.limits, problem.k)
+    plain = replace(run, progress=lambda share: None, limits=(), suppression_limit=Fraction(0))
+    size = tuple(model for model in models if model.basis is Basis.SIZE)
+    labels = group_in_windows(Mondrian(), encoded, labels, size, plain).labels
+    return None if (labels < 0).any() else Grouping.from_rows(problem, labels)
 
 
 def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:

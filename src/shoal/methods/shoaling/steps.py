@@ -271,7 +271,15 @@ class Search:
     def _cut(
         self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, step: int, least: int, by_groups: bool
     ) -> Iterator[NDArray[np.int64]]:
-        """Yield blocks of groups that are near each other; a random member represents each group."""
+        """Yield blocks of groups that are near each other and of one class; a random member represents each group."""
+        walls = self.problem.walls[grouping.tuples[grouping.starts[:-1]]]
+        for wall in np.unique(walls[chosen]).tolist() if self.problem.limits else (None,):
+            inside = chosen if wall is None else chosen & (walls == wall)
+            yield from self._cut_class(grouping, inside, limit, step, least, by_groups)
+
+    def _cut_class(
+        self, grouping: Grouping, chosen: NDArray[np.bool_], limit: int, step: int, least: int, by_groups: bool
+    ) -> Iterator[NDArray[np.int64]]:
         from shoal.kernels.shoaling.starts.cut_blocks import cut_blocks
 
         problem, groups = self.problem, np.flatnonzero(chosen)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import counted, visible
 from shoal.release.files.manifest import form_facts
+from shoal.release.files.marks import with_decimal
 from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded, sized
-from shoal.schema import Kind, Role
+from shoal.schema import Column, Kind, Role
 from shoal.tables.formats.columnar import scan_released
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "name": column.name,
             "role": str(column.role),
-            "meaning": ": ".join(MEANINGS[column.role]),
+            "meaning": _meaning(column),
         }
         if column.name in shown:
             cells = shown[column.name]
@@ -51,11 +52,21 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
             entry["distinct_cells"] = cells.distinct
             entry["loss"] = rounded(cells.loss)
             entry["loss_basis"] = BASIS
-            entry |= form_facts(cells.form or column, release.schema.marks)
+            form = cells.form or column
+            form = with_decimal(form, release.request.output_decimal) if column.name in release.numbers else form
+            entry |= form_facts(form, release.schema.marks)
+        if column.codings:
+            entry["recoded"] = [coding.words for coding in column.codings if coding.text]
         entry["missing"] = hide_small(n_missing[column.name], figures.k)
         columns.append(entry)
     counts = "persons" if release.schema.names(Role.PERSON) else "rows"
     return {"file": name, "rows": figures.rows, "k": figures.k, "counts": counts, "columns": columns}
+
+
+def _meaning(column: Column) -> str:
+    role, words = MEANINGS[column.role]
+    is_recoded = column.role is not Role.QI and column.codings
+    return f"{role}: {'unchanged but for recoded outliers' if is_recoded else words}"
 
 
 def _count_missing(release: Release, plain: Path) -> dict[str, int]:
@@ -82,7 +93,7 @@ def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
         return ["value", "set {a, b} of neighbours in the order", "* (suppressed)"]
     if kind is None or not kind.is_measured:
         return ["value", "set {a, b}", "* (suppressed)"]
-    return ["value", "range [low, high], both ends included", "* (suppressed)"]
+    return ["value", "range [low, high], both ends included", "range [low, high) without its end", "* (suppressed)"]
 
 
 def as_markdown(name: str, content: dict[str, Any]) -> str:
@@ -97,7 +108,8 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     for column in content["columns"]:
-        cells = ", ".join(column.get("cells", ["unchanged from the original"]))
+        plain = [] if column.get("recoded") else ["unchanged from the original"]
+        cells = ", ".join([*column.get("cells", plain), *map(_escape, column.get("recoded", ()))])
         kind = column.get("kind", "")
         lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
     lines += ["", *(f"- {role}: {meaning}" for role, (_, meaning) in MEANINGS.items())]

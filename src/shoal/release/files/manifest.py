@@ -73,6 +73,10 @@ def _columns(release: Release) -> list[dict[str, Any]]:
         form = shown.get(column.name) or (column if column.name in counted else None)
         if form is not None and form.kind is not None:
             entry |= {"kind": str(form.kind)} | form_facts(form, release.schema.marks)
+        if column.codings:
+            entry["recode"] = [coding._asdict() for coding in column.codings]
+        if any(column.limits):
+            entry["limits"] = {name: text for name, text in column.limits._asdict().items() if text}
         columns.append(entry)
     return columns
 

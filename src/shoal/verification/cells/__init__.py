@@ -164,6 +164,10 @@ class Cells:
             cover = self._covers[cell] = self._read(cell)
         return cover
 
+    def members(self, cell: str) -> set[str]:
+        """Return the members of a set; none if the cell is not one, or its kind has no sets."""
+        return set() if self._kind in ("numeric", "date") else set(_members(cell.strip()))
+
     def _read(self, cell: str) -> Cover:
         text = normalise(cell)
         if text == SUPPRESSED:
@@ -175,7 +179,7 @@ class Cells:
             return Cover(missing=True)
         if self._kind in ("boolean", "ordered"):
             return self._read_ranks(cell)
-        members = set() if self._kind in ("numeric", "date") else set(_members(cell.strip()))
+        members = self.members(cell)
         spans = {} if self._kind == "categorical" else self._spans(text)
         return Cover(False, not self._missing.isdisjoint(members), frozenset({text, *(members - self._missing)}), spans)
 

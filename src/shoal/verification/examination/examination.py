@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import NUMBERED, Dialect, Kind, Role
+from shoal.schema import INPUT, NUMBERED, Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
 from shoal.verification.demand import (
     HELD_BACK,
@@ -28,11 +28,13 @@ from shoal.verification.demand import (
     require_columns,
     unchecked_notes,
 )
-from shoal.verification.examination.readings import Readings
+from shoal.verification.examination.readings import Readings, demanded_mark
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
+from shoal.verification.matching.outliers import beyond_bounds, recode_source
 from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks
+from shoal.verification.models.limits import limit_violations
 from shoal.verification.models.plain_values import model_words
 from shoal.verification.models.sampling import SAMPLING, is_sampled, sample_violations
 from shoal.verification.reading import files
@@ -140,10 +142,26 @@ class _Examination:
         self._schema, contradictions = expected_schema(demand, manifest, self._release.names, names)
         self._missing = self._schema.missing
         self._violations += contradictions
+        self._source = source = self._recode(source)
         self._population: CodedTable | None = None
         if demand.population is not None:
             self._population = coded_table(demand.population, None, quasi_identifiers(demand, manifest), demand.reading)
         self._readings = Readings(demand, manifest, self._schema, self._release, self._pairs, source, self._population)
+
+    def _recode(self, source: CodedTable | None) -> CodedTable | None:
+        """Recode the outliers of the original as the release states, and look for cells beyond the bounds."""
+        self._violations += beyond_bounds(self._release, self._schema)
+        if source is None or not any(column.codings for column in self._schema.columns):
+            return source
+        manifest, own_k = self._manifest, self._demand.names(Role.PERSONAL_K)
+        k = self._demand.k or 1 if manifest is None else manifest.k
+        for name in own_k:
+            cells = source.column(name).texts if name in source.names else []
+            k = max(k, min((int(text) if text.strip().isdecimal() else 0 for text in cells), default=0))
+        asks_own_k = any(spec["name"] == "personal-k" for spec in (manifest.models if manifest else None) or ())
+        recoded, wrong = recode_source(source, self._schema, k, trusting=asks_own_k and not own_k)
+        self._violations += wrong
+        return recoded
 
     @property
     def _is_strict(self) -> bool:
@@ -169,6 +187,11 @@ class _Examination:
             )
             self._violations += self._readings.kind_violations()
         self._violations += self._readings.bound_violations()
+        for limited in self._readings.limited():
+            if isinstance(limited, Note):
+                self._unchecked.append(limited)
+            elif limited.column.name in self._release.names:
+                self._violations += limit_violations(self._release.column(limited.column.name), limited)
         if source is not None and self._limit is not None:
             self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
         self._check_sample()
@@ -192,9 +215,15 @@ class _Examination:
         if manifest is None:
             qi = demand.names(Role.QI)
             bounds = qi if demand.bounds else in_bounds(qi, self._written.names)
-            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame)
+            mark = demanded_mark(demand, self._source)
+            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame, mark=mark)
         else:
-            layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
+            layout = Layout(manifest.bounds, manifest.spreadsheet_safe, mark=manifest.mark())
+            if demand.decimal not in (None, INPUT, manifest.decimal):
+                text = (
+                    f"the decimal mark is {manifest.decimal!r} in the manifest and {demand.decimal!r} in the settings"
+                )
+                self._violations.append(Violation("decimal mark", text))
         release = layout.table(self._written)
         for name in () if manifest is None else manifest.bounds:
             if name in self._written.names:

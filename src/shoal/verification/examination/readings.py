@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.errors import UsageError, setting
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.errors import Note, UsageError, setting
+from shoal.schema import INPUT, NO_LIMITS, Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.cells.forms import with_form
+from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.demand import Demand, claimed_missing
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
+from shoal.verification.models.limits import LimitedCells
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Readings"]
+__all__ = ["Readings", "demanded_mark"]
+
+
+def demanded_mark(demand: Demand, source: CodedTable | None) -> OtherMark | None:
+    """Return the decimal mark that a demand gives a file, if it is not that of the original."""
+    if demand.decimal in (None, INPUT):
+        return None
+    reading, missing = demand.reading, ("", *demand.reading.missing)
+
+    def column(name: str) -> Column | None:
+        own = as_released(reading.column(name, demand.role_of(name) or Role.INSENSITIVE), reading.marks)
+        own = replace(own, codings=demand.codings.get(name, ()))
+        if source is None or name not in source.names:
+            return own
+        texts = [text for text in source.column(name).texts if normalise(text) not in missing]
+        own = with_form(own, texts) if own.role is Role.QI else own
+        return own if are_numbers(own, texts) else None
+
+    return OtherMark(str(demand.decimal), column, missing, strict=source is not None)
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,29 @@ class Readings:
             if other is not None and other.kind not in (None, column.kind):
                 readings.append((column.name, self._reading_of(self._with_kind(other), labels)))
         return readings
+
+    def limited(self) -> Iterator[LimitedCells | Note]:
+        """Yield the quasi-identifiers with limits, those of the demand and those of the manifest, or why not."""
+        for column in self.schema.qi:
+            stated = self.manifest.column(column.name) if self.manifest else None
+            both = [self.demand.limits.get(column.name, NO_LIMITS), NO_LIMITS if stated is None else stated.limits]
+            for limits in dict.fromkeys(each for each in both if any(each)):
+                ladder = self._ladder(column.name)
+                if ladder is None:
+                    text = f"the limits of column {column.name!r} were not checked: they name levels of its hierarchy"
+                    yield Note("", text, f"use {setting('original')} and {setting('hierarchies')}")
+                    continue
+                own = self._with_kind(column)
+                yield LimitedCells(own, limits, self._reading_of(own, {}), ladder, column.name in self.pairs)
+
+    def _ladder(self, name: str) -> Mapping[str, Sequence[str]] | None:
+        """Return the labels of each value of a hierarchy; none if there is no hierarchy, None if it is not here."""
+        if name not in self.demand.labels and not (self.manifest and name in self.manifest.labelled):
+            return {}
+        ladder = self.demand.ladders.get(name)
+        if ladder is None or self.source is None or name not in self.source.names:
+            return None
+        return ladder(self.values(self.source.column(name))) if callable(ladder) else ladder
 
     def _reading_of(self, column: Column, labels: Mapping[str, Iterable[str]]) -> Cells:
         return Cells.of(column, self.schema.missing, labels)

@@ -11,7 +11,20 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
-from shoal.schema import ISO, NUMBERED, Column, Kind, Reading, Role, check_delimiter
+from shoal.schema import (
+    INPUT,
+    ISO,
+    NUMBERED,
+    OUTPUT_DECIMALS,
+    Coding,
+    Column,
+    Kind,
+    Limits,
+    Reading,
+    Role,
+    check_delimiter,
+    parse_codings,
+)
 from shoal.verification.cells import SUPPRESSED
 from shoal.verification.manifest.manifest import ANY, AT_MOST, FEW, Manifest
 from shoal.verification.models.plain_values import can_be_judged
@@ -115,6 +128,8 @@ class _Reader:
             keep_order=self._flag("keep_order"),
             spreadsheet_safe=self._flag("spreadsheet_safe"),
             delimiter=layout._delimiter(),
+            decimal=layout._decimal(),
+            numbers=layout._names("numbers", names),
             numbered=self._value("duplicate_columns", str) == NUMBERED,
             beside=self._beside(),
             format=self._format(),
@@ -138,6 +153,12 @@ class _Reader:
         except UsageError:
             self._fail("delimiter", "one ASCII character")
         return str(text)
+
+    def _decimal(self) -> str:
+        mark = self._value("decimal", str) or INPUT
+        if mark not in OUTPUT_DECIMALS:
+            self._fail("decimal", f"one of {', '.join(map(repr, OUTPUT_DECIMALS))}")
+        return str(mark)
 
     def _old_bounds(self, columns: Sequence[Column]) -> tuple[str, ...]:
         """Return the columns that a manifest without a layout may mean: all numbers and dates."""
@@ -230,7 +251,9 @@ class _Reader:
                 self._fail("columns", "a list of columns with a name and a role")
             if role not in ROLES or (kind is not None and kind not in list(Kind)):
                 self._fail("columns", f"a list of columns with a role of {', '.join(ROLES)} and a known kind")
-            columns.append(self._with_form(Column(name, ROLES[role], kind and Kind(kind), form, *marks), facts))
+            form_of = self._with_form(Column(name, ROLES[role], kind and Kind(kind), form, *marks), facts)
+            codings = self._codings(name, facts.get("recode", []))
+            columns.append(replace(form_of, codings=codings, limits=self._limits(facts.get("limits", {}))))
         if len({column.name for column in columns}) < len(columns):
             self._fail("columns", "a list of different columns")
         try:
@@ -241,6 +264,30 @@ class _Reader:
         except UsageError:
             self._fail("columns", "a list of columns with formats and marks that can be used")
         return tuple(columns)
+
+    def _codings(self, column: str, entries: Any) -> tuple[Coding, ...]:
+        """Return the recodings that a column states, each with its bound or label."""
+        codings = []
+        for entry in entries if isinstance(entries, list) and len(entries) <= MOST_ENTRIES else [None]:
+            facts = entry if isinstance(entry, dict) else {}
+            form, given, text = (facts.get(key) for key in ("form", "given", "text"))
+            if not (isinstance(form, str) and isinstance(given, str) and isinstance(text, str)):
+                self._fail("columns", "a list of columns whose recodings have a form, what was given, and a text")
+            codings.append(Coding(form, given, text))
+        try:
+            if codings:
+                parse_codings(column, ",".join(f"{coding.form}:{coding.given}" for coding in codings))
+        except UsageError:
+            self._fail("columns", "a list of columns with recodings that this version knows")
+        return tuple(codings)
+
+    def _limits(self, entry: Any) -> Limits:
+        """Return the limits that a column states."""
+        if not isinstance(entry, dict) or not all(isinstance(text, str) and text for text in entry.values()):
+            self._fail("columns", "a list of columns whose limits are texts by name")
+        if not set(entry) <= set(Limits._fields):
+            self._fail("columns", "a list of columns with limits that this version knows")
+        return Limits(**entry)
 
     def _with_form(self, column: Column, facts: Mapping[str, Any]) -> Column:
         """Return a column with what its entry says about its cells: unit, marks and order."""

@@ -42,12 +42,14 @@ class Goal(TypedDict, total=False):
         labels: By column, the values that each label of its hierarchy means.
         models: What every group must pass besides k, as plain values.
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        ladders: The same by quasi-identifier, for limits that name levels.
     """
 
     suppression_limit: float | Fraction
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None
     models: Iterable[Any]
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None
+    ladders: Mapping[str, Mapping[str, Sequence[str]]] | None
 
 
 class ModelChecks:

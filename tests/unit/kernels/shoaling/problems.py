@@ -1,4 +1,4 @@
-"""Random problems for the kernels of shoaling, with and without hierarchies and rules, and their plain twins."""
+"""Random problems for the kernels of shoaling, with and without hierarchies, rules and limits; their plain twins."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal import hierarchy
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
+from shoal.encoding.limits import Limited
 from shoal.encoding.population import Population
 from shoal.hierarchy import Rule as Hierarchy
 from shoal.kernels.shoaling.agglomerate import agglomerate
@@ -58,7 +59,7 @@ def problem(number: int, n_rows: int = 40, *, with_people: bool = False, with_po
     if with_population:
         models = (KMap(2 * k + 1),)
         encoded = replace(encoded, population=population(number, encoded))
-    return prepare(encoded, k, models, run=Run(rules=rules if number % 3 == 0 else ()))
+    return prepare(encoded, k, models, run=Run(rules=rules if number % 3 == 0 else (), limits=limits(encoded, number)))
 
 
 def population(number: int, encoded: Encoded) -> Population:
@@ -72,8 +73,22 @@ def population(number: int, encoded: Encoded) -> Population:
     return Population(places, draw.integers(1, 4, len(places)))
 
 
+def limits(encoded: Encoded, number: int) -> tuple[Limited, ...]:
+    """Windows of the first attribute and at most three values of a set, small or large, for numbers from 7 on."""
+    if number < 7:
+        return ()
+    of_values = 2 if number % 2 else 3
+    n_codes, n_values = (len(encoded.attributes[place].texts) for place in (0, of_values))
+    ranks = np.arange(n_codes)
+    window = Limited(0, ranks, np.minimum(ranks + n_codes // 3, n_codes - 1), np.zeros(n_codes, dtype=np.int64))
+    every = np.arange(n_values)
+    return window, Limited(
+        of_values, every, np.full(n_values, n_values - 1), np.zeros(n_values, dtype=np.int64), most=3
+    )
+
+
 def twin(made: Problem) -> naive.Block:
-    attributes: list[naive.Number | naive.Category | naive.Leaves | naive.Sides] = []
+    attributes: list[naive.Number | naive.Category | naive.Leaves | naive.Sides | naive.Reach | naive.Count] = []
     for a, unit in enumerate(made.prices.units.tolist()):
         places = made.prices.places[made.prices.offsets[a] : made.prices.offsets[a + 1]].tolist()
         twins = {
@@ -81,6 +96,8 @@ def twin(made: Problem) -> naive.Block:
             Recoding.RANGE: naive.Number(places, unit),
             Recoding.TREE: naive.Leaves(places),
             Recoding.RULE: naive.Sides(unit),
+            Recoding.REACH: naive.Reach(places, unit),
+            Recoding.COUNT: naive.Count(places[0], unit),
         }
         attributes.append(twins[Recoding(made.prices.kinds[a])])
     crowd = list(zip(made.crowd.places.tolist(), made.crowd.rows.tolist(), strict=True))

@@ -29,8 +29,8 @@ from tests.naive import rebuilding as naive_rebuilding
 from tests.naive import shoaling as naive
 from tests.unit.kernels.shoaling.problems import block_of, empty_room, grown, poor_groups, problem, twin, with_room
 
-# With and without hierarchies (odd numbers), with and without rules (multiples of 3), k = 2, 4, 5 and 7.
-FEW_TABLES = (1, 3, 4, 6)
+# With and without hierarchies (odd numbers), rules (multiples of 3) and limits (from 7 on), k = 2, 4, 5 and 7.
+FEW_TABLES = (1, 3, 4, 6, 8, 9)
 
 
 def as_sets(labels: NDArray[np.int32]) -> list[list[int]]:
@@ -60,7 +60,7 @@ def test_blocks_are_cut_as_by_the_twin(number: int, limit: int) -> None:
     draw = np.random.default_rng(number)
     n, least = len(made.codes), number + 1
     order, marks = np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.uint8)
-    factors = np.array([0.1, 0.3, 0.5, 0.8, 1.1, 0.2, 0.6])[draw.permutation(made.codes.shape[1])]
+    factors = np.array([0.1, 0.3, 0.5, 0.8, 1.1, 0.2, 0.6, 0.4, 0.9])[draw.permutation(made.codes.shape[1])]
     weights = draw.integers(1, 6, n)
     cut_blocks(made.codes, weights, made.counts, *made.prices, factors, limit, least, order, marks)
     expected = naive_blocks.cut_blocks(twin(made), weights.tolist(), factors.tolist(), limit, least)

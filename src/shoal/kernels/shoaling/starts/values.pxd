@@ -5,7 +5,7 @@ from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport RANGE, RULE, TREE
+from shoal.kernels.shoaling.block cimport COUNT, RANGE, REACH, RULE, TREE
 
 
 cdef struct Segment:
@@ -29,6 +29,8 @@ cdef inline double split_values(
     cdef int32_t code
     cdef int64_t total = 0
     cdef double gain
+    if kinds[a] == REACH or kinds[a] == COUNT:  # the attribute that it limits is cut instead
+        return 0
     for i in range(segment.start, segment.stop):
         code = codes[order[i], a]
         if histogram[code] == 0:

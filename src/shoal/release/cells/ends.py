@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shoal.encoding.ends import EXACT, SAFE
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
 __all__ = ["about_ends", "choose_ends"]
 
 
-def choose_ends(choice: str | None, method: Method, models: Sequence[PrivacyModel]) -> str:
+def choose_ends(
+    choice: str | None, method: Method, models: Sequence[PrivacyModel], grids: Mapping[str, str] | None = None
+) -> str:
     """Return the ends of ranges of a run: the user's choice, or safe ends for our own method and exact ones for others.
 
     Args:
         choice: What the user chose; None if nothing.
         method: The method.
         models: The privacy models.
+        grids: The columns that have a grid, and therefore round ends.
 
     Raises:
         UsageError: Ends that move would break what else the user asked for.
     """
     obstacle = _obstacle(models, non_overlapping=bool(getattr(method, "non_overlapping", False)))
+    if grids and obstacle is not None:
+        raise UsageError(f"{setting('grids')}: {obstacle}. Leave it out, and use {setting('ends', EXACT)}.")
     if choice is None:
         return SAFE if method.name == DEFAULT and obstacle is None else EXACT
     if choice != EXACT and obstacle is not None:

@@ -1,0 +1,215 @@
+"""A plan of windows, sets of rows that keep to all limits, inside which every method may group."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.limits import Limited
+
+__all__ = ["breaches", "parts_of", "plan_windows", "wall_classes"]
+
+MOST_ORDERS = 6  # orders of limits that are tried
+
+Rows = NDArray[np.int64]
+Labels = NDArray[np.int32]
+
+
+def plan_windows(encoded: Encoded, limits: Sequence[Limited], k: int) -> Labels:
+    """Divide the rows into windows of at least k rows (people, if people are counted) in which every limit is kept.
+
+    With one limit, the plan leaves out as few rows as possible. With several, the windows of one limit are divided
+    further by the next, in the order that leaves out fewest; another plan may be better.
+
+    Args:
+        encoded: The table.
+        limits: Its limits.
+        k: The least size of a window.
+
+    Returns:
+        The window of each canonical row; -1 for a row that no window has room for.
+    """
+    walls = wall_classes(encoded.tuples, limits)[encoded.row_tuple]
+    narrow = [limit for limit in limits if limit.most or limit.has_windows]
+    best = np.full(len(walls), -1, dtype=np.int32)
+    for number, order in enumerate(permutations(narrow)):
+        if number == MOST_ORDERS:
+            break
+        plan = _Plan(encoded, k)
+        labels = np.full(len(walls), -1, dtype=np.int32)
+        windows = (window for part in parts_of(walls) for window in plan.divide(part, order))
+        for label, rows in enumerate(windows):
+            labels[rows] = label
+        if number == 0 or _left_out(encoded, labels) < _left_out(encoded, best):
+            best = labels
+        if _left_out(encoded, best) == 0:
+            break
+    return best
+
+
+def _left_out(encoded: Encoded, labels: Labels) -> int:
+    return int(encoded.row_weights[labels < 0].sum())
+
+
+def parts_of(labels: NDArray[Any]) -> Iterator[Rows]:
+    """Yield the rows of each label in order."""
+    order = np.argsort(labels, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Divides rows of a table into windows of at least k rows or people."""
+
+    encoded: Encoded
+    k: int
+
+    def divide(self, rows: Rows, limits: Sequence[Limited]) -> Iterator[Rows]:
+        """Yield windows of the rows that keep to the limits; rows that no window has room for are left out."""
+        if not limits:
+            if self._size(rows) >= self.k:
+                yield rows
+            return
+        limit, *others = limits
+        ranks = limit.ranks[self.encoded.tuples[self.encoded.row_tuple[rows], limit.place]]
+        windows = self._of_values(rows, ranks, limit.most) if limit.most else self._of_ranks(rows, ranks, limit.reach)
+        for window in windows:
+            yield from self.divide(window, others)
+
+    def _size(self, rows: Rows) -> int:
+        if self.encoded.people is not None:
+            return len(np.unique(self.encoded.people[rows]))
+        return len(rows) if self.encoded.weights is None else int(self.encoded.weights[rows].sum())
+
+    def _of_ranks(self, rows: Rows, ranks: Rows, reach: Rows) -> list[Rows]:
+        """Return runs of ranks within reach that leave out fewest rows and, among these, the fewest runs."""
+        parts = list(parts_of(ranks))
+        distinct = [int(ranks[part[0]]) for part in parts]
+        sizes = [int(self.encoded.row_weights[rows[part]].sum()) for part in parts]
+        latest = self._latest_starts([rows[part] for part in parts])
+        ends = np.searchsorted(distinct, reach[distinct], side="right")  # of the longest run from each rank
+        first = 0
+        begun: deque[int] = deque()  # where the last run may begin, the best first; each is better than those before it
+        # The best so far for the ranks before each one: rows left out, number of runs, and where the last run began.
+        left, runs, begins = [0], [0], [-1]
+        for i in range(len(distinct)):
+            choice = (left[i] + sizes[i], runs[i], -1)
+            while ends[first] <= i:
+                first += 1
+            for j in range(latest[i - 1] + 1 if i else 0, latest[i] + 1):
+                while begun and (left[begun[-1]], runs[begun[-1]]) > (left[j], runs[j]):
+                    begun.pop()
+                begun.append(j)
+            while begun and begun[0] < first:
+                begun.popleft()
+            if begun:
+                choice = min(choice, (left[begun[0]], runs[begun[0]] + 1, begun[0]))
+            left.append(choice[0])
+            runs.append(choice[1])
+            begins.append(choice[2])
+        found, i = [], len(distinct)
+        while i:
+            if begins[i] >= 0:
+                found.append(np.concatenate([rows[part] for part in parts[begins[i] : i]]))
+                i = begins[i]
+            else:
+                i -= 1
+        return found[::-1]
+
+    def _latest_starts(self, parts: Sequence[Rows]) -> list[int]:
+        """Return for each part the last one from which on a run up to it is large enough; -1 if there is none."""
+        latest, start = [], 0
+        if self.encoded.people is None:
+            below = np.append(0, np.cumsum([self._size(part) for part in parts]))
+            return [int(i) - 1 for i in np.searchsorted(below, below[1:] - self.k, side="right")]
+        met: dict[int, int] = {}
+        for part in parts:
+            for person in np.unique(self.encoded.people[part]).tolist():
+                met[person] = met.get(person, 0) + 1
+            while len(met) >= self.k:
+                for person in np.unique(self.encoded.people[parts[start]]).tolist():
+                    met[person] -= 1
+                    if not met[person]:
+                        del met[person]
+                start += 1
+            latest.append(start - 1)
+        return latest
+
+    def _of_values(self, rows: Rows, ranks: Rows, most: int) -> list[Rows]:
+        """Return groups of at most `most` values. Values of too few rows go together, the largest with the smallest.
+
+        What is still too small borrows rows of a value that can spare them, or joins a group that has room for it.
+        """
+        parts = sorted((rows[part] for part in parts_of(ranks)), key=lambda part: (-self._size(part), part[0]))
+        large = [part for part in parts if self._size(part) >= self.k]
+        small = [part for part in parts if self._size(part) < self.k]
+        found: list[list[Rows]] = []
+        while small:
+            window = [small.pop()]
+            while self._lacking(window) > 0 and len(window) < most and small:
+                lender = self._borrow(large, self._lacking(window)) if len(window) + 1 == most else None
+                window.append(small.pop(0) if lender is None else lender)
+            if self._lacking(window) > 0 and len(window) < most:
+                lender = self._borrow(large, self._lacking(window))
+                window += [] if lender is None else [lender]
+            found.append(window)
+        windows = [*found, *([part] for part in large)]
+        for window in [window for window in found if self._lacking(window) > 0]:
+            host = next((other for other in windows if other is not window and len(other) + len(window) <= most), None)
+            if host is not None:
+                host += window
+                windows = [other for other in windows if other is not window]
+        return [np.concatenate(window) for window in windows]
+
+    def _lacking(self, window: list[Rows]) -> int:
+        return self.k - self._size(np.concatenate(window))
+
+    def _borrow(self, large: list[Rows], n_rows: int) -> Rows | None:
+        """Take rows from the largest value that can spare them."""
+        for i, part in enumerate(large):
+            if self.encoded.people is None and self.encoded.weights is None and len(part) - n_rows >= self.k:
+                large[i] = part[n_rows:]
+                return part[:n_rows]
+        return None
+
+
+def wall_classes(tuples: NDArray[Any], limits: Sequence[Limited]) -> Rows:
+    """Return the class of each tuple over all limits; no group has tuples of two classes."""
+    classes = np.zeros(len(tuples), dtype=np.int64)
+    for limit in limits:
+        classes = classes * (int(limit.walls.max(initial=0)) + 1) + limit.walls[tuples[:, limit.place]]
+        classes = np.unique(classes, return_inverse=True)[1].astype(np.int64)
+    return classes
+
+
+def breaches(
+    encoded: Encoded, limits: Sequence[Limited], tuples: NDArray[Any], groups: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Say of each group whether it breaks a limit.
+
+    Args:
+        encoded: The table.
+        limits: Its limits.
+        tuples: Tuples of the table.
+        groups: The group of each of them; every group from 0 on has a tuple.
+    """
+    n_groups = int(groups.max(initial=-1)) + 1
+    broken = np.zeros(n_groups, dtype=bool)
+    for limit in limits:
+        codes = encoded.tuples[tuples, limit.place]
+        ranks = limit.ranks[codes]
+        low, high = np.full(n_groups, len(limit.ranks)), np.zeros(n_groups, dtype=np.int64)
+        np.minimum.at(low, groups, ranks)
+        np.maximum.at(high, groups, ranks)
+        broken |= high > limit.reach[np.minimum(low, len(limit.ranks) - 1)]
+        if limit.most:
+            pairs = np.unique(groups.astype(np.int64) * len(limit.ranks) + codes)
+            broken |= np.bincount(pairs // len(limit.ranks), minlength=n_groups) > limit.most
+    return broken
