@@ -40,7 +40,7 @@ TIME = re.compile(
 )
 CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
 DISEASE_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
-KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3,}[-/_.A-Za-z0-9]*")
+KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3}[-/_.A-Za-z0-9]*")
 
 
 def is_code(facts: ColumnFacts) -> bool:

@@ -186,7 +186,8 @@ def _nearest(word: str) -> str | None:
     forms = (inflected, cut) if len(word) >= LEAST_STEM else ()
     for others in (*forms, bare.get(word, [])):
         if others and frozenset.intersection(*(_meanings()[other] for other in others)):
-            return min(others, key=lambda other: (abs(len(other) - len(word)), other))
+            nearest: str = min(others, key=lambda other: (abs(len(other) - len(word)), other))
+            return nearest
     return None
 
 
