@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import NO_LIMITS, Column, Kind, Role, Schema
+from shoal.schema import INPUT, NO_LIMITS, Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.cells.forms import with_form
+from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.demand import Demand, claimed_missing
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
@@ -18,7 +19,7 @@ from shoal.verification.models.limits import LimitedCells
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Readings", "with_forms"]
+__all__ = ["Readings", "demanded_mark", "with_forms"]
 
 
 def with_forms(schema: Schema, source: CodedTable | None, manifest: Manifest | None) -> Schema:
@@ -55,6 +56,24 @@ def _values(column: CodedColumn, missing: Iterable[str]) -> list[str]:
     """Return the distinct values of a column, without missing ones."""
     left_out = {"", *map(normalise, missing)}
     return [text for text in dict.fromkeys(map(normalise, column.texts)) if text not in left_out]
+
+
+def demanded_mark(demand: Demand, source: CodedTable | None) -> OtherMark | None:
+    """Return the decimal mark that a demand gives a file, if it is not that of the original."""
+    if demand.decimal in (None, INPUT):
+        return None
+    reading, missing = demand.reading, ("", *demand.reading.missing)
+
+    def column(name: str) -> Column | None:
+        own = as_released(reading.column(name, demand.role_of(name) or Role.INSENSITIVE), reading.marks)
+        own = replace(own, codings=demand.codings.get(name, ()))
+        if source is None or name not in source.names:
+            return own
+        texts = [text for text in source.column(name).texts if normalise(text) not in missing]
+        own = with_form(own, texts) if own.role is Role.QI else own
+        return own if are_numbers(own, texts) else None
+
+    return OtherMark(str(demand.decimal), column, missing, strict=source is not None)
 
 
 @dataclass(frozen=True)

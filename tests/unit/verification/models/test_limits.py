@@ -66,9 +66,9 @@ def test_a_forged_number_is_a_violation_at_once(kind: Kind, limit: str, given: s
 def test_a_limit_without_the_original_is_checked_in_the_unit_that_the_manifest_states(tmp_path: Path) -> None:
     frame = pl.DataFrame({"income": [f"${n},000" for n in range(20, 60)]})
     path = tmp_path / "out.csv"
-    shoal.anonymize(frame, qi=["income"], k=5, max_width={"income": "20000"}).write(path)
+    shoal.anonymize(frame, qi=["income"], k=5, max_width={"income": "30000"}).write(path)
     settings = tmp_path / "shoal.toml"
-    for width, code in (("20000", 0), ("2000", 5)):
+    for width, code in (("30000", 0), ("2000", 5)):
         settings.write_text(f'k = 5\n[columns.income]\nrole = "qi"\nmax_width = "{width}"\n')
         with pytest.raises(SystemExit) as ended:
             run(["verify", str(path), "--config", str(settings)])
