@@ -31,6 +31,7 @@ __all__ = [
 NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
 FEW_VALUES = 12  # a column with so few values holds codes or answers, not keys
+LEAST_SEQUENCE = 30  # numbers without a gap; counts of things leave some out at the upper end
 EARLIEST_YEAR, LATEST_YEAR = 1800, 2300
 DIGIT = re.compile(r"[0-9]")
 TIME = re.compile(
@@ -39,7 +40,7 @@ TIME = re.compile(
 )
 CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
 DISEASE_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
-KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3,}[-/_.A-Za-z0-9]*")
+KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3}[-/_.A-Za-z0-9]*")
 
 
 def is_code(facts: ColumnFacts) -> bool:
@@ -76,8 +77,11 @@ def share_of(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
 
 
 def looks_like_counts(facts: ColumnFacts) -> bool:
-    """Tell whether integers are counts: small, and some are shared by rows."""
-    return facts.whole and facts.longest <= 3 and facts.unique_share < NEARLY_UNIQUE
+    """Tell whether integers are counts: small, some shared by rows, and not in one sequence without a gap."""
+    if not facts.whole or facts.longest > 3 or facts.unique_share >= NEARLY_UNIQUE:
+        return False
+    numbers = [int(text) for text in facts.sample]
+    return facts.distinct < LEAST_SEQUENCE or max(numbers) - min(numbers) >= facts.distinct
 
 
 def looks_like_keys(facts: ColumnFacts) -> bool:

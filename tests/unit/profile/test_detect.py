@@ -10,7 +10,8 @@ import pytest
 
 from shoal.profile.columns import distinct_values, profile_column
 from shoal.profile.detect import Proposal, propose
-from shoal.profile.vocabulary import words_of
+from shoal.profile.roles import propose_roles
+from shoal.profile.vocabulary import naming_of, words_of
 from shoal.schema import Kind, Role
 from tests.golden.hipaa import make
 
@@ -137,3 +138,30 @@ def test_no_reason_holds_a_cell() -> None:
         for name in frame.columns:
             reason = proposal_of(name, frame[name].to_list()).reason
             assert not any(cell in reason for cell in frame[name].to_list() if len(cell) > 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("diagnozami", "diagnoza"), ("hyperten", "hyperten"), ("pymnt", "payment"), ("Mitgliedsnummer", "mitglied")],
+)
+def test_other_forms_of_a_word_are_known(name: str, word: str) -> None:
+    assert word in naming_of(name).words
+
+
+@pytest.mark.parametrize("name", ["tax_number", "taxNumber", "taxnumber"])
+def test_a_phrase_is_known_apart_and_in_one(name: str) -> None:
+    assert "national" in {concept.key for concept in naming_of(name).concepts}
+
+
+@pytest.mark.parametrize("name", ["household_expenses", "tumour_location", "sleep_hours"])
+def test_the_sensitive_part_of_a_name_decides(name: str) -> None:
+    assert proposal_of(name, [str(i % 40) for i in range(200)]).role is Role.SENSITIVE
+
+
+def test_company_alone_makes_no_column_sensitive() -> None:
+    """A sensitive column is released unchanged, so its neighbours are not enough."""
+    cells = [str(i % 5) for i in range(200)]
+    values = [distinct_values(pl.Series(n, cells)) for n in ("diagnosis", "treatment", "symptom", "zqv", "code")]
+    proposals = propose_roles([profile_column(v) for v in values], {v.name: v.coded for v in values})
+    assert [p.role for p in proposals[:3]] == [Role.SENSITIVE] * 3
+    assert all(p.role is Role.IDENTIFIER and p.decide and "health" in p.reason for p in proposals[3:])
