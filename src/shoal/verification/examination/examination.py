@@ -28,7 +28,7 @@ from shoal.verification.demand import (
     require_columns,
     unchecked_notes,
 )
-from shoal.verification.examination.readings import Readings, demanded_mark
+from shoal.verification.examination.readings import Readings, demanded_mark, with_forms
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
@@ -150,6 +150,7 @@ class _Examination:
 
     def _recode(self, source: CodedTable | None) -> CodedTable | None:
         """Recode the outliers of the original as the release states, and look for cells beyond the bounds."""
+        self._schema = with_forms(self._schema, source, self._manifest)
         self._violations += beyond_bounds(self._release, self._schema)
         if source is None or not any(column.codings for column in self._schema.columns):
             return source
