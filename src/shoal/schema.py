@@ -59,6 +59,8 @@ BOUNDED = ("top", "bottom")  # recodings with a bound
 SHARE = re.compile(r"(?=.*[1-9])[0-9]{1,2}(\.[0-9]{1,6})?%")  # above 0 % and below 100 %
 LEAST_ROWS = re.compile(r"[2-9]|[1-9][0-9]{1,8}")
 NUMBERED = "number"  # what to do with columns that share a name
+INPUT = "input"  # the mark or the delimiter that the original has
+OUTPUT_DECIMALS = (INPUT, ".", ",")
 DECIMAL_MARKS = (".", ",", "·", "٫")
 THOUSANDS_MARKS = (".", ",", "'", "’", "_", " ", "\u00a0", "\u202f", "·", "٬")
 DURATION = "duration"  # the unit of ISO 8601 durations such as P1DT2H3M4S, which count as seconds
@@ -534,6 +536,15 @@ def check_marks(decimal: str, thousands: str) -> None:
             f"{setting('decimal', decimal)} and {setting('thousands', thousands)} are not marks of numbers. The "
             "decimal mark is a point or a comma; the thousands mark is a point, a comma, an apostrophe, an underscore, "
             "a blank or nothing, and differs from it."
+        )
+
+
+def check_output_decimal(decimal: str) -> None:
+    """Refuse a decimal mark of a release that is not a point, a comma, or that of the table."""
+    if decimal not in OUTPUT_DECIMALS:
+        raise UsageError(
+            f"{setting('output_decimal', decimal)} is not a decimal mark. Use a point, a comma, or {INPUT!r} for the "
+            "mark of the table."
         )
 
 

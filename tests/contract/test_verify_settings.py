@@ -237,6 +237,10 @@ SETTINGS: dict[str, Case] = {
     "cells": Case(top={"cells": "bounds"}, columns={"born": {"role": "qi", "kind": "date"}}),
     "spreadsheet_safe": Case(top={"spreadsheet_safe": True}),
     "output_delimiter": Case(top={"output_delimiter": "^"}),
+    "output_decimal": Case(
+        top={"output_decimal": ","},
+        original=as_csv(rows(spell=lambda name, text: f"1.{text}" if name in ("age", "cost") else text)),
+    ),
     "signoff": Case(tables='[signoff]\nwho = "A. Steward"\n'),
     "kinds": Case(columns={"disease": {"role": "sensitive", "kind": "categorical"}}),
 }

@@ -81,6 +81,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "delimiter": (",", ","),
     "encoding": ("utf-8", "utf-8-sig"),
     "output_delimiter": (";", "tab", "input", ","),
+    "output_decimal": (",", ".", "input"),
     "duplicate_columns": ("number", "error"),
     "sheet": ("Sheet1",),
     "decimal": (".", ","),

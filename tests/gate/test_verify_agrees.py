@@ -88,6 +88,7 @@ def test_verify_by_keywords_refuses_nothing_that_the_gate_accepts(
         "spreadsheet_safe": keywords["spreadsheet_safe"],
         "cells": "bounds" if keywords["bounds"] else None,
         "keep_order": keywords["keep_order"],
+        "output_decimal": keywords["decimal"],
     }
     accepted = 0
     for number in range(max(20, MUTATIONS // SHARE // len(VARIANTS))):

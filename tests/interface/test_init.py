@@ -299,6 +299,40 @@ def test_what_cannot_run_is_told(shoal: Shoal, tmp_path: Path) -> None:
     assert "--no-header" in warnings_of(shoal, tmp_path, rows)["header"][0]
 
 
+def test_undecided_columns_are_counted_once(shoal: Shoal, tmp_path: Path) -> None:
+    rows = [["age", "q1", "q2"], *([str(20 + i % 9), "ab"[i % 2], "xyz"[i % 3]] for i in range(60))]
+    (text,) = warnings_of(shoal, tmp_path, rows)["decide"]
+    assert text.startswith("2 columns are left to you")
+    assert text.endswith("give each a role")
+    assert (tmp_path / "shoal.toml").read_text().count("left to you") == 1
+    (text,) = warnings_of(shoal, tmp_path, [row[:2] for row in rows])["decide"]
+    assert text.startswith("1 column is left to you")
+    assert text.endswith("give it a role")
+    decided, proposal = tmp_path / "decided.toml", tmp_path / "shoal.toml"
+    decided.write_text('[columns.q1]\nrole = "insensitive"\n')
+    assert shoal("init", tmp_path / "data.csv", "-o", proposal, "--force", "--config", decided).code == 0
+    assert "left to you" not in proposal.read_text()
+
+
+def test_columns_that_reveal_each_other_keep_their_role(shoal: Shoal, tmp_path: Path) -> None:
+    rows = [["education", "education_num", "age"], *(["abcd"[i % 4], str(i % 4), str(20 + i % 9)] for i in range(90))]
+    (text,) = warnings_of(shoal, tmp_path, rows)["dependency"]
+    assert text.endswith("reveal each other (100% of their information); drop one of them, unless readers need both")
+
+
+def test_decimal_comma_is_asked_for_and_obeyed(shoal: Shoal, tmp_path: Path) -> None:
+    lines = ["Gewicht;Alter", *(f"{60 + i % 30},{i % 10};{20 + i % 9}" for i in range(90))]
+    data = tmp_path / "data.csv"
+    data.write_text("\n".join(lines))
+    words = ("init", data, "-o", tmp_path / "shoal.toml", "--force")
+    ended = shoal(*words)
+    assert "distinct values are numbers with a comma; proposed as categorical; if the comma" in ended.out
+    ended = shoal(*words, "--decimal", ",")
+    assert (ended.code, "CHECK: column 'Gewicht'" in ended.out) == (0, False)
+    config = tomllib.loads((tmp_path / "shoal.toml").read_text())
+    assert (config["columns"]["Gewicht"]["kind"], config["file"]["decimal"]) == ("numeric", ",")
+
+
 def test_ambiguous_dates_are_named(shoal: Shoal, tmp_path: Path) -> None:
     rows = [["seen", "age"], *([f"0{i % 9 + 1}/0{i % 7 + 1}/2024", str(i % 9)] for i in range(60))]
     (text,) = warnings_of(shoal, tmp_path, rows)["kind"]

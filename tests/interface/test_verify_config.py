@@ -71,7 +71,7 @@ def test_true_release_passes_with_and_without_the_original(shoal: Shoal) -> None
     ended = shoal(*BOTH)
     assert ended.code == 0, ended.err
     assert "each of which can belong to 2 people or more" in ended.out
-    assert "every group passes each row's own k and every row is true to the original" in ended.out
+    assert "every group passes each row's own k, and every row is true to the original" in ended.out
     ended = shoal(*CONFIG)
     assert ended.code == 0, ended.err
     left_open = "not checked without the original: whether the rows are true to the original, how many rows were "

@@ -15,13 +15,14 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple, TextIO
 
-from shoal.schema import Dialect, Role, Schema, check_k
-from shoal.verification.cells import Cells
+from shoal.schema import DURATION, Column, Dialect, Role, Schema, check_k
+from shoal.verification.cells import SUPPRESSED, Cells, normalise
+from shoal.verification.cells.forms import read_number
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files, tables
 from shoal.verification.reading.files import UnreadableError, unreadable
@@ -45,8 +46,8 @@ MOST_KEPT = 1_000_000
 CHUNK_ROWS = 1_000
 TEXTUAL = ("csv", "gzip")
 BLOCK_BYTES = 1 << 20
-FIELDS = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)[,\r\n])*+')
-BARE_QUOTE = re.compile(r'[^",\r\n]+"')
+FIELDS = r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^"%s\r\n]*+)[%s\r\n])*+'  # with the delimiter
+BARE_QUOTE = r'[^"%s\r\n]+"'
 FORMULA_SIGNS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
@@ -66,7 +67,7 @@ def chunks(path: PathName, dialect: Dialect, *, keep_blank: bool = False) -> Ite
         yield from tables.chunks(path, dialect, keep_blank=keep_blank)
         return
     with open_text(path) as file:
-        reader = csv.reader(file, strict=True)
+        reader = csv.reader(file, strict=True, delimiter=dialect.delimiter)
         try:
             while rows := list(islice(reader, CHUNK_ROWS)):
                 yield rows
@@ -87,6 +88,8 @@ def gate(
     labels: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     bounds: Iterable[str] = (),
     spreadsheet_safe: bool = False,
+    delimiter: str = ",",
+    decimal: str = "input",
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     population: Mapping[str, Sequence[str]] | None = None,
@@ -108,6 +111,8 @@ def gate(
         labels: By column, the values that each label of its hierarchy means.
         bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        delimiter: The separator of cells in a CSV file.
+        decimal: The decimal mark of numbers in the file; "input" for that of the source.
         models: What every group must pass besides k, as plain values (see shoal.verification.models.checks).
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         population: The text of the population table by column name.
@@ -123,16 +128,19 @@ def gate(
     source, violations = _source(schema, original)
     n_source = len(next(iter(source.values()), ()))
     witness = list(map(operator.index, source_rows))
-    file = WrittenFile(path)
-    layout = Layout(bounds, spreadsheet_safe)
+    file = WrittenFile(path, delimiter)
+    layout = Layout(bounds, spreadsheet_safe, naive_marks(schema, source, decimal), schema.missing)
     checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
-    recount = Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, checks)
+    recount = Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, checks, file.dialect)
     try:
         for chunk in file.chunks():
             recount.add(chunk)
     except UnreadableError as error:
         violations += file.broken(error)
         return judge(k, recount.rows, recount.groups, violations)
+    for name, n in layout.marked.items():
+        text = f"{plural(n, 'cell')} without the decimal mark of the release"
+        violations += [Violation(f"column {name!r}", text)] if n else []
     violations += file.violations(recount)
     violations += _witness_violations(witness, n_source, recount.rows, keep_order)
     n_suppressed = n_source - recount.rows
@@ -202,17 +210,19 @@ class WrittenFile:
 
     Args:
         path: The file.
+        delimiter: The separator of its cells.
     """
 
-    def __init__(self, path: PathName) -> None:
+    def __init__(self, path: PathName, delimiter: str = ",") -> None:
         self.path = path
+        self.dialect = Dialect(delimiter)
         self._kind = files.kind_of(path)
         self._is_text = self._kind in TEXTUAL
         self._facts = scan(path) if self._is_text else Facts(False, False, 0, True)
 
     def chunks(self) -> Iterator[list[list[str]]]:
         """Yield the rows of the file, the header first."""
-        return chunks(self.path, Dialect(), keep_blank=True)
+        return chunks(self.path, self.dialect, keep_blank=True)
 
     def broken(self, error: files.UnreadableError) -> list[Violation]:
         """Return what is wrong with a file that cannot be read as a table."""
@@ -224,9 +234,9 @@ class WrittenFile:
         if self._kind != files.SUFFIXES.get(os.path.splitext(self.path)[1], "csv"):
             violations.append(Violation("file", "its content does not match its name"))
         violations += hidden_content(self.path, strict=True)
-        if self._is_text and recount.has_quotes and has_bare_quote(self.path):
+        if self._is_text and recount.has_quotes and has_bare_quote(self.path, self.dialect.delimiter):
             violations.append(Violation("file", "there is a double quote in a cell that is not quoted"))
-        if self._is_text and has_needless_quote(self.path):
+        if self._is_text and has_needless_quote(self.path, self.dialect.delimiter):
             violations.append(Violation("file", "there are quotes around a cell that needs none"))
         return violations + recount.header_violations
 
@@ -254,6 +264,7 @@ class Recount:
         layout: How the file is laid out.
         labels: By column, the values that each label of its hierarchy means.
         checks: The models to check besides k.
+        dialect: How the file is written.
     """
 
     def __init__(
@@ -264,7 +275,9 @@ class Recount:
         layout: Layout,
         labels: Mapping[str, Mapping[str, Iterable[str]]],
         checks: ModelChecks,
+        dialect: Dialect,
     ) -> None:
+        self._dialect = dialect
         self._checks = checks
         self._schema = schema
         self._source = source
@@ -311,7 +324,7 @@ class Recount:
 
     def first_row(self, path: PathName, group: Group) -> int:
         """Return the number of the first row of a group; this reads the file again."""
-        rows = filter(None, chain.from_iterable(chunks(path, Dialect(), keep_blank=True)))
+        rows = filter(None, chain.from_iterable(chunks(path, self._dialect, keep_blank=True)))
         next(rows)
         pick = picker(self._positions())
         table_rows = (self._layout.rows([row])[0] if len(row) == self._width else None for row in rows)
@@ -504,29 +517,50 @@ def scan(path: PathName) -> Facts:
     return Facts(start == b"\xef\xbb\xbf", nul, carriage_returns, last == b"\n")
 
 
-def has_bare_quote(path: PathName) -> bool:
+def has_bare_quote(path: PathName, delimiter: str = ",") -> bool:
     """Return whether an unquoted cell contains a quote, which readers treat differently; the file must be valid CSV."""
-    rest = ""
+    rest, sign = "", re.escape(delimiter)
+    fields, bare_quote = re.compile(FIELDS % (sign, sign)), re.compile(BARE_QUOTE % sign)
     with open_text(path) as file:
         while block := file.read(BLOCK_BYTES):
             rest += block
-            end = FIELDS.match(rest).end()  # type: ignore[union-attr]  # it matches even the empty text
-            if BARE_QUOTE.match(rest, end):
+            end = fields.match(rest).end()  # type: ignore[union-attr]  # it matches even the empty text
+            if bare_quote.match(rest, end):
                 return True
             rest = rest[end:]
     return False
 
 
-def has_needless_quote(path: PathName) -> bool:
+def has_needless_quote(path: PathName, delimiter: str = ",") -> bool:
     """Return whether a valid CSV file has more quotes than its cells need."""
     with open_text(path) as file:
         text = file.read()
     n_needed = 0
-    for row in csv.reader(io.StringIO(text, newline="")):
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
         for cell in row:
-            is_special = any(letter in cell for letter in ',"\n\r') or row == [""]
+            is_special = any(letter in cell for letter in f'{delimiter}"\n\r') or row == [""]
             n_needed += 2 + 2 * cell.count('"') if is_special else 0
     return text.count('"') > n_needed
+
+
+def naive_marks(schema: Schema, source: Mapping[str, Sequence[str]], decimal: str) -> dict[str, tuple[Column, Column]]:
+    """Return the columns of numbers alone, as the source and as the file writes them, if their decimal marks differ."""
+    columns = {}
+    for column in schema.released if source and decimal != "input" else ():
+        if column.role is not Role.QI:
+            column = replace(column, decimal=schema.marks[0], thousands=schema.marks[1], unit="")
+        cells = Cells.of(column, schema.missing)
+        known = {normalise(text) for text in source[column.name] if not cells.is_missing(text)}
+        is_labelled = any(coding.form == "rare" for coding in column.codings)
+        is_number = column.kind in (None, "numeric") and column.unit != DURATION and not is_labelled
+        if (
+            is_number
+            and column.decimal != decimal
+            and all(read_number(text, *column.marks) is not None for text in known)
+        ):
+            thousands = column.decimal if column.thousands == decimal else column.thousands
+            columns[column.name] = column, replace(column, decimal=decimal, thousands=thousands)
+    return columns
 
 
 class Layout:
@@ -535,9 +569,21 @@ class Layout:
     Args:
         bounds: The columns that are written as NAME_min and NAME_max.
         safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
+        marks: The columns whose numbers have other marks in the file: as the source and as the file writes them.
+        missing: The texts that mean a missing value.
     """
 
-    def __init__(self, bounds: Iterable[str] = (), safe: bool = False) -> None:
+    def __init__(
+        self,
+        bounds: Iterable[str] = (),
+        safe: bool = False,
+        marks: Mapping[str, tuple[Column, Column]] | None = None,
+        missing: Iterable[str] = (),
+    ) -> None:
+        self._marks = marks or {}
+        self._unread = {SUPPRESSED, "", *map(normalise, missing)}
+        self._names: list[str] = []
+        self.marked: Counter[str] = Counter()  # by column, the cells with a wrong decimal mark
         self._bounds = frozenset(bounds)
         self._safe = safe
         self._steps: list[tuple[int, int]] = []  # the position of a column in the file, and its width in columns
@@ -547,7 +593,7 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """Whether the columns of the file are those of the table."""
-        return not self._bounds and not self._safe
+        return not self._bounds and not self._safe and not self._marks
 
     def names(self, header: Sequence[str]) -> list[str]:
         """Return the names of the columns of the table; a column that is not laid out correctly keeps its own name."""
@@ -557,6 +603,7 @@ class Layout:
             name = header[position].removesuffix("_min")
             pair = name in self._bounds and list(header[position : position + 2]) == [f"{name}_min", f"{name}_max"]
             self._steps.append((position, 2 if pair else 1))
+            self._names += [name if pair else header[position]] * (2 if pair else 1)
             names.append(name if pair else header[position])
             position += 2 if pair else 1
         return names
@@ -565,9 +612,24 @@ class Layout:
         """Return the cells of the table: two bounds become a range, or one value if they are equal."""
         if self._safe:
             rows = [[self._bare(cell) for cell in row] for row in rows]
+        if self._marks:
+            rows = [[self._marked(name, cell) for name, cell in zip(self._names, row, strict=True)] for row in rows]
         if not self._bounds:
             return [list(row) for row in rows]
         return [[self._cell(row, position, width) for position, width in self._steps] for row in rows]
+
+    def _marked(self, name: str, cell: str) -> str:
+        """Return a number or a range with the marks of the source; count those without the mark of the file."""
+        if name not in self._marks or normalise(cell) in self._unread:
+            return cell
+        source, there = self._marks[name]
+        parts = re.fullmatch(r"\[(.*), (.*)([\])])", cell, re.DOTALL)
+        ends = [cell] if parts is None else [parts[1], parts[2]]
+        if all(read_number(normalise(end), *there.marks) is not None for end in ends):
+            ends = [re.sub("(?<=[0-9])[^0-9](?=[0-9])", lambda sign: back(sign[0], source, there), end) for end in ends]
+            return ends[0] if parts is None else f"[{ends[0]}, {ends[1]}{parts[3]}"
+        self.marked[name] += all(read_number(normalise(end), *source.marks) is not None for end in ends)
+        return cell
 
     @staticmethod
     def _cell(row: Sequence[str], position: int, width: int) -> str:
@@ -586,6 +648,11 @@ class Layout:
             self.quoted += 1
             return cell
         return cell[1:]
+
+
+def back(sign: str, source: Column, there: Column) -> str:
+    """Return the sign between two digits as the source writes it."""
+    return {there.thousands: source.thousands, there.decimal: source.decimal}.get(sign, sign)
 
 
 def naive_numbers(names: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.options import Place
 from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
-from shoal.schema import Column, Kind, Limits, Role
+from shoal.schema import INPUT, Column, Kind, Limits, Role, Schema
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 
@@ -113,6 +113,7 @@ def demand_of(
         bounds=settings.cells == "bounds",
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         delimiter=None if settings.output_delimiter in (None, "input") else settings.output_delimiter,
+        decimal=settings.output_decimal,
         keep_order=keep_order,
         has_marks=settings.decimal is not None or settings.thousands is not None,
         codings=settings.codings,
@@ -205,11 +206,25 @@ def require_true(released: Place, manifest: Manifest) -> None:
         )
 
 
-def read_release(released: Place, manifest: Manifest) -> Table:
-    """Read a released file as its manifest describes it."""
+def read_release(released: Place, manifest: Manifest | None, settings: Settings) -> Table:
+    """Read a released file as its manifest describes it, or as the settings do; numbers have the marks of the settings.
+
+    Args:
+        released: The file.
+        manifest: Its manifest; None if there is none.
+        settings: The settings, which name the quasi-identifiers.
+    """
+    from shoal.cli import options as opt
+    from shoal.release.files.layout import with_marks_of
     from shoal.release.files.reading import read_as_stated
 
-    return read_as_stated(released, manifest)
+    if manifest is not None:
+        return read_as_stated(released, manifest)
+    reading, qi = settings.reading, opt.require_qi(settings)
+    table = opt.read_one_of(released, reading, qi)
+    roles = {Role.QI: [name for name in qi if name in table.names]}
+    schema = Schema.build(table.names, roles, reading=reading, others="insensitive")
+    return with_marks_of(table, schema, settings.output_decimal or INPUT)
 
 
 def _with_kinds(settings: Settings) -> Any:

@@ -66,7 +66,8 @@ def interview(profile: Profile, ask: Callable[[str], str] | None = None) -> Sett
     while at < len(profile.columns):
         column = profile.columns[at]
         _tell_column(column, at, len(profile.columns))
-        for warned in [each for each in profile.warnings if column.name in each.columns][:MOST_WARNINGS]:
+        own = [each for each in profile.warnings if column.name in each.columns and each.about != "decide"]
+        for warned in own[:MOST_WARNINGS]:
             terminal.say(f"  CHECK: {for_command_line(warned.text)}", err=True)
         answer = _choose(ask, answers.roles[column.name])
         if answer == BACK:

@@ -59,7 +59,9 @@ def _left_out(encoded: Encoded, labels: Labels) -> int:
 
 
 def parts_of(labels: NDArray[Any]) -> Iterator[Rows]:
-    """Yield the rows of each label in order."""
+    """Yield the rows of each label in order; nothing if there are no rows."""
+    if not len(labels):
+        return
     order = np.argsort(labels, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 

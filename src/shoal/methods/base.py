@@ -173,8 +173,8 @@ def check_rows_left(method: str, labels: NDArray[np.int32]) -> None:
     """
     if not (labels >= 0).any():
         raise InfeasibleError(
-            f"method {method!r} would suppress every one of the {len(labels)} rows; nothing would be left to release. "
-            f"Lower {setting('suppression_limit')}, weaken the goal, or change the options of the method."
+            f"method {method!r} would suppress every one of the {len(labels):,} rows; nothing would be left to "
+            f"release. Lower {setting('suppression_limit')}, weaken the goal, or change the options of the method."
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "POINT_NUMBERS",
+    "COMMA_NUMBERS",
     "Coded",
     "ColumnFacts",
     "Distinct",
@@ -34,7 +34,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 N_BARS = 12
 SAMPLED = 2_000
 MOST_SORTED = 100_000
-POINT_NUMBERS = "numbers with a point for the decimals"
+COMMA_NUMBERS = "numbers with a decimal comma"
 NUMBER_PATTERN = f"^(?:{NUMBER.pattern})$"
 PADDED_PATTERN = f"^(?:{PADDED.pattern})"
 WHOLE_PATTERN = r"^[+-]?[0-9]+$"
@@ -172,8 +172,14 @@ def distinct_values(series: pl.Series) -> Distinct:
     return Distinct(series.name, len(series), pairs["text"], pairs["rows"].to_numpy(), coded, merged, blank)
 
 
-def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFacts:
-    """Return the facts about a column; `markers` are the texts, besides the empty one, that mark a missing value."""
+def profile_column(values: Distinct, markers: Collection[str] = (), declared: Marks = PLAIN) -> ColumnFacts:
+    """Return the facts about a column.
+
+    Args:
+        values: Its distinct cells.
+        markers: The texts, besides the empty one, that mark a missing value.
+        declared: The marks of numbers that the user declared.
+    """
     import numpy as np
     import polars as pl
 
@@ -182,8 +188,8 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
     n_known = int(counts.sum())
     kind, date_format, other_format, slips, slips_kind = _kind(texts)
     marks = Marks()
-    if kind is Kind.CATEGORICAL and not (slips and slips_kind != POINT_NUMBERS):
-        found = find_form(Column(values.name, Role.QI), texts.to_list()).column
+    if kind is Kind.CATEGORICAL and not (slips and slips_kind != COMMA_NUMBERS):
+        found = find_form(_plain_column(values.name, declared), texts.to_list()).column
         if found.kind is Kind.BOOLEAN or (found.kind is Kind.NUMERIC and Marks(*found.marks) != PLAIN):
             kind, slips, slips_kind, marks = found.kind, 0, "", Marks(*found.marks)
     lengths = texts.str.len_chars().to_numpy() if len(texts) else np.zeros(1, dtype=np.int64)
@@ -215,7 +221,13 @@ def profile_column(values: Distinct, markers: Collection[str] = ()) -> ColumnFac
     )
 
 
-def sampled_facts(name: str, sample: Sequence[str], distinct: int, unique: int, n_rows: int) -> ColumnFacts:
+def _plain_column(name: str, marks: Marks) -> Column:
+    return Column(name, Role.QI, decimal=marks.decimal, thousands=marks.thousands)
+
+
+def sampled_facts(
+    name: str, sample: Sequence[str], distinct: int, unique: int, n_rows: int, missing: int = 0
+) -> ColumnFacts:
     """Return the facts about a column of which only some distinct values and the counts are known."""
     import numpy as np
     import polars as pl
@@ -224,7 +236,7 @@ def sampled_facts(name: str, sample: Sequence[str], distinct: int, unique: int, 
     counts = np.ones(len(texts), dtype=np.int64)
     coded = Coded(np.arange(len(texts)), len(texts))
     facts = profile_column(Distinct(name, len(texts), texts, counts, coded))
-    return replace(facts, n_rows=n_rows, missing=0, distinct=distinct, unique=unique)
+    return replace(facts, n_rows=n_rows, missing=missing, distinct=distinct, unique=unique)
 
 
 def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
@@ -247,7 +259,7 @@ def _kind(texts: pl.Series) -> tuple[Kind, str | None, str | None, int, str]:
         return Kind.CATEGORICAL, None, None, len(texts) - numbers, "numbers"
     commas = int(texts.str.contains(COMMA_PATTERN).sum())
     if commas >= 0.5 * len(texts) and commas + numbers == len(texts):
-        return Kind.CATEGORICAL, None, None, commas, POINT_NUMBERS
+        return Kind.CATEGORICAL, None, None, commas, COMMA_NUMBERS
     return Kind.CATEGORICAL, None, None, 0, ""
 
 

@@ -17,6 +17,7 @@ from shoal.profile.forms import (
     MOSTLY_DIFFERENT,
     NEARLY_UNIQUE,
     can_be_key,
+    date_precision,
     fits_time,
     has_digits,
     holds_disease_codes,
@@ -33,6 +34,7 @@ from shoal.profile.vocabulary import Concept, Naming, naming_of
 from shoal.profile.vocabulary.concept import words
 from shoal.profile.vocabulary.keys import COUNTS, KEYS
 from shoal.schema import Kind, Role
+from shoal.tables.values import Marks, parse_numbers
 
 __all__ = ["Proposal", "is_weight", "propose", "undecided"]
 
@@ -41,22 +43,39 @@ MANY_WORDS = 5.0
 LONG_TEXT = 60
 SHORTEST_NATIONAL = 6
 SAMPLING_WORDS = words(
-    "fnlwgt wgt wght pweight pwgt wgtp pwgtp perwt hhwt llcpwt wtss wtssall weighting gewichtung "
-    "hochrechnungsfaktor weegfactor hrf ponderation pond coef coeff ponderacion factor expansion expansao fator "
-    "riporto weging wgthh"
+    "fnlwgt wgt wght pweight pwgt wgtp pwgtp perwt hhwt llcpwt wtss wtssall weighting gewichtung hochrechnungsfaktor "
+    "weegfactor hrf ponderation pond coef coeff ponderacion factor expansion expansao fator riporto weging wgthh "
+    "weegfaktor gewichtungsfaktor hochrechnung hochrechnungsgewicht kalibrierung calibration calibrated fex facex "
+    "fexp facexp factorexp fattore pondera ponderador ponderacao pesomuestral pesoamostral pondpers poidspers "
+    "wagaosoby repwt repwgt svywt svyweight surveyweight sampweight sampwt personweight hhweight perwgt indwgt "
+    "finalweight"
 )
 WEIGHT_WORDS = frozenset({"weight", "weights", "wt", "gewicht", "poids", "peso", "waga", "pesos"})
 SURVEY_WORDS = frozenset(
     {"sample", "sampling", "survey", "final", "design", "expansion", "person", "household", "osoby", "int", "mec"}
 )
-SAMPLING = re.compile(r"wgt|wght|wt|gew|pond|coef|weig")
+SAMPLING = re.compile(
+    r"wgt|wght|wt|gew|pond|coef|weig|weeg|peso|poids|waga|fex|factor|faktor|fator|fattor|hochr|calib|extrap"
+)
 COORDINATES = words(
     "lat lon lng long latitude longitude gps latlng coordinate coordinates easting northing x y xgcswgs linrefx "
     "linrefy km latitud longitud latitudine longitudine breitengrad langengrad szerokosc dlugosc wsp gcswgs"
 )
 NAME_PARTS = frozenset({"first", "last", "middle"})
 NAME_WORDS = frozenset({"name", "names", "nm", "nam", "initial", "initials", "legal", "provider", "patient", "person"})
-HOUSE_NUMBERS = frozenset({"hausnummer", "huisnummer", "paon", "saon", "cabin", "housenumber"})
+DURATIONS = words(
+    "days months weeks years hours minutes tage monate wochen jahre stunden jours annees semaines heures dias meses "
+    "anos semanas horas giorni mesi anni settimane ore dagen maanden jaren weken uren dni miesiace lata tygodnie"
+)
+# Words that tell a place, an origin or the like by themselves, but not next to a disease or an assessment.
+LOOSE = words(
+    "major state white black native natural site location lieu luogo lugar birth births language lang origin "
+    "rank position function home area"
+)
+HOUSE_NUMBERS = words(
+    "hausnummer hausnr hnr huisnummer huisnr paon saon cabin housenumber houseno flatnumber doorno nrdomu nrlokalu "
+    "numerocasa civico numerocivico"
+)
 DECIMALS = re.compile(r"[0-9]*\.[0-9]{3,}")
 NUMBER_OF = {
     "person": "a number or key of a person",
@@ -158,7 +177,7 @@ def _by_weight(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if not sure:
         if not own & WEIGHT_WORDS:
             return None
-        large = max(map(float, facts.sample)) > 7_000
+        large = max(parse_numbers(facts.sample, Marks(*facts.marks))[0]) > 7_000
         if not (own & SURVEY_WORDS or precise or (large and facts.unique_share > 0.25)):
             return None
     share = f"{facts.unique_share:.0%} of the rows have a unique one"
@@ -242,6 +261,7 @@ def _entity(naming: Naming) -> str:
 
 def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
     """Return the strongest topic of a name that fits the values."""
+    own = set(naming.words)
     fitting = [
         concept
         for concept in naming.concepts
@@ -254,8 +274,19 @@ def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
     ]
     if facts.whole and any(c.key == "time" for c in fitting) and min(map(int, facts.sample)) >= EARLIEST_YEAR:
         return next(c for c in fitting if c.key in ("birth", "time"))  # the year of a diagnosis is a year
+    strongest = max((c.strength for c in fitting if c.role is Role.SENSITIVE), default=0)
+    if strongest:
+        fitting = [c for c in fitting if c.role is not Role.QI or not _is_beside_the_point(c, own, strongest)]
     order = {Role.SENSITIVE: 0, Role.QI: 1, Role.INSENSITIVE: 2}
     return min(fitting, key=lambda concept: (-concept.strength, order[concept.role]), default=None)
+
+
+def _is_beside_the_point(concept: Concept, own: set[str], strongest: int) -> bool:
+    """Tell whether a topic only qualifies a sensitive one: the expenses of a household, the location of a tumour."""
+    if concept.key == "time":
+        return bool(own & DURATIONS)
+    found = own & concept.words
+    return strongest > 1 and (concept.key in ("kin", "family", "hours") or (bool(found) and found <= LOOSE))
 
 
 def _is_coordinate(concept: Concept, naming: Naming) -> bool:
@@ -313,19 +344,15 @@ def _by_date(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if facts.kind is not Kind.DATE:
         return None
     is_birth = any(concept.key == "birth" for concept in naming.concepts)
-    what = "dates of birth" if is_birth else "dates"
-    exact = "to the second" if "%S" in (facts.date_format or "") else "to the day"
-    return Proposal(
-        Role.QI, Kind.DATE, f"{what}, which others may know {exact}", concept="birth" if is_birth else "time"
-    )
+    what, key = ("dates of birth", "birth") if is_birth else ("dates", "time")
+    return Proposal(Role.QI, Kind.DATE, f"{what}, which others may know to the {date_precision(facts)}", concept=key)
 
 
 def _constant(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if not is_constant(facts):
         return None
-    reason = (
-        "every cell is missing" if facts.distinct == 0 else "every row has the same value, so it distinguishes nobody"
-    )
+    same = "every row has the same value, so it distinguishes nobody"
+    reason = "every cell is missing" if facts.distinct == 0 else same
     return Proposal(Role.INSENSITIVE, facts.kind, reason)
 
 
@@ -343,7 +370,8 @@ def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if is_one_by_one(facts) and topic.key not in ("zip", "birth"):
         reason = f"the column name suggests {topic.label}, but {facts.unique_share:.0%} of the rows have a unique text"
         return undecided(facts, reason)
-    kind = Kind.CATEGORICAL if topic.coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
+    coded = topic.coded and not any(concept.key == "time" for concept in naming.concepts)  # not years at a company
+    kind = Kind.CATEGORICAL if coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
     return Proposal(
         topic.role, kind, f"the column name suggests {topic.label}, {REASONS[topic.role]}", concept=topic.key
     )

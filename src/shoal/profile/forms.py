@@ -16,6 +16,7 @@ __all__ = [
     "MOSTLY_DIFFERENT",
     "NEARLY_UNIQUE",
     "can_be_key",
+    "date_precision",
     "fits_time",
     "has_digits",
     "holds_disease_codes",
@@ -31,6 +32,7 @@ __all__ = [
 NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
 FEW_VALUES = 12  # a column with so few values holds codes or answers, not keys
+LEAST_SEQUENCE = 30  # numbers without a gap; counts of things leave some out at the upper end
 EARLIEST_YEAR, LATEST_YEAR = 1800, 2300
 DIGIT = re.compile(r"[0-9]")
 TIME = re.compile(
@@ -39,7 +41,11 @@ TIME = re.compile(
 )
 CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
 DISEASE_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
-KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3,}[-/_.A-Za-z0-9]*")
+DATE_PRECISIONS = (
+    *(("%S", "second"), ("%M", "minute"), ("%H", "hour"), ("%I", "hour"), ("%d", "day"), ("%j", "day")),
+    *(("%m", "month"), ("%b", "month"), ("%B", "month")),
+)
+KEY_TEXT = re.compile(r"[A-Za-z]{0,8}[-/_. ]?[0-9]{3}[-/_.A-Za-z0-9]*")
 
 
 def is_code(facts: ColumnFacts) -> bool:
@@ -55,6 +61,11 @@ def has_digits(facts: ColumnFacts) -> bool:
 def can_be_key(facts: ColumnFacts) -> bool:
     """Tell whether the values can be keys: integers or texts, of which there are more than a few."""
     return (facts.whole or facts.kind is Kind.CATEGORICAL) and not is_code(facts)
+
+
+def date_precision(facts: ColumnFacts) -> str:
+    """Return the smallest unit in the format of a column's dates."""
+    return next((word for part, word in DATE_PRECISIONS if part in (facts.date_format or "")), "day")
 
 
 def fits_time(facts: ColumnFacts) -> bool:
@@ -76,8 +87,11 @@ def share_of(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
 
 
 def looks_like_counts(facts: ColumnFacts) -> bool:
-    """Tell whether integers are counts: small, and some are shared by rows."""
-    return facts.whole and facts.longest <= 3 and facts.unique_share < NEARLY_UNIQUE
+    """Tell whether integers are counts: small, some shared by rows, and not in one sequence without a gap."""
+    if not facts.whole or facts.longest > 3 or facts.unique_share >= NEARLY_UNIQUE:
+        return False
+    numbers = [int(text) for text in facts.sample]
+    return facts.distinct < LEAST_SEQUENCE or max(numbers) - min(numbers) >= facts.distinct
 
 
 def looks_like_keys(facts: ColumnFacts) -> bool:

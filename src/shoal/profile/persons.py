@@ -47,8 +47,10 @@ def likely_person(table: Table, schema: Schema) -> Person | None:
         if column.name not in table.names:
             continue
         ranks, texts = table.factor(column.name)
-        unique = int((table.counts(column.name) == 1).sum())
-        facts = sampled_facts(column.name, texts.head(SAMPLE).to_list(), len(texts), unique, table.n_rows)
+        counts, known = table.counts(column.name), (texts != "").to_numpy()
+        unique, missing = int((counts[known] == 1).sum()), int(counts[~known].sum())
+        sample = texts.filter(known).head(SAMPLE).to_list()
+        facts = sampled_facts(column.name, sample, int(known.sum()), unique, table.n_rows, missing)
         columns.append((facts, propose(facts)))
         coded[column.name] = Coded(ranks.astype(np.int64), len(texts))
     return find_person(columns, coded)

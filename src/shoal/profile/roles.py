@@ -9,9 +9,8 @@ from dataclasses import replace
 from shoal.errors import counted
 from shoal.profile.columns import Coded, ColumnFacts, is_constant
 from shoal.profile.detect import Proposal, propose, undecided
-from shoal.profile.forms import MOSTLY_DIFFERENT, is_code
 from shoal.profile.persons import find_person
-from shoal.profile.vocabulary import common_prefix, naming_of
+from shoal.profile.vocabulary import common_prefix
 from shoal.profile.vocabulary.quasi import QIS
 from shoal.schema import Kind, Role
 
@@ -19,10 +18,7 @@ __all__ = ["MOST_QI", "PROPOSED_K", "propose_roles"]
 
 MOST_QI = 12
 PROPOSED_K = 5
-LEAST_COMPANY = 2
-GENERAL = frozenset(
-    {"code", "cod", "type", "typ", "tipo", "primary", "main", "description", "desc", "category", "class", "cd", "kod"}
-)
+LEAST_COMPANY = 3
 TOPICS = {
     **dict.fromkeys(("health", "vital", "outcome"), "health"),
     **dict.fromkeys(("money", "payment", "cost"), "money"),
@@ -67,43 +63,22 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _by_company(columns: Sequence[ColumnFacts], proposals: list[Proposal]) -> list[Proposal]:
-    """Propose as sensitive what the name does not tell, in a table that is mostly about one sensitive topic.
+    """Name the sensitive topic of a table where a column is left to the user, because nothing tells what it holds.
 
-    Only codes with few values and measurements qualify, and only if sex and age are accounted for, or the table has no
-    such column at all. Anything else is left to the user.
+    The company of a column is no evidence of what it holds itself. A sensitive column is released unchanged, so the
+    role needs evidence of its own: a name or values.
     """
     topics = Counter(topic for proposal in proposals if (topic := TOPICS.get(proposal.concept)))
-    known = Counter(proposal.concept for proposal in proposals if proposal.role is Role.QI)
-    n_known = known.total() - sum(known[concept] for concept in ("time", "place", "organisation"))
-    has_traits = bool(known["sex"] and known["age"] + known["birth"])
     topic, n_columns = topics.most_common(1)[0] if topics else ("", 0)
-    if n_columns < LEAST_COMPANY or (n_known and not has_traits):
+    if n_columns < LEAST_COMPANY:
         return proposals
+    hint = f"the table is mostly about {topic}: if this column is too, make it sensitive"
     return [
-        Proposal(Role.SENSITIVE, facts.kind, f"the columns around it are about {topic}, and it seems to be too")
-        if proposal.decide and not proposal.key_of and not proposal.concept and _is_measured(facts, has_traits)
+        replace(proposal, reason=f"{proposal.reason}; {hint}")
+        if proposal.decide and not proposal.key_of and not proposal.concept and facts.kind is not Kind.DATE
         else proposal
         for facts, proposal in zip(columns, proposals, strict=True)
     ]
-
-
-def _is_measured(facts: ColumnFacts, has_traits: bool) -> bool:
-    """Tell whether a column holds measurements, codes with few values, or what a name such as `code` or `type` says."""
-    if facts.kind is Kind.DATE or (facts.distinct_share > MOSTLY_DIFFERENT and facts.kind is Kind.CATEGORICAL):
-        return False
-    is_general = set(naming_of(facts.name).words) <= GENERAL
-    if is_code(facts) or is_general or (facts.kind is Kind.NUMERIC and not facts.whole):
-        return True
-    return has_traits and facts.kind is Kind.NUMERIC and _is_sparse(facts)
-
-
-def _is_sparse(facts: ColumnFacts) -> bool:
-    """Tell whether integers are measured rather than numbered: shared by rows, with gaps or far from 1; no years."""
-    numbers = [int(text) for text in facts.sample]
-    low, high = min(numbers), max(numbers)
-    if facts.unique_share > MOSTLY_DIFFERENT or facts.shortest == facts.longest >= 4:
-        return False
-    return low > 12 or high - low > 2 * facts.distinct
 
 
 def _without_rare(

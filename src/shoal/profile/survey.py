@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import Note, setting
 from shoal.profile.columns import (
-    POINT_NUMBERS,
+    COMMA_NUMBERS,
     Coded,
     ColumnFacts,
     Distinct,
@@ -23,12 +23,12 @@ from shoal.profile.roles import PROPOSED_K, propose_roles
 from shoal.profile.shapes import EMAIL
 from shoal.profile.singling_out import Singling, find_dependencies, find_singling
 from shoal.schema import RELEASED_ROLES, Dialect, Kind, Role
-from shoal.tables.values import ISO_DATE, NUMBER
+from shoal.tables.values import ISO_DATE, NUMBER, PLAIN, Marks
 
 if TYPE_CHECKING:
     from shoal.tables.table import Table
 
-__all__ = ["PROPOSED_K", "Profile", "ProfiledColumn", "Warned", "profile_table"]
+__all__ = ["PROPOSED_K", "Profile", "ProfiledColumn", "Warned", "profile_table", "warn_undecided"]
 
 MOST_HINTS = 5  # warnings of one kind
 
@@ -107,8 +107,12 @@ class Profile:
         }
 
 
-def profile_table(table: Table) -> Profile:
+def profile_table(table: Table, marks: Marks = PLAIN) -> Profile:
     """Profile every column of a table and propose its role and kind.
+
+    Args:
+        table: The table.
+        marks: The decimal and thousands mark of its numbers, if the user declared them.
 
     Only `ColumnFacts.texts` and `.sample` contain cells, and no output shows them.
 
@@ -119,7 +123,7 @@ def profile_table(table: Table) -> Profile:
     """
     values = [distinct_values(table.frame[name]) for name in table.names]
     markers = find_markers(values)
-    all_facts = [profile_column(cells, markers.declared) for cells in values]
+    all_facts = [profile_column(cells, markers.declared, marks) for cells in values]
     coded = {cells.name: cells.coded for cells in values}
     columns = [
         ProfiledColumn(facts, proposal)
@@ -135,7 +139,7 @@ def profile_table(table: Table) -> Profile:
         *_warn_look_alikes(columns, values),
         *_warn_dependencies(coded, columns, qi),
         *_warn_persons(columns),
-        *_warn_undecided(columns),
+        *warn_undecided(columns),
         *_warn_work(singling),
     )
     return Profile(table.n_rows, tuple(columns), markers.declared, singling, warnings, table.dialect)
@@ -186,8 +190,10 @@ def _warn_kinds(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
             continue
         if facts.slips:
             text = f"all but {{values}} of {{distinct}} distinct values are {facts.slips_kind}; proposed as categorical"
-            comma = ' (or, for a decimal comma, set decimal = "," under [file])' * (facts.slips_kind == POINT_NUMBERS)
-            cure = f"correct them, or add markers to missing{comma}, and change the kind"
+            cure = "correct them, or add markers to missing, and change the kind"
+            if facts.slips_kind == COMMA_NUMBERS:
+                text = "{values} of {distinct} distinct values are numbers with a comma; proposed as categorical"
+                cure = 'if the comma is the decimal mark, set decimal = "," under [file] and change the kind to numeric'
             counts = {"values": facts.slips, "distinct": facts.distinct}
             yield Warned("kind", (name,), Note(about, text, cure, counts))
         if facts.other_format:
@@ -232,12 +238,13 @@ def _warn_dependencies(
     found = [f for f in find_dependencies({name: coded[name] for name in names}, qi) if f.mutual or f.column not in qi]
     found.sort(key=lambda dependency: dependency.share)
     for dependency in found[:MOST_HINTS]:
-        column, target, share = dependency.column, dependency.target, f"{1 - dependency.share:.0%} of its information"
+        column, target, share = dependency.column, dependency.target, f"{1 - dependency.share:.0%}"
         if dependency.mutual:
-            about, text = f"columns {column!r} and {target!r}", f"reveal each other ({share})"
+            about, text = f"columns {column!r} and {target!r}", f"reveal each other ({share} of their information)"
         else:
-            about, text = f"column {column!r}", f"reveals {target!r} ({share})"
-        note = Note(about, text, "give both the role qi, or drop one of them")
+            about, text = f"column {column!r}", f"reveals {target!r} ({share} of its information)"
+        needless = "drop one of them, unless readers need both"
+        note = Note(about, text, needless if column in qi else "give both the role qi, or drop one of them")
         yield Warned("dependency", (column, target), note)
     if len(found) > MOST_HINTS:
         text = "{pairs:further pair of columns reveals|further pairs of columns reveal} each other"
@@ -253,11 +260,12 @@ def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
             yield Warned("person", (column.name,), Note(f"column {column.name!r}", text, cure, counts))
 
 
-def _warn_undecided(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
+def warn_undecided(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
+    """Count the columns that are left to the user."""
     names = tuple(column.name for column in columns if column.proposal.decide)
     if names:
         text = "{columns:column is|columns are} left to you and dropped until you decide"
-        cure = "look for decide in the proposal, and give each of them a role"
+        cure = 'look for "decide:" in the proposal, and give ' + ("it a role" if len(names) == 1 else "each a role")
         yield Warned("decide", names, Note("", text, cure, {"columns": len(names)}))
 
 

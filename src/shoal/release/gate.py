@@ -74,6 +74,7 @@ class Gate:
             bounds=release.ends if request.cells == "bounds" else (),
             spreadsheet_safe=request.spreadsheet_safe,
             delimiter=release.delimiter,
+            decimal=request.output_decimal,
             population=None
             if population is None
             else {name: population.frame[name].to_list() for name in population.names},

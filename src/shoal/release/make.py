@@ -44,7 +44,7 @@ from shoal.release.notes import about_levels, about_release, about_search, about
 from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
 from shoal.release.release import Release, Request
 from shoal.rules import CompiledRules, compile_rules, judge_rules
-from shoal.schema import Role, Schema, check_k
+from shoal.schema import INPUT, Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
 from shoal.tables.sources.sample import Sample
@@ -83,6 +83,7 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         ends=settings.range_ends,
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         output_delimiter=settings.output_delimiter or ",",
+        output_decimal=settings.output_decimal or INPUT,
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
         bound=bound,

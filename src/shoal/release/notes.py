@@ -167,7 +167,7 @@ def _people(table: Table, released: Released, schema: Schema, k: int) -> Iterato
             "the rows belong to {people:person|people}, as it seems, but k counts rows: {small} of {groups:group holds|"
             f"groups hold}} fewer than {k} people"
         )
-        counts = {"people": len(texts), "small": small, "groups": len(people)}
+        counts = {"people": int((texts != "").sum()), "small": small, "groups": len(people)}
         yield Note(f"column {person.name!r}", text, f"count people with {setting('person', person.name)}", counts)
 
 

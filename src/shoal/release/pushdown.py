@@ -14,7 +14,7 @@ from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen
 from shoal.release.make import anonymize_table
 from shoal.release.release import Release, Request
-from shoal.schema import Role, Schema
+from shoal.schema import INPUT, Role, Schema
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Table
 
@@ -43,6 +43,7 @@ def needs_rows(method: Method, models: Sequence[PrivacyModel], schema: Schema, r
         setting("cells", "bounds"): request.cells != "text",
         setting("spreadsheet_safe", True): request.spreadsheet_safe,
         setting("output_delimiter"): request.output_delimiter != ",",
+        setting("output_decimal"): request.output_decimal != INPUT,
         setting("ends", request.ends): request.ends not in (None, EXACT),
     }
     return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)

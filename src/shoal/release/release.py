@@ -24,13 +24,14 @@ from shoal.metrics.lower_bound import lower_bound
 from shoal.metrics.singled import Singled
 from shoal.release.files.layout import lay_out, spreadsheet_safe
 from shoal.release.files.manifest import manifest_path, paths_beside
+from shoal.release.files.marks import Respelling, numbers_of
 from shoal.release.files.publish import write_to
 from shoal.release.files.reading import bounds_of
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
-from shoal.schema import Role, Schema, check_delimiter
+from shoal.schema import INPUT, Role, Schema, check_delimiter, check_output_decimal
 from shoal.settings.settings import Settings, check_signoff
 from shoal.tables.sources.base import Recoding, Source
 from shoal.tables.table import Factor, Table
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Release", "Request", "manifest_path"]
-
-INPUT = "input"  # as the original has it
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,7 @@ class Request:
         spreadsheet_safe: Whether formulas are made harmless.
         accept_unique: Insensitive columns that may be released although some of their values are rare.
         output_delimiter: The separator of cells in a released CSV file; "input" for that of the original.
+        output_decimal: The decimal mark of numbers in a released CSV file; "input" for that of the original.
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
         bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
     """
@@ -86,6 +86,7 @@ class Request:
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
     output_delimiter: str = ","
+    output_decimal: str = INPUT
     unknown: str = "error"
     bound: bool | None = None
 
@@ -94,6 +95,7 @@ class Request:
             raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
         if self.output_delimiter != INPUT:
             check_delimiter(self.output_delimiter, "output_delimiter")
+        check_output_decimal(self.output_decimal)
         if self.ends not in (None, *CHOICES):
             raise UsageError(f"ends={self.ends!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
         if not 0 <= self.suppression_limit <= 1:
@@ -106,9 +108,9 @@ class Request:
 
     @property
     def is_plain(self) -> bool:
-        """Whether rows are sorted, ranges are text, formulas are left as they are and cells separated by commas."""
+        """Whether rows are sorted, ranges are text, cells as they are, and separated by commas."""
         is_bare = self.cells == "text" and not self.keep_order and not self.spreadsheet_safe
-        return is_bare and self.output_delimiter == ","
+        return is_bare and self.output_delimiter == "," and self.output_decimal == INPUT
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,16 +235,24 @@ class Release:
     @cached_property
     def _file(self) -> Released:
         """The cells as they are written to a file, with the source row of each row."""
-        return self._lay_out(safe=self.request.spreadsheet_safe)
+        return self._lay_out(safe=self.request.spreadsheet_safe, numbers=self.numbers)
 
-    def _lay_out(self, *, safe: bool) -> Released:
+    def _lay_out(self, *, safe: bool, numbers: Mapping[str, Respelling] | None = None) -> Released:
         return lay_out(
             Released(self.table, self.source_rows, self.ends),
             self.schema,
             bounds=self.request.cells == "bounds",
             safe=safe,
+            numbers=numbers or {},
             keep_order=self.request.keep_order,
         )
+
+    @cached_property
+    def numbers(self) -> dict[str, Respelling]:
+        """The columns whose numbers have another decimal mark in a file."""
+        if self.request.output_decimal == INPUT or self.recoding is not None:
+            return {}
+        return numbers_of(self.original, self.table, self.schema, self.request.output_decimal)
 
     @property
     def delimiter(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import counted
 from shoal.models.registry import MODELS
 from shoal.report.public import public_specs
-from shoal.schema import Kind, Limits, Role
+from shoal.schema import INPUT, Kind, Limits, Role
 from shoal.settings.settings import AUTO, Settings
 from shoal.settings.write import to_toml
 
@@ -73,6 +73,8 @@ def _settings(release: Release, private: bool) -> Settings:
         ends=request.ends,
         cells=request.cells if request.cells != "text" else None,
         spreadsheet_safe=request.spreadsheet_safe or None,
+        output_delimiter=request.output_delimiter if request.output_delimiter != "," else None,
+        output_decimal=request.output_decimal if request.output_decimal != INPUT else None,
         population=_path(settings.population, private),
         weights=AUTO if settings.weights == AUTO else settings.column_weights(),
         options={name: value for name, value in request.options.items() if value not in (None, {}, ())},

@@ -100,6 +100,10 @@ class ReleaseLike(Protocol):
         """What else the method found."""
 
     @property
+    def labels(self) -> Mapping[str, Any]:
+        """The values under the labels of each hierarchy."""
+
+    @property
     def lower_bound(self) -> float | None:
         """Least loss that any release of the table has."""
 
@@ -267,6 +271,10 @@ def bound_words(release: ReleaseLike) -> Note:
     request = release.request
     if request.weights or request.suppression_limit:
         return Note("", "not computed: it requires weights of 1 and no suppression")
+    if any(column.codings for column in release.schema.qi):
+        return Note("", "not computed for recoded quasi-identifiers")
+    if release.labels:
+        return Note("", "not computed for hierarchies")
     if request.bound:
         return Note("", "not computed")
     return Note("", f"not computed in the usual time; {setting('bound', True)} takes longer")
@@ -319,7 +327,7 @@ def verdict_words(
     if models:
         parts.append(f"; every group passes {', '.join(models)}")
     if against_original:
-        parts.append(" and every row is true to the original")
+        parts.append(f"{',' if people or models else ''} and every row is true to the original")
     return Note("", f"yes. {''.join(parts)}.")
 
 

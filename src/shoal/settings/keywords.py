@@ -78,6 +78,7 @@ class SettingsKeywords(TypedDict, total=False):
     cells: str | None
     spreadsheet_safe: bool | None
     output_delimiter: str | None
+    output_decimal: str | None
 
 
 def settings_from(keywords: Mapping[str, Any]) -> Settings:

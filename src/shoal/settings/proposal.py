@@ -12,7 +12,7 @@ from typing import Any
 from shoal.errors import Note, UsageError, join_problems
 from shoal.hierarchy import is_file
 from shoal.profile.detect import Proposal
-from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned
+from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned, warn_undecided
 from shoal.schema import Kind, Role, unknown_column
 from shoal.settings.fields import Form, Place
 from shoal.settings.settings import FIELDS, Settings
@@ -21,6 +21,7 @@ from shoal.settings.write import to_toml
 __all__ = ["apply_settings", "document", "document_for", "without_lost_columns"]
 
 WIDTH = 110
+OF_THE_TABLE = ("header", "roles", "decide")  # warnings that are written once, however many columns they name
 COLUMN_PLACES = (Place.ROLE, Place.KIND, Place.COLUMN)
 HEADER = """\
 A proposal by shoal init, to be reviewed by someone who knows the table.
@@ -57,7 +58,10 @@ def apply_settings(profile: Profile, settings: Settings) -> Profile:
         if column.name in settings.dates:
             facts = replace(facts, date_format=settings.dates[column.name])
         columns.append(ProfiledColumn(facts, proposal))
-    return replace(profile, columns=tuple(columns), missing=settings.missing or profile.missing)
+    others = (warned for warned in profile.warnings if warned.about != "decide")
+    warnings = (*others, *warn_undecided(columns))
+    missing = settings.missing or profile.missing
+    return replace(profile, columns=tuple(columns), missing=missing, warnings=warnings)
 
 
 def without_lost_columns(
@@ -111,10 +115,10 @@ def document(profile: Profile, settings: Settings | None = None) -> str:
         settings: What the user gave; the file contains it too.
     """
     names = [column.name for column in profile.columns]
-    general = [_sentences(w) for w in profile.warnings if not w.columns or w.about in ("header", "roles")]
+    general = [_sentences(w) for w in profile.warnings if not w.columns or w.about in OF_THE_TABLE]
     comments = {"k": [K_COMMENT], **({"missing": [MISSING_COMMENT]} if profile.missing else {})}
     for column in profile.columns:
-        warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in ("header", "roles")]
+        warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in OF_THE_TABLE]
         comments[f"columns.{column.name}"] = list(_wrap(_remarks(column, warnings)))
     header = [*HEADER.splitlines(), *([""] if general else []), *_wrap(general)]
     return to_toml((settings or Settings()).over(_proposed(profile)), header=header, comments=comments, columns=names)

@@ -14,7 +14,19 @@ from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
 from shoal.encoding.limits import check_limit
 from shoal.errors import UsageError, setting
-from shoal.schema import ISO, NUMBERED, Coding, Limits, Reading, Role, Schema, check_text, parse_codings, split_order
+from shoal.schema import (
+    ISO,
+    NUMBERED,
+    OUTPUT_DECIMALS,
+    Coding,
+    Limits,
+    Reading,
+    Role,
+    Schema,
+    check_text,
+    parse_codings,
+    split_order,
+)
 from shoal.settings.fields import Field, Form, Panel, Place, describe, entry
 from shoal.settings.merge import merge
 from shoal.tables.sources.url import is_file_url, parse_file_url
@@ -420,6 +432,14 @@ class Settings:
         panel=Panel.OUTPUT,
         commands=ANONYMIZE | {"verify"},
         in_python='Cell separator of a released CSV file, or "input" for that of the table. A comma by default.',
+    )
+    output_decimal: str | None = entry(
+        Form.TEXT,
+        "Decimal mark of the numbers in a released CSV file: . or , or input for that of the table, the default.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify", "measure", "evaluate", "explain"},
+        choices=OUTPUT_DECIMALS,
+        in_python='Decimal mark of the numbers in a released CSV file: ".", "," or "input" for that of the table.',
     )
     signoff: Mapping[str, str] = entry(
         Form.PAIRS,

@@ -57,6 +57,7 @@ class Demand:
         bounds: Whether ranges may be written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether formulas are escaped.
         delimiter: The separator of cells in a released CSV file; None if it is detected.
+        decimal: The decimal mark of numbers in the release; "input" for that of the original, None if it is not said.
         keep_order: Whether the rows may keep the order of the original.
         has_marks: Whether the reading says which marks numbers have; a complete demand always does.
         codings: How outliers were recoded, by column.
@@ -78,6 +79,7 @@ class Demand:
     bounds: bool = False
     spreadsheet_safe: bool = False
     delimiter: str | None = None
+    decimal: str | None = None
     keep_order: bool = False
     has_marks: bool = False
     codings: Mapping[str, tuple[Coding, ...]] = field(default_factory=dict)

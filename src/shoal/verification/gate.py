@@ -12,8 +12,9 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema import Role, Schema, check_k
-from shoal.verification.cells import Cells
+from shoal.schema import INPUT, Role, Schema, check_k
+from shoal.verification.cells import Cells, normalise
+from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.matching.groups import Groups, Pairs, order_violations
 from shoal.verification.matching.outliers import recode_source
 from shoal.verification.models.checks import Goal, ModelChecks
@@ -51,6 +52,7 @@ def gate(
     bounds: Iterable[str] = (),
     spreadsheet_safe: bool = False,
     delimiter: str = ",",
+    decimal: str = INPUT,
     population: Mapping[str, Sequence[str]] | None = None,
     step: Step = ignore_step,
     **goal: Unpack[Goal],
@@ -71,6 +73,7 @@ def gate(
         bounds: The columns whose ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
         delimiter: The separator of cells in a CSV file.
+        decimal: The decimal mark of numbers in the file; "input" for that of the source.
         population: The text of the population table by column name.
         step: Called with the number of rows examined so far; it may raise to end the check.
         goal: What the release must meet besides k; see `Goal`.
@@ -88,7 +91,7 @@ def gate(
     violations += wrong
     n_source = source.n_rows
     witness = np.asarray(source_rows, dtype=np.int64)
-    layout = Layout(bounds, spreadsheet_safe)
+    layout = Layout(bounds, spreadsheet_safe, mark=_mark(schema, source, decimal))
     checks = ModelChecks.of_goal(goal, schema)
     try:
         written = read_written(path, step, delimiter)
@@ -137,6 +140,19 @@ def gate(
     if not keep_order:
         violations += order_violations(written)
     return judge(k, written.n_rows, groups, violations)
+
+
+def _mark(schema: Schema, source: CodedTable, decimal: str) -> OtherMark | None:
+    """Return the decimal mark of the file, if it is not that of the source; columns of numbers alone have it."""
+    if decimal == INPUT:
+        return None
+    missing = {"", *map(normalise, schema.missing)}
+    columns = {}
+    for column in schema.released if source.names else ():
+        texts = [text for text in source.column(column.name).texts if normalise(text) not in missing]
+        if are_numbers(read := as_released(column, schema.marks), texts):
+            columns[column.name] = read
+    return OtherMark(decimal, columns.get, missing)
 
 
 def _source(schema: Schema, original: CodedTable | Mapping[str, Sequence[str]]) -> tuple[CodedTable, list[Violation]]:

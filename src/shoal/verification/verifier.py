@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, ParamSpec
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import Dialect, Kind, Reading, Role, check_k, column_names
+from shoal.schema import INPUT, Dialect, Kind, Reading, Role, check_k, check_output_decimal, column_names
 from shoal.verification.demand import Demand, Paths, require_columns
 from shoal.verification.examination.examination import examine
 from shoal.verification.manifest.manifest import Manifest
@@ -63,6 +63,7 @@ def check(
     suppression_limit: float | Fraction | None = None,
     cells: str | None = None,
     spreadsheet_safe: bool = False,
+    output_decimal: str | None = None,
     keep_order: bool = False,
     manifest: PathName | bool | None = None,
     public_key: PathName | None = None,
@@ -70,6 +71,7 @@ def check(
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
     if public_key is not None and not isinstance(released, str | os.PathLike):
         raise UsageError(f"{setting('public_key')} checks the signature of a file. Pass the path of the release.")
+    check_output_decimal(output_decimal or INPUT)
     stated = find_manifest(released, manifest)
     if public_key is not None and stated is None:
         return judge(k or 0, 0, {}, signature_violations(None, public_key))
@@ -109,6 +111,7 @@ def check(
         population=population,
         bounds=cells == "bounds",
         spreadsheet_safe=spreadsheet_safe,
+        decimal=output_decimal,
         keep_order=keep_order,
         has_marks=has_marks,
     )
@@ -202,6 +205,7 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         suppression_limit: The largest share of original rows that may be missing from the release; any by default.
         cells: "bounds" if ranges are written as two columns, NAME_min and NAME_max.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
+        output_decimal: The decimal mark of the release, "." or ",", if it is not that of the original.
         keep_order: Whether the rows are in the order of the original.
         manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
             it.
@@ -316,7 +320,7 @@ def describe(
     else:
         assert isinstance(released, str | os.PathLike)
         written = read_written(released, delimiter=stated.delimiter)
-        table = Layout(stated.bounds, stated.spreadsheet_safe).table(written)
+        table = Layout(stated.bounds, stated.spreadsheet_safe, mark=stated.mark()).table(written)
     require_columns("the released table", table.names, [*qi, *sensitive])
     columns = [reading.column(name, Role.SENSITIVE) for name in sensitive]
     labels = {

@@ -10,7 +10,8 @@ import pytest
 
 from shoal.profile.columns import distinct_values, profile_column
 from shoal.profile.detect import Proposal, propose
-from shoal.profile.vocabulary import words_of
+from shoal.profile.roles import propose_roles
+from shoal.profile.vocabulary import naming_of, words_of
 from shoal.schema import Kind, Role
 from tests.golden.hipaa import make
 
@@ -91,6 +92,26 @@ def test_codes_are_no_quantities() -> None:
     assert proposal_of("age", ["41", "42"] * 20).kind is Kind.NUMERIC
     assert proposal_of("children", ["1", "2"] * 20).kind is Kind.NUMERIC
     assert proposal_of("hours-per-week", ["40", "20"] * 20).kind is Kind.NUMERIC
+    assert proposal_of("Years at company", [str(i % 30) for i in range(90)]).kind is Kind.NUMERIC
+
+
+def test_reasons_tell_what_the_column_is() -> None:
+    amounts = [str(i % 40 * 50) for i in range(200)]
+    assert "income, payments or wealth" in proposal_of("capital-loss", amounts).reason
+    assert "vehicles" in proposal_of("Vehicle Make", ["Ford", "Honda", "Toyota"] * 20).reason
+
+
+@pytest.mark.parametrize(
+    ("cells", "exact"),
+    [
+        (["Dec-2015", "Jan-2016", "Nov-2014"], "month"),
+        (["2015-12-24", "2016-01-31", "2014-11-02"], "day"),
+        (["2015-12-24 08:15", "2016-01-31 23:59", "2014-11-02 11:00"], "minute"),
+        (["2015-12-24 08:15:01", "2016-01-31 23:59:59", "2014-11-02 11:00:30"], "second"),
+    ],
+)
+def test_reason_of_a_date_says_how_exact_it_is(cells: list[str], exact: str) -> None:
+    assert proposal_of("issued", cells * 10).reason == f"dates, which others may know to the {exact}"
 
 
 def test_sampling_weight_is_dropped_and_body_weight_is_not() -> None:
@@ -100,6 +121,7 @@ def test_sampling_weight_is_dropped_and_body_weight_is_not() -> None:
     assert (found.role, "sampling weight" in found.reason) == (Role.IDENTIFIER, True)
     assert proposal_of("weight", near_unique).role is Role.IDENTIFIER
     assert proposal_of("weight", ["203", *(str(draw.randint(50, 110)) for _ in range(500))]).role is Role.QI
+    assert proposal_of("weight", [f"{draw.randint(50, 110)} kg" for _ in range(500)]).kind is Kind.NUMERIC
 
 
 def test_free_text_is_an_identifier_even_where_the_name_says_sensitive() -> None:
@@ -137,3 +159,30 @@ def test_no_reason_holds_a_cell() -> None:
         for name in frame.columns:
             reason = proposal_of(name, frame[name].to_list()).reason
             assert not any(cell in reason for cell in frame[name].to_list() if len(cell) > 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("diagnozami", "diagnoza"), ("hyperten", "hyperten"), ("pymnt", "payment"), ("Mitgliedsnummer", "mitglied")],
+)
+def test_other_forms_of_a_word_are_known(name: str, word: str) -> None:
+    assert word in naming_of(name).words
+
+
+@pytest.mark.parametrize("name", ["tax_number", "taxNumber", "taxnumber"])
+def test_a_phrase_is_known_apart_and_in_one(name: str) -> None:
+    assert "national" in {concept.key for concept in naming_of(name).concepts}
+
+
+@pytest.mark.parametrize("name", ["household_expenses", "tumour_location", "sleep_hours"])
+def test_the_sensitive_part_of_a_name_decides(name: str) -> None:
+    assert proposal_of(name, [str(i % 40) for i in range(200)]).role is Role.SENSITIVE
+
+
+def test_company_alone_makes_no_column_sensitive() -> None:
+    """A sensitive column is released unchanged, so its neighbours are not enough."""
+    cells = [str(i % 5) for i in range(200)]
+    values = [distinct_values(pl.Series(n, cells)) for n in ("diagnosis", "treatment", "symptom", "zqv", "code")]
+    proposals = propose_roles([profile_column(v) for v in values], {v.name: v.coded for v in values})
+    assert [p.role for p in proposals[:3]] == [Role.SENSITIVE] * 3
+    assert all(p.role is Role.IDENTIFIER and p.decide and "health" in p.reason for p in proposals[3:])

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from shoal.profile import profile_table
-from shoal.schema import Role
+from shoal.profile.persons import likely_person
+from shoal.schema import Column, Role, Schema
 from shoal.tables.table import Table
 
 DRAW = random.Random(1)
@@ -47,6 +48,18 @@ TABLES: dict[str, tuple[str | None, dict[str, list[str]]]] = {
 def test_the_column_that_counts_people(shape: str) -> None:
     person, columns = TABLES[shape]
     assert [name for name, role in role_of(**columns).items() if role is Role.PERSON] == ([person] if person else [])
+
+
+def test_a_key_that_few_rows_have_counts_nobody() -> None:
+    emails = [f"p{i}@example.org" if i % 4 == 0 else "" for i in range(240)]
+    columns = {"e-mail": emails, "sex": [DRAW.choice("fm") for _ in range(240)]}
+    table = Table(pl.DataFrame(columns))
+    schema = Schema((Column("e-mail", Role.IDENTIFIER), Column("sex", Role.QI)))
+    assert likely_person(table, schema) is None
+    twice = Table(
+        pl.DataFrame({**columns, "e-mail": [email and f"p{i // 8}@example.org" for i, email in enumerate(emails)]})
+    )
+    assert likely_person(twice, schema) is not None
 
 
 def test_amounts_dates_and_measurements_are_no_keys() -> None:

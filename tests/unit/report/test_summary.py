@@ -16,6 +16,7 @@ from shoal.report.risk_summary import risk_facts, risk_json
 from shoal.report.summary import (
     PROFILE_HEAD,
     Places,
+    bound_words,
     combination_facts,
     hierarchy_json,
     hierarchy_words,
@@ -123,7 +124,17 @@ def test_a_verdict_says_what_was_counted() -> None:
         == "yes. 1,200 rows in 30 groups, the smallest of 6 rows (k = 5)."
     )
     words = verdict_words(verdict, 5, ["2-diversity"], against_original=True)
-    assert words.endswith("(k = 5); every group passes 2-diversity and every row is true to the original.")
+    assert words.endswith("(k = 5); every group passes 2-diversity, and every row is true to the original.")
+    words = verdict_words(verdict, 5, [], against_original=True, people=True)
+    assert words.endswith("belong to 5 people or more, and every row is true to the original.")
+
+
+def test_the_lower_bound_says_why_there_is_none() -> None:
+    frame = pl.DataFrame({"age": [str(20 + i) for i in range(30)]})
+    recoded = shoal.anonymize(frame, qi=["age"], k=3, recode={"age": "top:40"})
+    assert bound_words(recoded) == "not computed for recoded quasi-identifiers"
+    labels = shoal.anonymize(frame, qi=["age"], k=3, hierarchies="auto")
+    assert bound_words(labels) == "not computed for hierarchies"
 
 
 def test_a_profile_and_a_hierarchy_have_words_and_values() -> None:

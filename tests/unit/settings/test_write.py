@@ -67,6 +67,7 @@ COMPLETE = Settings(
     cells="bounds",
     spreadsheet_safe=True,
     output_delimiter=";",
+    output_decimal=",",
     signoff={"who": "Ann", "when": "2026-11-16"},
     kinds={"disease": "categorical"},
 )

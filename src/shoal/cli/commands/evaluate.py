@@ -56,7 +56,7 @@ def evaluate(
     with terminal.progress(STAGES) as (stage, progress):
         assessment = utility(
             opt.read_one_of(original, reading, qi, original=True),
-            asked.read_release(released, stated) if stated else opt.read_one_of(released, reading, qi),
+            asked.read_release(released, stated, settings),
             qi=qi,
             target=target,
             held_out=opt.read_one_of(held_out, reading, qi) if held_out and target else held_out,

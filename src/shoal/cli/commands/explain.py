@@ -60,7 +60,7 @@ def explain(
         raise UsageError(f"k is not given, and there is no manifest. Pass the k of the release: {setting('k', 5)}.")
     explanation = explain_tables(
         opt.read_one_of(original, reading, qi, original=True),
-        asked.read_release(released, stated) if stated else opt.read_one_of(released, reading, qi),
+        asked.read_release(released, stated, settings),
         row,
         qi=qi,
         k=settings.k,

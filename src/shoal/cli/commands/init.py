@@ -54,6 +54,7 @@ def init(
     from shoal.profile import profile_table
     from shoal.settings.proposal import apply_settings, document_for, without_lost_columns
     from shoal.tables.targets.text_file import TextFiles, check_suffix
+    from shoal.tables.values import Marks
 
     if interactive:
         check_terminal()
@@ -61,7 +62,7 @@ def init(
     with TextFiles([output], inputs=settings.input_files(data, config), force=force) as files:
         table = opt.read_file(data, settings.reading)
         settings, notes = without_lost_columns(settings, saved, table.names)
-        profile = apply_settings(profile_table(table), settings)
+        profile = apply_settings(profile_table(table, Marks(*settings.reading.marks)), settings)
         if interactive:
             terminal.say_notes((*table.notes, *notes))
             settings = interview(profile).over(settings)

@@ -76,7 +76,7 @@ def measure(
     }
     measures = measure_release(
         opt.read_one_of(original, reading, qi, original=True),
-        asked.read_release(released, stated) if stated else opt.read_one_of(released, reading, qi),
+        asked.read_release(released, stated, settings),
         qi=qi,
         k=k,
         weights=weights if settings.weights != AUTO else AUTO,

@@ -67,10 +67,8 @@ def risk(
         people = int(population) if population.isdecimal() else opt.read_one_of(Path(population), reading, qi)
 
     def estimate(path: opt.Place) -> Risk:
-        if path == released and stated is not None:
-            table = asked.read_release(path, stated)
-        else:
-            table = opt.read_one_of(path, reading, qi)
+        is_release = path == released
+        table = asked.read_release(path, stated, settings) if is_release else opt.read_one_of(path, reading, qi)
         # A release lacks the person column that a shoal.toml names.
         is_absent = settings.person == saved.person and settings.person not in table.names
         return risk_of(

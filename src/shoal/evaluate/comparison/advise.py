@@ -358,7 +358,9 @@ def _by_least_rise(own: Sequence[Outcome]) -> Opinion | None:
     if chosen is None:
         return None
     best = next(outcome for outcome in own if outcome.k == chosen)
-    reason = f"The loss rises least on the step to k = {best.k} (minimum deviation): {best.words()}."
+    reason = (
+        f"For each unit of k, the loss rises least on the step to k = {best.k} (minimum deviation): {best.words()}."
+    )
     return Opinion("minimum-deviation", best, reason)
 
 

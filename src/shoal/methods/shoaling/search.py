@@ -14,7 +14,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
-from shoal.methods.base import Run, check_models, failing_groups, group_in_windows
+from shoal.methods.base import Run, check_models, check_rows_left, failing_groups, group_in_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
@@ -88,6 +88,7 @@ class Shoaling:
             planned = spread(plan_windows(encoded.part(stays), run.limits, least), stays) >= 0
             if int(encoded.row_weights[~planned].sum()) <= most:  # else the search may find more than the plan
                 stays = planned
+            check_rows_left(self.name, np.where(stays, 0, -1).astype(np.int32))
         searched = in_halves(encoded) if self.non_overlapping else encoded
         part = searched if stays.all() else searched.part(stays)
         k = check_models(self, part, models)
@@ -225,10 +226,11 @@ def in_windows(encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, .
     if not run.limits:
         return None
     labels = plan_windows(encoded, run.limits, problem.k)
+    if (labels < 0).any():
+        return None
     plain = replace(run, progress=lambda share: None, limits=(), suppression_limit=Fraction(0))
     size = tuple(model for model in models if model.basis is Basis.SIZE)
-    labels = group_in_windows(Mondrian(), encoded, labels, size, plain).labels
-    return None if (labels < 0).any() else Grouping.from_rows(problem, labels)
+    return Grouping.from_rows(problem, group_in_windows(Mondrian(), encoded, labels, size, plain).labels)
 
 
 def covered(encoded: Encoded, problem: Problem, run: Run, halvings: int) -> Grouping:

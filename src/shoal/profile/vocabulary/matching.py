@@ -1,13 +1,15 @@
 """Match column names with the vocabulary: `PatientID_nr` is a key of a person, `Geburtsdatum` is about birth.
 
 A name is split at blanks, signs and changes of case. A part that the vocabulary lacks is matched without its digits,
-as a singular, or as a compound of known words (`hospitalid`).
+as a singular, as a compound of known words (`hospitalid`), or as another form of a known word: with another ending
+(`diagnozami`), cut short (`hyperten`) or without its vowels (`trtmnt`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,14 +36,22 @@ GROUPS = {
     "attribute": keys.ATTRIBUTES,
     "count": keys.COUNTS,
 }
+NUMBERED = frozenset({"person", "household", "holder", "record"})
+KEY_ENDINGS = ("nummer", "number", "nr", "num", "id")
 # Letters that do not decompose into a base letter and an accent.
 PLAIN = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE"})
-SHORT_PARTS = frozenset({"id", "nr", "no", "dt", "cd", "yr", "hh"})  # shorter parts of a compound
+SHORT_PARTS = frozenset({"id", "nr", "no", "dt", "cd", "yr", "hh", "fl", "kz"})  # shorter parts of a compound
 SHORTEST_PART = 3
 SHORTEST_COMPOUND = 5
+SHORTEST_PHRASE = 6
 MOST_PARTS = 4
 LEAST_END = 4  # letters of a known word at an end of an unknown one
 LONGEST_ID = 8  # letters of an abbreviation whose last two mean id
+LEAST_BARE = 4  # letters of a word without its vowels
+LEAST_STEM = 5  # letters of a word cut short, or that two forms of a word share
+LONGEST_ENDING = 3
+LONGEST_CUT = 4
+VOWELS = re.compile(r"(?<!^)[aeiou]")
 LEAST_PREFIXED = 5
 MOST_PREFIXED = 0.6
 
@@ -81,11 +91,26 @@ def naming_of(name: str, prefix: str = "") -> Naming:
     if prefix and words and words[0].startswith(prefix) and len(words[0]) > len(prefix) + 1:
         words[0] = words[0] if _is_known(words[0]) else words[0].removeprefix(prefix)
     parts = [part for word in words for part in _parts(word)]
-    pairs = {"_".join(words[i : i + n]) for n in (2, 3) for i in range(len(words) - n + 1)}
-    present, joined = {*parts, *pairs}, "".join(words)
+    present, joined = {*parts, *_phrases(words)}, "".join(words)
     found = [c for c in CONCEPTS if present & c.words or any(stem in joined for stem in c.stems)]
     found.sort(key=lambda concept: -concept.strength)
-    return Naming(tuple(parts), tuple(found), frozenset(group for group, own in GROUPS.items() if present & own))
+    groups = {group for group, own in GROUPS.items() if present & own}
+    if groups & NUMBERED and any(part.endswith(KEY_ENDINGS) for part in parts):
+        groups.add("key")
+    return Naming(tuple(parts), tuple(found), frozenset(groups))
+
+
+def _phrases(words: Sequence[str]) -> set[str]:
+    """Return the words in twos and threes, apart and in one: `tax_number` is a known word, and so is `taxnumber`."""
+    runs = [words[i : i + n] for n in (2, 3) for i in range(len(words) - n + 1)]
+    in_one = {joined for run in runs if len(joined := "".join(run)) >= SHORTEST_PHRASE}
+    return {"_".join(run) for run in runs} | in_one | {_apart()[word] for word in words if word in _apart()}
+
+
+@cache
+def _apart() -> dict[str, str]:
+    """Return the phrases of the vocabulary by their letters."""
+    return {word.replace("_", ""): word for word in _lexicon() if "_" in word}
 
 
 def common_prefix(names: Sequence[str]) -> str:
@@ -125,8 +150,49 @@ def _parts(word: str) -> tuple[str, ...]:
         for form in dict.fromkeys(forms[1:]):
             if (split := _split(form, MOST_PARTS)) is not None:
                 return split
-        return _ends(bare)
-    return (bare or word,)
+    if (near := _nearest(bare)) is not None:
+        return (near,)
+    return _ends(bare) if len(bare) >= SHORTEST_COMPOUND else (bare or word,)
+
+
+@cache
+def _meanings() -> dict[str, frozenset[str]]:
+    """Return the concepts and groups that each word of the vocabulary suggests."""
+    found: dict[str, set[str]] = {}
+    for key, own in (*((c.key, c.words) for c in CONCEPTS), *GROUPS.items()):
+        for word in own:
+            found.setdefault(word, set()).add(key)
+    return {word: frozenset(keys) for word, keys in found.items()}
+
+
+@cache
+def _index() -> tuple[list[str], dict[str, list[str]]]:
+    """Return the words in order, and those that are known by their letters without vowels."""
+    ordered = sorted(word for word in _meanings() if "_" not in word)
+    bare: dict[str, list[str]] = {}
+    for word in ordered:
+        bare.setdefault(VOWELS.sub("", word), []).append(word)
+    return ordered, bare
+
+
+def _nearest(word: str) -> str | None:
+    """Return the known word of which this is another form; None if there is none, or if several differ in meaning."""
+    if len(word) < LEAST_BARE or not word.isalpha():
+        return None
+    ordered, bare = _index()
+    stem = word[: max(LEAST_STEM, len(word) - LONGEST_ENDING + 1)]
+    inflected = [other for other in _starting(ordered, stem) if len(other) <= len(stem) + LONGEST_ENDING]
+    cut = [other for other in _starting(ordered, word) if len(other) <= len(word) + LONGEST_CUT]
+    forms = (inflected, cut) if len(word) >= LEAST_STEM else ()
+    for others in (*forms, bare.get(word, [])):
+        if others and frozenset.intersection(*(_meanings()[other] for other in others)):
+            nearest: str = min(others, key=lambda other: (abs(len(other) - len(word)), other))
+            return nearest
+    return None
+
+
+def _starting(ordered: list[str], start: str) -> list[str]:
+    return ordered[bisect_left(ordered, start) : bisect_left(ordered, start + "\x7f")]
 
 
 def _ends(word: str) -> tuple[str, ...]:
@@ -151,8 +217,16 @@ def _split(word: str, most: int) -> tuple[str, ...] | None:
         return None
     best: tuple[str, ...] | None = None
     for end in range(len(word), 1, -1):
-        part = word[:end]
-        is_known = part in _lexicon() if end >= SHORTEST_PART else part in SHORT_PARTS
-        if is_known and (rest := _split(word[end:], (most if best is None else len(best) - 1) - 1)) is not None:
+        part = _part(word[:end])
+        if part and (rest := _split(word[end:], (most if best is None else len(best) - 1) - 1)) is not None:
             best = (part, *rest)
     return best
+
+
+def _part(text: str) -> str:
+    """Return a known part of a compound, without the s that links it to the next one; empty if it is unknown."""
+    if len(text) < SHORTEST_PART:
+        return text if text in SHORT_PARTS else ""
+    if text in _lexicon():
+        return text
+    return text[:-1] if len(text) > LEAST_END and text[-1] == "s" and text[:-1] in _lexicon() else ""

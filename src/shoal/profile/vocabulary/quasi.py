@@ -160,7 +160,7 @@ QIS = (
     ),
     concept(
         "housing",
-        "housing",
+        "housing, vehicles or travel",
         QI,
         2,
         "wohnform moradia mieszkania woningtype huisvesting housing home_ownership homeownership homeown dwelling "

@@ -98,7 +98,7 @@ def explain(
     )
     tables = as_table(original, qi), as_table(released, qi)
     if stated is not None:
-        tables = tables[0], read_back(tables[1], stated.bounds, safe=stated.spreadsheet_safe)
+        tables = tables[0], read_back(tables[1], stated)
     reading = given if stated is None else _complete(given, stated.reading)
     rules = _rules(hierarchies, qi)
     return explain_tables(*tables, row, qi=qi, k=k, person=person, rules=rules, reading=reading, stated=stated)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import counted, visible
 from shoal.release.files.manifest import form_facts
+from shoal.release.files.marks import with_decimal
 from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded, sized
 from shoal.schema import Column, Kind, Role
@@ -51,7 +52,9 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
             entry["distinct_cells"] = cells.distinct
             entry["loss"] = rounded(cells.loss)
             entry["loss_basis"] = BASIS
-            entry |= form_facts(cells.form or column, release.schema.marks)
+            form = cells.form or column
+            form = with_decimal(form, release.request.output_decimal) if column.name in release.numbers else form
+            entry |= form_facts(form, release.schema.marks)
         if column.codings:
             entry["recoded"] = [coding.words for coding in column.codings if coding.text]
         entry["missing"] = hide_small(n_missing[column.name], figures.k)

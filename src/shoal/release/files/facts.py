@@ -21,6 +21,8 @@ def verification_facts(release: Release) -> dict[str, Any]:
         "layout": {
             "bounds": [name for name in release.ends if release.request.cells == "bounds"],
             "delimiter": release.delimiter,
+            "decimal": release.request.output_decimal,
+            "numbers": list(release.numbers),
             "hierarchies": sorted(release.settings.labelled),
         }
     }

@@ -1,23 +1,26 @@
-"""The layout of released cells in a file: ranges as two columns, and formulas escaped for spreadsheets."""
+"""The layout of released cells in a file: ranges as two columns, other decimal marks, formulas escaped."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.encoding.decode import Released
-from shoal.errors import UsageError, setting
-from shoal.schema import Schema
+from shoal.errors import InternalError, UsageError, setting
+from shoal.release.files.marks import Respelling, respellings
+from shoal.schema import INPUT, Schema
 from shoal.tables.bounds import merged
 from shoal.tables.table import Factor, Table, factorize
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SIGNED", "is_formula", "lay_out", "read_back", "spreadsheet_safe"]
+    from shoal.verification import Manifest
+
+__all__ = ["SIGNED", "is_formula", "lay_out", "read_back", "spreadsheet_safe", "with_marks_of"]
 
 # A cell that begins with one of these runs as a formula in some spreadsheet, unless it is a plain number.
 RISKY = "=+-@\t\r\n\0＝＋－＠"
@@ -46,7 +49,15 @@ def spreadsheet_safe(text: str) -> str:
     return "'" + text if sign and sign in RISKY and not PLAIN_NUMBER.fullmatch(text) else text
 
 
-def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, keep_order: bool) -> Released:
+def lay_out(
+    released: Released,
+    schema: Schema,
+    *,
+    bounds: bool,
+    safe: bool,
+    keep_order: bool,
+    numbers: Mapping[str, Respelling],
+) -> Released:
     """Return the cells as they appear in the file.
 
     Args:
@@ -55,17 +66,18 @@ def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, kee
         bounds: Whether to write a column of ranges as two columns, NAME_min and NAME_max.
         safe: Whether to escape cells and names for spreadsheets.
         keep_order: Whether to keep the order of the rows; otherwise they are sorted by their cells.
+        numbers: How the numbers of columns get another decimal mark.
 
     Raises:
         UsageError: If the table already has a column with the name of a bound.
     """
-    if not bounds and not safe:
+    if not bounds and not safe and not numbers:
         return released
     import polars as pl
 
     factors: dict[str, Factor] = {}
     for column in schema.released:
-        factor = released.table.factor(column.name)
+        factor, there = released.table.factor(column.name), numbers.get(column.name)
         if bounds and column.name in released.bounds:
             ends: Mapping[str, tuple[str, str]] = released.bounds[column.name]
             for side, suffix in enumerate(("_min", "_max")):
@@ -74,7 +86,9 @@ def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, kee
                     raise UsageError(
                         f"{setting('cells', 'bounds')}: the table already has a column {name!r}. Rename it."
                     )
-                factors[name] = _rename(factor, [ends[text][side] for text in factor.texts.to_list()])
+                factors[name] = _rename(factor, _respelled([ends[t][side] for t in factor.texts.to_list()], there))
+        elif there is not None:
+            factors[column.name] = _rename(factor, _respelled(factor.texts.to_list(), there))
         else:
             factors[column.name] = factor
     if safe:
@@ -89,22 +103,53 @@ def lay_out(released: Released, schema: Schema, *, bounds: bool, safe: bool, kee
     return Released(Table(frame, _factors=factors), rows[order], released.bounds)
 
 
-def read_back(table: Table, bounds: Collection[str], *, safe: bool) -> Table:
-    """Return the table that a written file represents: without escaping quotes, two columns of bounds as one of ranges.
+def read_back(table: Table, manifest: Manifest) -> Table:
+    """Return the table that a written file represents, as its manifest describes it.
+
+    Escaping quotes are removed, two columns of bounds become one of ranges, and numbers get the marks of the original.
 
     Args:
         table: The table as it is in the file.
-        bounds: The columns that are written as NAME_min and NAME_max.
-        safe: Whether cells and names are escaped for spreadsheets.
+        manifest: The manifest of the file.
     """
-    if not bounds and not safe:
+    bounds, safe, decimal = manifest.bounds, manifest.spreadsheet_safe, manifest.decimal
+    if not bounds and not safe and decimal == INPUT:
         return table
     import polars as pl
 
     frame = table.frame
     if safe:
         frame = pl.DataFrame({_unescaped(name): _renamed(frame[name], _unescaped) for name in frame.columns})
-    return Table(merged(frame, bounds))
+    frame = merged(frame, bounds)
+    columns = tuple(column for column in manifest.columns if column.name in manifest.numbers)
+    return with_marks_of(Table(frame), Schema(columns, manifest.missing, marks=manifest.marks), decimal)
+
+
+def with_marks_of(table: Table, schema: Schema, decimal: str) -> Table:
+    """Return a released table with numbers as the original writes them.
+
+    Args:
+        table: The table; a column of it that the schema lacks stays as it is.
+        schema: The columns, with the marks of the original.
+        decimal: The decimal mark of the table, or "input".
+    """
+    if decimal == INPUT:
+        return table
+    frame = table.frame
+    for name, there in respellings(schema, decimal).items():
+        if name in frame.columns:
+            distinct = frame[name].unique().to_list()
+            if (texts := there.back.texts(distinct)) is not None:
+                new = dict(zip(distinct, texts, strict=True))
+                frame = frame.with_columns(_renamed(frame[name], new.__getitem__))
+    return Table(frame)
+
+
+def _respelled(texts: list[str], there: Respelling | None) -> list[str]:
+    changed = texts if there is None else there.texts(texts)
+    if changed is None:
+        raise InternalError("an end of a range is not a number, although the range is.")
+    return changed
 
 
 def _unescaped(text: str) -> str:

@@ -13,6 +13,7 @@ from shoal.release.files.dictionary import as_markdown, dictionary_of
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
 from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
+from shoal.schema import INPUT
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format, suffix_of
 from shoal.tables.sources.base import Source
@@ -147,11 +148,15 @@ def check_report(target: Target, report: ReportTarget | None) -> None:
 
 
 def check_text(target: Target, request: Request) -> None:
-    """Refuse a delimiter for a release that is not text."""
-    if request.output_delimiter != "," and target.format not in (Format.CSV, Format.GZIP):
-        raise UsageError(
-            f"{target.place}: is {target.format}, which has no delimiter. Leave out {setting('output_delimiter')}."
-        )
+    """Refuse a delimiter or a decimal mark for a release that is not text."""
+    if target.format in (Format.CSV, Format.GZIP):
+        return
+    for name, what, is_set in (
+        ("output_delimiter", "delimiter", request.output_delimiter != ","),
+        ("output_decimal", "decimal mark", request.output_decimal != INPUT),
+    ):
+        if is_set:
+            raise UsageError(f"{target.place}: is {target.format}, which has no {what}. Leave out {setting(name)}.")
 
 
 def check_signable(target: Target, sign_key: SigningKey | None) -> None:

@@ -90,7 +90,7 @@ def read_as_stated(path: str | os.PathLike[str], manifest: Manifest) -> Table:
     is_text = sniff(Path(path)) in (Format.CSV, Format.GZIP)
     options: dict[str, Any] = {"delimiter": manifest.delimiter, "encoding": "utf-8", "header": True} if is_text else {}
     table = read_table(path, **options)
-    return read_back(table, manifest.bounds, safe=manifest.spreadsheet_safe)
+    return read_back(table, manifest)
 
 
 def _typed(table: Table, manifest: Manifest) -> pl.DataFrame:

@@ -124,8 +124,10 @@ class TableTarget:
         """Refuse a layout that only files have."""
         if not plain:
             options = [setting("keep_order", True), setting("cells", "bounds"), setting("spreadsheet_safe", True)]
-            options.append(setting("output_delimiter"))
-            raise UsageError(f"{self.place}: {', '.join(options[:3])} and {options[3]} are for files. Leave them out.")
+            options += [setting("output_delimiter"), setting("output_decimal")]
+            raise UsageError(
+                f"{self.place}: {', '.join(options[:-1])} and {options[-1]} are for files. Leave them out."
+            )
 
     def begin(self, source: Source, recoding: Recoding) -> bool:
         """Make the release inside the database, if the source is in it and the role may read it."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import NUMBERED, Dialect, Kind, Role
+from shoal.schema import INPUT, NUMBERED, Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
 from shoal.verification.demand import (
     HELD_BACK,
@@ -28,7 +28,7 @@ from shoal.verification.demand import (
     require_columns,
     unchecked_notes,
 )
-from shoal.verification.examination.readings import Readings
+from shoal.verification.examination.readings import Readings, demanded_mark, with_forms
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
@@ -150,6 +150,7 @@ class _Examination:
 
     def _recode(self, source: CodedTable | None) -> CodedTable | None:
         """Recode the outliers of the original as the release states, and look for cells beyond the bounds."""
+        self._schema = with_forms(self._schema, source, self._manifest)
         self._violations += beyond_bounds(self._release, self._schema)
         if source is None or not any(column.codings for column in self._schema.columns):
             return source
@@ -215,9 +216,15 @@ class _Examination:
         if manifest is None:
             qi = demand.names(Role.QI)
             bounds = qi if demand.bounds else in_bounds(qi, self._written.names)
-            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame)
+            mark = demanded_mark(demand, self._source)
+            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame, mark=mark)
         else:
-            layout = Layout(manifest.bounds, manifest.spreadsheet_safe)
+            layout = Layout(manifest.bounds, manifest.spreadsheet_safe, mark=manifest.mark())
+            if demand.decimal not in (None, INPUT, manifest.decimal):
+                text = (
+                    f"the decimal mark is {manifest.decimal!r} in the manifest and {demand.decimal!r} in the settings"
+                )
+                self._violations.append(Violation("decimal mark", text))
         release = layout.table(self._written)
         for name in () if manifest is None else manifest.bounds:
             if name in self._written.names:

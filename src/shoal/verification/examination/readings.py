@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import NO_LIMITS, Column, Kind, Role, Schema
+from shoal.schema import INPUT, NO_LIMITS, Column, Kind, Role, Schema
 from shoal.verification.cells import Cells, normalise
 from shoal.verification.cells.forms import with_form
+from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.demand import Demand, claimed_missing
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.models.checks import guess_kind
@@ -18,7 +19,61 @@ from shoal.verification.models.limits import LimitedCells
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Readings"]
+__all__ = ["Readings", "demanded_mark", "with_forms"]
+
+
+def with_forms(schema: Schema, source: CodedTable | None, manifest: Manifest | None) -> Schema:
+    """Return the columns; recoded ones with their kind and form, which recoded cells no longer show."""
+    return replace(
+        schema,
+        columns=tuple(_formed(c, schema, source, manifest) if c.codings else c for c in schema.columns),
+    )
+
+
+def _formed(column: Column, schema: Schema, source: CodedTable | None, manifest: Manifest | None) -> Column:
+    """Return a column with its kind and the form of its cells: as the original shows or, without it, as is stated."""
+    if source is not None and column.name in source.names:
+        return _found(column, _values(source.column(column.name), schema.missing))
+    stated = manifest.column(column.name) if manifest else None
+    if stated is None or column.kind is not None or stated.kind is Kind.CATEGORICAL:
+        return column
+    names = ("kind", "date_format", "decimal", "thousands", "unit", "order")
+    return replace(column, **{name: getattr(stated, name) for name in names})
+
+
+def _found(column: Column, texts: Sequence[str]) -> Column:
+    """Return a column with its kind and the form of its cells, as far as they are not declared."""
+    if column.kind is None:
+        kind = guess_kind(texts, column.marks)
+        if kind is not Kind.CATEGORICAL:
+            return replace(column, kind=kind)
+    elif column.kind.is_measured and all(Cells.of(column).place(text)[0] != "text" for text in texts):
+        return column
+    return with_form(column, texts)
+
+
+def _values(column: CodedColumn, missing: Iterable[str]) -> list[str]:
+    """Return the distinct values of a column, without missing ones."""
+    left_out = {"", *map(normalise, missing)}
+    return [text for text in dict.fromkeys(map(normalise, column.texts)) if text not in left_out]
+
+
+def demanded_mark(demand: Demand, source: CodedTable | None) -> OtherMark | None:
+    """Return the decimal mark that a demand gives a file, if it is not that of the original."""
+    if demand.decimal in (None, INPUT):
+        return None
+    reading, missing = demand.reading, ("", *demand.reading.missing)
+
+    def column(name: str) -> Column | None:
+        own = as_released(reading.column(name, demand.role_of(name) or Role.INSENSITIVE), reading.marks)
+        own = replace(own, codings=demand.codings.get(name, ()))
+        if source is None or name not in source.names:
+            return own
+        texts = [text for text in source.column(name).texts if normalise(text) not in missing]
+        own = with_form(own, texts) if own.role is Role.QI else own
+        return own if are_numbers(own, texts) else None
+
+    return OtherMark(str(demand.decimal), column, missing, strict=source is not None)
 
 
 @dataclass(frozen=True)
@@ -73,7 +128,9 @@ class Readings:
                     text = f"the limits of column {column.name!r} were not checked: they name levels of its hierarchy"
                     yield Note("", text, f"use {setting('original')} and {setting('hierarchies')}")
                     continue
-                own = self._with_kind(column)
+                if self.source is None and column.name not in self.demand.reading.kinds:
+                    column = replace(column, kind=None if column.kind is Kind.CATEGORICAL else column.kind)
+                own = _formed(column, self.schema, self.source, self.manifest)
                 yield LimitedCells(own, limits, self._reading_of(own, {}), ladder, column.name in self.pairs)
 
     def _ladder(self, name: str) -> Mapping[str, Sequence[str]] | None:
@@ -92,19 +149,11 @@ class Readings:
         """Return a column with its kind and the form of its cells; what nobody declares is found in the original."""
         if self.source is None or column.name not in self.source.names:
             return column
-        texts = self.values(self.source.column(column.name))
-        if column.kind is None:
-            kind = guess_kind(texts, column.marks)
-            if kind is not Kind.CATEGORICAL:
-                return replace(column, kind=kind)
-        elif column.kind.is_measured and all(Cells.of(column).place(text)[0] != "text" for text in texts):
-            return column
-        return with_form(column, texts)
+        return _found(column, self.values(self.source.column(column.name)))
 
     def values(self, column: CodedColumn) -> list[str]:
         """Return the distinct values of a column, without missing ones."""
-        missing = {"", *map(normalise, self.schema.missing)}
-        return [text for text in dict.fromkeys(map(normalise, column.texts)) if text not in missing]
+        return _values(column, self.schema.missing)
 
     def _labels(self, column: Column) -> Mapping[str, Iterable[str]]:
         """Return the values that each label of a quasi-identifier means."""

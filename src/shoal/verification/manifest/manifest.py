@@ -16,7 +16,8 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.errors import Note
-from shoal.schema import Column, Kind, Reading, Role
+from shoal.schema import INPUT, Column, Kind, Reading, Role
+from shoal.verification.cells.marks import OtherMark, as_released
 from shoal.verification.models.plain_values import model_words
 from shoal.verification.reading.files import unreadable
 from shoal.verification.verdict import Violation
@@ -57,6 +58,9 @@ class Manifest:
         keep_order: Whether the rows keep the order of the original.
         spreadsheet_safe: Whether formulas are escaped.
         delimiter: The separator of cells in a CSV file.
+        decimal: The decimal mark of numbers in the file; "input" for that of the original, which `marks` and the
+            columns state.
+        numbers: The columns whose numbers have the decimal mark of the file.
         numbered: Whether columns of the original that share a name are numbered.
         beside: The hashes of further files, by name.
         format: The version of its form.
@@ -82,6 +86,8 @@ class Manifest:
     keep_order: bool = False
     spreadsheet_safe: bool = False
     delimiter: str = ","
+    decimal: str = INPUT
+    numbers: tuple[str, ...] = ()
     numbered: bool = False
     beside: Mapping[str, str] = field(default_factory=dict)
     format: int = 1
@@ -95,6 +101,13 @@ class Manifest:
     def column(self, name: str) -> Column | None:
         """Return a released column by its name."""
         return next((column for column in self.columns if column.name == name), None)
+
+    def mark(self) -> OtherMark | None:
+        """Return the decimal mark of the file, if it is not that of the original."""
+        if self.decimal == INPUT:
+            return None
+        columns = {each.name: as_released(each, self.marks) for each in self.columns if each.name in self.numbers}
+        return OtherMark(self.decimal, columns.get, self.missing)
 
     @property
     def reading(self) -> Reading:

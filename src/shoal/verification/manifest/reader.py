@@ -11,7 +11,20 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from shoal.errors import FileError, InputError, UsageError, setting
-from shoal.schema import ISO, NUMBERED, Coding, Column, Kind, Limits, Reading, Role, check_delimiter, parse_codings
+from shoal.schema import (
+    INPUT,
+    ISO,
+    NUMBERED,
+    OUTPUT_DECIMALS,
+    Coding,
+    Column,
+    Kind,
+    Limits,
+    Reading,
+    Role,
+    check_delimiter,
+    parse_codings,
+)
 from shoal.verification.cells import SUPPRESSED
 from shoal.verification.manifest.manifest import ANY, AT_MOST, FEW, Manifest
 from shoal.verification.models.plain_values import can_be_judged
@@ -115,6 +128,8 @@ class _Reader:
             keep_order=self._flag("keep_order"),
             spreadsheet_safe=self._flag("spreadsheet_safe"),
             delimiter=layout._delimiter(),
+            decimal=layout._decimal(),
+            numbers=layout._names("numbers", names),
             numbered=self._value("duplicate_columns", str) == NUMBERED,
             beside=self._beside(),
             format=self._format(),
@@ -138,6 +153,12 @@ class _Reader:
         except UsageError:
             self._fail("delimiter", "one ASCII character")
         return str(text)
+
+    def _decimal(self) -> str:
+        mark = self._value("decimal", str) or INPUT
+        if mark not in OUTPUT_DECIMALS:
+            self._fail("decimal", f"one of {', '.join(map(repr, OUTPUT_DECIMALS))}")
+        return str(mark)
 
     def _old_bounds(self, columns: Sequence[Column]) -> tuple[str, ...]:
         """Return the columns that a manifest without a layout may mean: all numbers and dates."""

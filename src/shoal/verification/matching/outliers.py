@@ -54,6 +54,9 @@ def recode_source(
             if coding.text and not recoded.is_same(coding, shown):
                 text = f"the manifest states another {'label' if coding.form == 'rare' else 'bound'} of its recoding"
                 violations.append(Violation(f"column {column.name!r}", f"{text} ({coding.form}) than the original has"))
+            if coding.form != "rare" and shown and not recoded.is_measured(shown):
+                text = f"the bound of its recoding ({coding.form}) is neither a number nor a date of the column"
+                violations.append(Violation(f"column {column.name!r}", text))
             for i in changes:
                 texts[i] = coding.text if coding.text and recoded.is_same(coding, shown) else shown
         columns[column.name] = _merged(texts, original.codes)
@@ -136,9 +139,13 @@ class _Recoded:
         changes = [
             i
             for i, (other, value) in place_of.items()
-            if other == scale and (value >= bound if is_top else value <= bound)
+            if other == scale in ("number", "date") and (value >= bound if is_top else value <= bound)
         ]
         return text, changes
+
+    def is_measured(self, bound: str) -> bool:
+        """Return whether a bound is a number or a date, so that values can lie beyond it."""
+        return _reading(self.column, self.missing).place(normalise(bound))[0] in ("number", "date")
 
     def is_same(self, coding: Coding, shown: str) -> bool:
         """Return whether a coding states the bound or label that was found."""

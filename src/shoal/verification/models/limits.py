@@ -11,17 +11,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.schema import Column, Limits
-from shoal.verification.cells import SUPPRESSED, Cells, Span, normalise
+from shoal.schema import Column, Kind, Limits
+from shoal.verification.cells import MOST_DIGITS, SUPPRESSED, Cells, Span, normalise
 from shoal.verification.reading.coded import CodedColumn
 from shoal.verification.verdict import Violation, plural
 
 __all__ = ["LimitedCells", "limit_violations"]
 
-WIDTH = re.compile(r"([0-9]+(?:\.[0-9]+)?)([dwmy]?)")
+WIDTH = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([dwmy]?)")
+RANGE = re.compile(r"\[.*, .*[\])]", re.DOTALL)
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-MOMENT = datetime.timedelta(microseconds=1)
+MOMENT, DAY = datetime.timedelta(microseconds=1), datetime.timedelta(days=1)
+LONGEST_LEVEL = 9  # digits
 WORDS = {
     "max_width": "wider than the limit {0}",
     "finest": "finer than the limit {0}",
@@ -86,7 +88,7 @@ class LimitedCells:
 
     def _level(self, given: str) -> int:
         """Return the number of a level that is given by its number or by one of its labels; -1 if there is none."""
-        if given.isascii() and given.isdecimal():
+        if given.isascii() and given.isdecimal() and len(given) <= LONGEST_LEVEL:
             return int(given)
         return next((labels.index(given) + 1 for labels in self.ladder.values() if given in labels), -1)
 
@@ -96,15 +98,17 @@ class LimitedCells:
         match = WIDTH.fullmatch(given)
         if match is None:
             return False
-        number, unit = Decimal(match[1]), match[2]
+        number, unit = Fraction(match[1]), match[2]
         if span is None:
-            return Decimal(n_values or len(self.cells.members(text)) or 1) <= max(number, Decimal(1))
+            if n_values is None and self.column.kind is not Kind.CATEGORICAL and RANGE.fullmatch(normalise(text)):
+                return False  # a range that cannot be read
+            return (n_values or len(self.cells.members(text)) or 1) <= max(number, Fraction(1))
         if isinstance(span.low, Decimal):
-            return bool(span.high - span.low <= number) and not unit
+            return not unit and _is_plain(span) and Fraction(span.high) - Fraction(span.low) <= number
         low, high = _moment(span.low), _moment(span.high)
         if unit in ("m", "y"):
             return high <= _months_after(low, int(number) * (12 if unit == "y" else 1))
-        return high - low <= datetime.timedelta(days=float(number) * (7 if unit == "w" else 1))
+        return (high - low) // MOMENT <= number * (7 if unit == "w" else 1) * (DAY // MOMENT)
 
     # ---- bands
 
@@ -121,7 +125,7 @@ class LimitedCells:
         return is_whole and (limit == "finest" or first == last)
 
     def _number_keeps(self, limit: str, given: str, span: Span) -> bool:
-        if WIDTH.fullmatch(given) is None or not given[-1].isdecimal() or not Fraction(given):
+        if WIDTH.fullmatch(given) is None or not given[-1].isdecimal() or not Fraction(given) or not _is_plain(span):
             return False
         low, high, band = Fraction(span.low), Fraction(span.high), Fraction(given)
         begins = low // band * band
@@ -150,6 +154,11 @@ def limit_violations(column: CodedColumn, limited: LimitedCells) -> list[Violati
             verb = "is" if len(rows) == 1 else "are"
             violations.append(Violation(f"column {limited.column.name!r}", f"{cells} {verb} {words}", int(rows[0]) + 1))
     return violations
+
+
+def _is_plain(span: Span) -> bool:
+    """Return whether the ends of a range of numbers can be written out, as those of a release are."""
+    return all(not end or abs(end.adjusted()) <= MOST_DIGITS for end in (span.low, span.high))
 
 
 def _moment(value: datetime.date) -> datetime.datetime:

@@ -1,8 +1,9 @@
-"""The verifier's own reading of the layout of a release: ranges in two columns, cells escaped for spreadsheets."""
+"""The verifier's own reading of the layout of a release: ranges in two columns, escaped cells, other decimal marks."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -10,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from shoal.verification.cells import SUPPRESSED
+from shoal.verification.cells.marks import OtherMark
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
@@ -28,13 +30,18 @@ class Layout:
         bounds: The columns that are written as NAME_min and NAME_max.
         safe: Whether a quote precedes every cell or name that a spreadsheet would take for a formula.
         typed: Whether bounds are typed, as in a frame: two empty ones then say nothing, as a suppressed cell does.
+        mark: The decimal mark of the file, if it is not that of the original.
 
     Attributes:
         pairs: By column that is written as two, the distinct pairs of bounds, each with its number of rows.
     """
 
-    def __init__(self, bounds: Iterable[str] = (), safe: bool = False, *, typed: bool = False) -> None:
+    def __init__(
+        self, bounds: Iterable[str] = (), safe: bool = False, *, typed: bool = False, mark: OtherMark | None = None
+    ) -> None:
         self._typed = typed
+        self._mark = mark
+        self._n_marked: Counter[str] = Counter()  # by column, the cells with a mark that is not that of the file
         self._bounds = frozenset(bounds)
         self._safe = safe
         self._n_risky = 0  # cells and names that lack the quote they need
@@ -42,11 +49,11 @@ class Layout:
         self.pairs: dict[str, list[tuple[str, str, int]]] = {}
 
     def table(self, written: CodedTable) -> CodedTable:
-        """Return the table that a file represents: without escaping quotes, two bounds as one range.
+        """Return the table that a file represents: without escaping quotes, two bounds as one range, with its marks.
 
         A column that is not laid out correctly keeps its own name.
         """
-        if not self._bounds and not self._safe:
+        if not self._bounds and not self._safe and self._mark is None:
             return written
         header, columns = written.names, written.columns
         if self._safe:
@@ -54,6 +61,7 @@ class Layout:
             columns = [
                 CodedColumn(self._bare(column.texts, column.counts().tolist()), column.codes) for column in columns
             ]
+        columns = [self._restored(name, column) for name, column in zip(header, columns, strict=True)]
         names: list[str] = []
         merged: list[CodedColumn] = []
         position = 0
@@ -72,7 +80,10 @@ class Layout:
             texts.append(f"a spreadsheet would run {plural(self._n_risky, 'cell')} as a formula")
         if self._n_quoted:
             texts.append(f"a quote precedes {plural(self._n_quoted, 'cell')} that needs none")
-        return [Violation("file", text) for text in texts]
+        return [Violation("file", text) for text in texts] + [
+            Violation(f"column {name!r}", f"{plural(n, 'cell')} without the decimal mark of the release")
+            for name, n in self._n_marked.items()
+        ]
 
     def _bare(self, cells: Sequence[str], counts: Sequence[int]) -> list[str]:
         """Remove the escaping quotes of different cells; count the cells that are not escaped as they should be."""
@@ -84,6 +95,17 @@ class Layout:
                 self._n_risky += times if cell[0] != "'" else 0
             texts.append(cell[1:] if is_escaped else cell)
         return _different(texts)
+
+    def _restored(self, name: str, column: CodedColumn) -> CodedColumn:
+        """Return a column of the file with the marks of the original."""
+        if self._mark is None:
+            return column
+        bare = {name.removesuffix(suffix) for suffix in ("_min", "_max") if name.endswith(suffix)} & self._bounds
+        name = next(iter(bare), name)
+        texts, wrong = self._mark.restored(name, column.texts)
+        if wrong:
+            self._n_marked[name] += int(column.counts()[wrong].sum())
+        return CodedColumn(_different(texts), column.codes)
 
     def _ranges(self, name: str, low: CodedColumn, high: CodedColumn) -> CodedColumn:
         """Merge two columns of bounds into one of ranges; equal bounds are a single value."""

@@ -186,7 +186,7 @@ def test_chart_marks_the_choice() -> None:
 def test_page_says_the_choice_or_why_there_is_none() -> None:
     page = advice_page(advise_on(made(LIMITED), Limits(max_risk=0.1)))
     assert "Use k = 10 with b, by the rule" in page
-    assert "minimum-deviation: The loss rises least" in page
+    assert "minimum-deviation: For each unit of k, the loss rises least" in page
     refused = advice_page(advise_on(made(LIMITED), Limits(max_loss=0.001)))
     assert "No release has a loss of at most 0.001." in refused
     assert '<div class="private-note">' in refused

@@ -124,6 +124,16 @@ def test_rows_outside_every_window_may_be_suppressed() -> None:
     assert release.measures.rows == 30
 
 
+def test_limits_that_no_row_keeps_are_refused() -> None:
+    frame = pl.DataFrame({"age": [str(2 * i) for i in range(30)], "height": [str(100 + 2 * i) for i in range(30)]})
+    settings = {"qi": ["age", "height"], "k": 3, "max_width": {"age": 1, "height": 1}}
+    with pytest.raises(InfeasibleError, match="30 rows have too few others"):
+        shoal.anonymize(frame, **settings)  # type: ignore[arg-type]
+    for method in ("shoaling", "mondrian"):
+        with pytest.raises(InfeasibleError, match="would suppress every one of the 30 rows"):
+            shoal.anonymize(frame, **settings, suppression_limit=1, method=method)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

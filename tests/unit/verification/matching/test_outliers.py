@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.cli.main import run
 from shoal.errors import VerificationError
 from shoal.release.gate import Gate
 
@@ -46,6 +47,36 @@ def test_a_changed_cell_bound_or_label_is_found(tmp_path: Path) -> None:
         manifest.write_text(json.dumps(changed))
         with pytest.raises(VerificationError):
             shoal.verify(path, original=tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize("coding", [("top", "cold", "cold"), ("top", "90%", ""), ("bottom", "zzz", "zzz")], ids=str)
+def test_texts_have_no_bound(tmp_path: Path, coding: tuple[str, str, str]) -> None:
+    """A forged manifest cannot call one disease the bound of another, or blank them all."""
+    frame = pl.DataFrame({"age": ["20", "30"] * 4, "disease": ["flu"] * 4 + ["hiv"] * 4})
+    frame.write_csv(tmp_path / "data.csv")
+    path = tmp_path / "out.csv"
+    release = frame.with_columns(pl.lit(coding[2]).alias("disease"))
+    manifest = shoal.anonymize(release, qi=["age"], sensitive=["disease"], k=4).write(path)
+    facts = json.loads(manifest.read_text())
+    facts["columns"][1]["recode"] = [dict(zip(("form", "given", "text"), coding, strict=True))]
+    manifest.write_text(json.dumps(facts))
+    with pytest.raises(VerificationError, match="cannot be matched"):
+        shoal.verify(path, original=tmp_path / "data.csv")
+
+
+def test_a_recoded_column_with_a_unit_is_read_in_its_form_with_settings_too(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"income": [f"${n},000" for n in range(20, 60)]})
+    frame.write_csv(tmp_path / "data.csv")
+    settings = tmp_path / "shoal.toml"
+    for bound in ("$50,000", "50000", "90%"):
+        shoal.anonymize(frame, qi=["income"], k=5, recode={"income": f"top:{bound}"}).write(
+            tmp_path / "out.csv", force=True
+        )
+        settings.write_text(f'k = 5\n[recode]\nincome = "top:{bound}"\n[columns.income]\nrole = "qi"\n')
+        for more in ([], ["--original", str(tmp_path / "data.csv")]):
+            with pytest.raises(SystemExit) as ended:
+                run(["verify", str(tmp_path / "out.csv"), "--config", str(settings), *more])
+            assert ended.value.code == 0
 
 
 def test_without_the_original_no_cell_lies_beyond_a_bound(tmp_path: Path) -> None:

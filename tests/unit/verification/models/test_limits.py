@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.cli.main import run
 from shoal.errors import VerificationError
 from shoal.release.gate import Gate
 from shoal.schema import Column, Kind, Limits, Role
@@ -43,6 +44,35 @@ def keeps(kind: Kind, limit: str, given: str, cell: str, *, ladder: bool = False
 def test_cells_are_judged_by_their_texts(kind: Kind, limit: str, given: str, good: list[str], bad: list[str]) -> None:
     assert [cell for cell in good if not keeps(kind, limit, given, cell)] == []
     assert [cell for cell in bad if keeps(kind, limit, given, cell)] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "given", "cell"),
+    [
+        (Kind.NUMERIC, "max_width", "10", "[0, 1e999999999]"),
+        (Kind.NUMERIC, "uniform", "10", "[0, 1e999999999)"),
+        (Kind.NUMERIC, "coarsest", "10", "1e-999999999"),
+        (Kind.NUMERIC, "max_width", "10", f"[0, 10.{'0' * 40}1]"),
+        (Kind.NUMERIC, "max_width", "10", "[$20,000, $65,000)"),
+        (Kind.NUMERIC, "coarsest", "1" + "0" * 5000, "5"),
+        (Kind.DATE, "max_width", "9" * 400 + "d", "[2020-01-01, 2020-01-02]"),
+    ],
+)
+def test_a_forged_number_is_a_violation_at_once(kind: Kind, limit: str, given: str, cell: str) -> None:
+    """Huge exponents, widths and levels, ranges that are barely too wide, and ranges that cannot be read."""
+    assert not keeps(kind, limit, given, cell)
+
+
+def test_a_limit_without_the_original_is_checked_in_the_unit_that_the_manifest_states(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"income": [f"${n},000" for n in range(20, 60)]})
+    path = tmp_path / "out.csv"
+    shoal.anonymize(frame, qi=["income"], k=5, max_width={"income": "30000"}).write(path)
+    settings = tmp_path / "shoal.toml"
+    for width, code in (("30000", 0), ("2000", 5)):
+        settings.write_text(f'k = 5\n[columns.income]\nrole = "qi"\nmax_width = "{width}"\n')
+        with pytest.raises(SystemExit) as ended:
+            run(["verify", str(path), "--config", str(settings)])
+        assert ended.value.code == code
 
 
 @pytest.mark.parametrize(
