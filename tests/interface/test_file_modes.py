@@ -68,6 +68,7 @@ WRITERS = {
     "evaluate/comparison/cache.py",  # the key of a cache, 0600
     "evaluate/comparison/scoring.py",  # asks /proc for the peak of memory
     "tables/targets/moves.py",  # a copy of a file that is replaced, 0600 until it has the mode of the old one
+    "tables/formats/statistics_file.py",  # into private files that the parent process opened
     "cli/supervisor.py",  # no file: the standard error of a run
     "release/files/signature.py",  # keys, the private one 0600
     "datasets/__init__.py",  # a public table from the web

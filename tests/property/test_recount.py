@@ -62,18 +62,19 @@ class Wish:
 @st.composite
 def wishes(draw: st.DrawFn) -> Wish:
     """Draw a table with people, sensitive and dropped columns, hierarchies, models, and anything that can be asked."""
-    sheet = _renamed(draw, draw(odd_sheets(max_rows=draw(st.sampled_from((3, 8, 24))), max_columns=3)))
+    sheet = _renamed(draw, draw(odd_sheets(max_rows=draw(st.sampled_from((8, 16, 24))), max_columns=3)))
     n_rows, extra = sheet.n_rows, {}
     options: dict[str, Any] = {**sheet.arguments, "sensitive": sheet.sensitive}
     facts: dict[str, Any] = {"kinds": sheet.kinds, "unchanged": sheet.sensitive, "missing": ("", *sheet.missing)}
-    facts["k"] = options["k"] = draw(st.integers(2, max(2, min(6, n_rows + 1))))
+    most = n_rows + (draw(st.integers(0, 7)) == 0)  # now and then more than the table has rows
+    facts["k"] = options["k"] = draw(st.integers(2, max(2, min(6, most))))
     method = options["method"] = METHODS[draw(st.sampled_from(sorted(METHODS)))]
     if draw(st.booleans()):
         extra["dropped"] = [f"n{i}" for i in range(n_rows)]
         options["drop"] = ["dropped"]
     if draw(st.integers(0, 3)) == 0:
-        people = [f"p{i}" for i in range(max(1, n_rows // draw(st.sampled_from((1, 2, 3)))))]
-        extra["person"] = draw(st.lists(st.sampled_from(people), min_size=n_rows, max_size=n_rows))
+        n_people = max(1, n_rows // draw(st.sampled_from((1, 2, 3))))
+        extra["person"] = draw(st.permutations([f"p{i % n_people}" for i in range(n_rows)]))
         facts["person"] = options["person"] = "person"
     if draw(st.integers(0, 4)) == 0:
         extra["own k"] = draw(st.lists(st.sampled_from(["1", "2", "3", ""]), min_size=n_rows, max_size=n_rows))
