@@ -43,8 +43,9 @@ def mixes_ages(cell: str) -> bool:
     """Return whether a released age, such as 64 or [60, 67], covers both sides of 64|65."""
     if not cell.startswith("["):
         return cell == "*"
-    low, high = cell.strip("[]").split(", ")
-    return int(low) <= 64 and int(high) >= 65
+    low, high = cell.strip("[])").split(", ")
+    last = int(high) - cell.endswith(")")  # [60, 65) ends at 64
+    return int(low) <= 64 and last >= 65
 
 
 def mixes_races(cell: str) -> bool:

@@ -355,7 +355,7 @@ def test_stream_of_a_release_that_fails_the_gate_is_empty(release: Release, monk
     from shoal.tables.formats import writers as module
 
     whole = module.write_csv
-    monkeypatch.setattr(module, "write_csv", lambda text, path, watch: whole(text.slice(1), path, watch))
+    monkeypatch.setattr(module, "write_csv", lambda text, *more: whole(text.slice(1), *more))
     stream = io.BytesIO()
     with pytest.raises(VerificationError), StreamTarget(stream) as target:
         release.write_to(target)

@@ -33,7 +33,8 @@ def patients() -> pl.DataFrame:
 
 def write(folder: Path, cells: str, name: str = "out.csv") -> library.Release:
     patients().write_csv(folder / "data.csv")
-    release = library.anonymize(patients(), qi=QI, sensitive=["disease"], k=3, cells=cells)
+    # Exact ends: the upper end of a half-open range is not one of its values, but bounds have no bracket to say so.
+    release = library.anonymize(patients(), qi=QI, sensitive=["disease"], k=3, cells=cells, ends="exact")
     release.write(folder / name, force=True)
     return release
 

@@ -29,7 +29,7 @@ def test_person_counts_people_not_rows(shoal: Shoal, tmp_path: Path) -> None:
     by_people = shoal("anonymize", data, "-o", tmp_path / "people.csv", "-k", 5, "--qi", "age", "--person", "id")
     assert by_people.code == 0, by_people.err
     # One person has the upper end, so it moves outwards.
-    assert {row["age"] for row in read(tmp_path / "people.csv")} == {"[30, 100]"}
+    assert {row["age"] for row in read(tmp_path / "people.csv")} == {"[30, 100)"}
     by_rows = shoal("anonymize", data, "-o", tmp_path / "rows.csv", "-k", 5, "--qi", "age", "--drop", "id")
     assert {row["age"] for row in read(tmp_path / "rows.csv")} == {"30", "70"}
     assert "rows: each row counts as one person" in by_rows.out

@@ -23,9 +23,9 @@ EXAMPLES = settings().max_examples * 2
 
 def anonymize(sheet: Sheet, k: int, variant: str) -> list[tuple[str, ...]]:
     """Return the released quasi-identifiers, row by row as in the original."""
-    release = shoal.anonymize(
-        sheet.frame, k=k, method=Mondrian(variant), sensitive=sheet.sensitive, keep_order=True, **sheet.arguments
-    )
+    models = [shoal.MaximalRisk(1)] if k == 1 else []  # k = 1 is allowed beside another model only
+    options = {"method": Mondrian(variant), "sensitive": sheet.sensitive, "keep_order": True, "models": models}
+    release = shoal.anonymize(sheet.frame, k=k, **options, **sheet.arguments)
     return release.text.select(sheet.qi).rows()
 
 

@@ -252,7 +252,7 @@ def _day_forms(sample: str, days: Sequence[str]) -> list[str]:
 
 def _day_first(days: Sequence[str]) -> list[str]:
     """Return the orders of day, month and year that numbers allow; none if they allow both."""
-    pairs = [[int(n) for n in re.findall("[0-9]+", text)[:2]] for text in days]
+    pairs = [[int(n[:9]) for n in re.findall("[0-9]+", text)[:2]] for text in days]  # a cell may have many digits
     first, second = (max((pair[i] for pair in pairs if len(pair) == 2), default=0) for i in (0, 1))
     if any("." in text for text in days):
         return ["dmY"]
