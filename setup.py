@@ -19,7 +19,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.modified import newer_group
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "build_backend"))
-from shoal_build import compiler_command
+from shoal_build import compiler_command, processor_options
 
 CHECKED = os.environ.get("SHOAL_CHECKED", "") not in ("", "0")
 COMPILER = compiler_command()
@@ -41,6 +41,7 @@ DIRECTIVES = {
 }
 # The last two keep a released file the same on every machine; they follow the user's CXXFLAGS to override them.
 COMPILE = [
+    *processor_options(),
     *shlex.split(os.environ.get("CXXFLAGS", "")),
     *("-std=c++17", "-fPIC", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wno-unused-function"),
     *(["-O1", "-g"] if CHECKED else ["-O3", "-DNDEBUG"]),

@@ -6,17 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.made_tables import MADE
+from benchmarks.numeric_tables import BIG_MIXTURE, NUMERIC
 from benchmarks.workloads import BIG_SIZES, CONTINUOUS_ROWS, HALF, PEOPLE, ROWS, big_name
 
 __all__ = [
     "BASELINE",
     "BIG_K",
+    "BY_SQUARES",
     "DEFAULT",
     "EFFORTS",
     "KS",
+    "MDAV",
     "MODELS",
     "NO_BOUND",
     "PARQUET",
+    "VARIANCE",
     "VARIANTS",
     "Case",
     "choose",
@@ -26,6 +30,7 @@ __all__ = [
 KS = (2, 5, 10, 25, 50, 100)
 BIG_K = 10
 DEMO_K = 5
+SQUARES_KS = (3, 5, 10)  # for tables of numbers
 OTHER_KS = (2, 10, 50)  # for the tables that are not drawn from Adult
 PEOPLE_KS = (5, 10)  # for the tables with several rows a person
 COMMANDS = 3  # repetitions of the complete command on a big table: a single run varies by a third on a busy machine
@@ -36,6 +41,12 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "mondrian": ("mondrian", {"variant": "strict"}),
     "mondrian relaxed": ("mondrian", {"variant": "relaxed"}),
     **{label: ("shoaling", {"effort": label.split()[1]}) for label in EFFORTS},
+}
+# Methods that lower the sum of squares inside groups.
+MDAV, VARIANCE = "mdav", "shoaling variance"
+BY_SQUARES: dict[str, tuple[str, dict[str, str]]] = {
+    MDAV: ("mdav", {}),
+    VARIANCE: ("shoaling", {"objective": "variance"}),
 }
 BASELINE = "mondrian"
 DEFAULT = "shoaling normal"
@@ -67,8 +78,9 @@ class Case:
 
     Attributes:
         kind: "kernel" (only the method, on codes), "command" (CSV to verified CSV in a process of its own), "gap"
-            (the method on small samples, compared with the optimum), "stages" (the stages of a run from CSV file to
-            verified CSV file, in this process), "start" (a process that does next to nothing) or "demo".
+            (the method on small samples, compared with the optimum), "squares" (a method that lowers the sum of
+            squares, on codes), "stages" (the stages of a run from CSV file to verified CSV file, in this process),
+            "start" (a process that does next to nothing) or "demo".
         subject: The workload; for "start", what is started.
         k: The k of the run, if it has one.
         variant: The label of the method and its options.
@@ -134,7 +146,15 @@ def list_cases(*, rows: Sequence[int] = (), ks: Sequence[int] = (), quick: bool 
     if not quick:
         cases += _continuous_cases(rows[0] if rows else CONTINUOUS_ROWS, big)
         cases += [Case("gap", subject, variant=EFFORTS[-1]) for subject in ("W3", "W8")]
-    return cases
+    return [*cases, *_squares(ks, quick=quick)]
+
+
+def _squares(ks: Sequence[int], *, quick: bool) -> list[Case]:
+    """List the tables of numbers; MDAV, whose cost is quadratic, does not run on a million rows."""
+    subjects = NUMERIC[:1] if quick else [name for name in NUMERIC if name != BIG_MIXTURE]
+    usual = tuple(ks) or ((BIG_K,) if quick else SQUARES_KS)
+    cases = [Case("squares", subject, k, v, 1) for subject in subjects for k in usual for v in BY_SQUARES]
+    return cases if quick else [*cases, Case("squares", BIG_MIXTURE, BIG_K, VARIANCE, 1)]
 
 
 def _kernels(subject: str, ks: Iterable[int], variant: str, short: int, *, quick: bool) -> list[Case]:

@@ -29,6 +29,7 @@ MEASURES = {
     "loss_ratio": "loss, x mondrian",
     "rows_ratio": "CPU, x counting rows",
     "gap": "mean gap to the optimum",
+    "squares_saved": "SSE, below MDAV by",
 }
 
 
@@ -46,6 +47,7 @@ def render(report: Report) -> str:
         *_section("Several rows a person, method only", _people(report)),
         *_section(f"Under models, Adult, k = {BIG_K}, method only", _models(report)),
         *_section("Big tables, method only", _big(report)),
+        *_section("Sum of squares inside groups (SSE), tables of numbers, method only", _squares(report)),
         *_section("Above the optimum", _gaps(report)),
         *_section("The complete command", _commands(report)),
         *_section("The stages of a run, CPU units, without start-up and lower bound", _stages(report)),
@@ -199,6 +201,23 @@ def _big(report: Report) -> list[str]:
     return _table(header, rows)
 
 
+def _squares(report: Report) -> list[str]:
+    rows = [
+        (
+            row.subject,
+            row.variant,
+            _figure(row.rows, ","),
+            str(row.k),
+            _figure(row.squares, ".4%"),
+            _figure(row.squares_saved, ".1%"),
+            _units(row.units),
+        )
+        for row in report.rows
+        if row.kind == "squares" and not row.error
+    ]
+    return _table(("table", "method", "rows", "k", "SSE", "below MDAV by", "units"), rows)
+
+
 def _gaps(report: Report) -> list[str]:
     rows = [
         (row.subject, row.variant, _figure(row.samples, "d"), _figure(row.gap, ".3%"), _figure(row.gap_most, ".2%"))
@@ -233,7 +252,7 @@ def _commands(report: Report) -> list[str]:
             _figure(row.loss, ".5f"),
         )
         for row in report.rows
-        if row.kind not in ("kernel", "gap", "stages") and not row.error
+        if row.kind not in ("kernel", "gap", "stages", "squares") and not row.error
     ]
     return _table(header, rows)
 

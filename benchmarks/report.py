@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks.cases import BASELINE, Case
+from benchmarks.cases import BASELINE, MDAV, Case
 from benchmarks.targets import GOALS, TARGETS, Target
 from benchmarks.workloads import ROWS
 
@@ -34,6 +34,8 @@ class Row:
         wall_seconds: The smallest wall time of the repetitions.
         units_ratio: The units over those of mondrian on the same work in the same run.
         loss_ratio: The loss over that of mondrian on the same work in the same run.
+        squares: The sum of squares inside groups over that of the table.
+        squares_saved: By which share these are below those of mdav on the same work in the same run.
         rows_ratio: The units over those of the same table if rows are counted in place of people.
         speedup: The wall time of one thread over that of this row's threads.
         gap: The mean, over samples, of the share by which the loss exceeds the optimum.
@@ -68,6 +70,8 @@ class Row:
     error: str = ""
     stages: Mapping[str, float] | None = None
     form: str = ""
+    squares: float | None = None
+    squares_saved: float | None = None
 
     @classmethod
     def of(cls, case: Case, **figures: Any) -> Self:
@@ -162,6 +166,9 @@ def with_ratios(rows: Sequence[Row]) -> tuple[Row, ...]:
         one_thread = by_case.get((row.kind, row.subject, row.k, row.variant, 1, row.form))
         if base is not None and row.variant:
             row = replace(row, units_ratio=_ratio(row.units, base.units), loss_ratio=_ratio(row.loss, base.loss))
+        simple = by_case.get((row.kind, row.subject, row.k, MDAV, row.threads, row.form))
+        if simple is not None and simple.squares and row.squares is not None and row.variant != MDAV:
+            row = replace(row, squares_saved=1 - row.squares / simple.squares)
         if by_rows is not None:
             row = replace(row, rows_ratio=_ratio(row.units, by_rows.units))
         if one_thread is not None and (row.threads or 1) > 1:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from benchmarks.cases import BASELINE, DEFAULT, EFFORTS, MODELS, NO_BOUND, PARQUET
+from benchmarks.cases import BASELINE, DEFAULT, EFFORTS, MODELS, NO_BOUND, PARQUET, VARIANCE
+from benchmarks.numeric_tables import BIG_MIXTURE, NUMERIC, adult_columns
 from benchmarks.workloads import CONTINUOUS_ROWS, TRIPLED, big_name
 
 __all__ = ["GOALS", "TARGETS", "Target"]
@@ -71,9 +72,17 @@ def _people(limits: Mapping[str, float], cpu: float) -> Iterator[Target]:
         yield Target(f"kernel {subject} k=* {DEFAULT} threads=1", "rows_ratio", cpu)
 
 
+def _squares(subject: str, limits: str) -> Iterator[Target]:
+    """Yield by how much the sum of squares must be below that of MDAV, at k = 3, 5 and 10."""
+    for k, limit in zip((3, 5, 10), limits.split(), strict=True):
+        yield Target(f"squares {subject} k={k} {VARIANCE} threads=1", "squares_saved", float(limit), at_least=True)
+
+
 MILLION = big_name(1_000_000)
 CONTINUOUS = big_name(CONTINUOUS_ROWS, continuous=True)
 FAST, _, HIGH = EFFORTS
+ADULT_NUMERIC = [name for name in NUMERIC if adult_columns(name)]
+SMALL_NUMERIC = [name for name in NUMERIC if name not in (*ADULT_NUMERIC, BIG_MIXTURE)]
 TARGETS = (
     *_by_k("W8", DEFAULT, "loss", ".0062 .0205 .0380 .112 .164"),
     *_by_k("W8", DEFAULT, "units", "0.6 0.9 1.4 4 6.5"),
@@ -99,6 +108,8 @@ TARGETS = (
     Target(f"command {MILLION} k=10 *", "peak_mb", 1000.0),
     *_people({"patients-names": 0.48, "visits": 0.48, "visits-dates": 0.48, TRIPLED: 0.60}, 3.0),
     *(Target(f"kernel * k=10 {DEFAULT} threads=1 {model}", "loss_ratio", 0.7) for model in MODELS),
+    *(limit for subject in SMALL_NUMERIC for limit in _squares(subject, ".09 .12 .12")),
+    *(limit for subject in ADULT_NUMERIC for limit in _squares(subject, ".25 .25 .25")),
 )
 # The lowest losses known from much longer searches when shoaling was designed.
 GOALS = (
@@ -107,5 +118,7 @@ GOALS = (
     Target(f"command W8 k=10 {DEFAULT} threads=1 no-bound", "units", 2.2),
     *_command((6.0, 8.0, 10.0), 4.0),
     *_by_k("W8", HIGH, "loss", ".0060 .0199 .0368 .104 .153"),
+    *(limit for subject in SMALL_NUMERIC for limit in _squares(subject, ".11 .15 .15")),
+    *(limit for subject in ADULT_NUMERIC for limit in _squares(subject, ".30 .30 .30")),
     *_by_k("W3", HIGH, "loss", ".00031 .0013 .0026 .0092 .0150"),
 )

@@ -8,9 +8,12 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from benchmarks.big_table import COLUMNS, write_big_table
 from benchmarks.made_tables import MADE, SENSITIVE, write_made_table
+from benchmarks.numeric_tables import NUMERIC, adult_columns, write_numeric_table
+from benchmarks.numeric_tables import SENSITIVE as ROW_NUMBER
 from shoal import datasets
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
@@ -138,6 +141,9 @@ class Workloads:
         path = self._folder / f"{name}.csv"
         if name in MADE:
             return Workload(name, path, write_made_table(name, path), (SENSITIVE,))
+        if name in NUMERIC:
+            kinds = write_numeric_table(name, path, find_adult("both") if adult_columns(name) else None)
+            return Workload(name, path, kinds, (ROW_NUMBER,))
         if self._adult is None:
             raise FileError(f"workload {name} needs the Adult table, which was not found.")
         if name in ("W3", "W8"):
@@ -163,18 +169,18 @@ def big_name(n_rows: int, *, continuous: bool = False) -> str:
 
 def needs_adult(name: str) -> bool:
     """Return whether a workload is drawn from Adult."""
-    return name.startswith(("W3", "W8", "big-", "continuous-"))
+    return name.startswith(("W3", "W8", "big-", "continuous-")) or bool(adult_columns(name))
 
 
 @functools.cache
-def find_adult() -> dict[str, list[str]] | None:
-    """Return the complete rows of Adult's training file by column, or None if the file is not on this machine.
+def find_adult(part: Literal["train", "both"] = "train") -> dict[str, list[str]] | None:
+    """Return the complete rows of Adult's training file, or of both files, by column; None if they are not found.
 
     Searches where `shoal.datasets.adult()` does, then in a folder of shared data beside this repository.
     """
     for folder in (None, ROOT.parent / "shared" / "data"):
         try:
-            frame = datasets.adult(folder, complete=True)
+            frame = datasets.adult(folder, part=part, complete=True)
         except FileError:
             continue
         return {name: frame[name].to_list() for name in frame.columns}

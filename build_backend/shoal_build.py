@@ -34,8 +34,19 @@ def compiler_command() -> list[str]:
     for name in COMPILERS:
         if shutil.which(name):
             return [name]
-    # Baseline, because zig otherwise compiles for the local processor.
-    return [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
+    # zig otherwise compiles for the local processor.
+    processor = "x86_64_v2" if is_x86_64() else "baseline"
+    return [sys.executable, "-m", "ziglang", "c++", f"-mcpu={processor}"]
+
+
+def processor_options() -> list[str]:
+    """Return the options of a compiler other than zig for the oldest processors that shoal runs on."""
+    return ["-msse4.2", "-mpopcnt"] if is_x86_64() and not needs_zig() else []
+
+
+def is_x86_64() -> bool:
+    """Return whether the wheel is for x86-64 processors."""
+    return sysconfig.get_platform().endswith(("x86_64", "amd64"))
 
 
 def needs_zig() -> bool:

@@ -6,14 +6,13 @@ python -m experiments.feasibility            writes experiments/feasibility.md a
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from collections.abc import Sequence
 
 from benchmarks.reference import measure_unit
-from experiments.pages import new_figure, save, write_table
+from experiments.pages import FULL, Scope, new_figure, read_scope, write_table
 from shoal.evaluate.confidence import of_share
 from shoal.evaluate.feasibility.simulation import Feasibility, Urn, rows_needed, simulate
 
-PAGE = Path(__file__).with_suffix(".md")
 # Table 12: attributes, k, rows, repetitions, and the number of successes, from the printed rate.
 PRINTED = [
     (3, 3, 50, 50, 34),
@@ -27,14 +26,21 @@ PRINTED = [
     (15, 5, 750_000, 200, 192),
     (18, 5, 2_000_000, 200, 0),
 ]
+Row = tuple[int, int, int, int, int]
+MOST_IN_SAMPLE = 7  # attributes
 CURVES = (3, 7, 12, 15, 18)
 KS = (3, 5, 10)
 
 
-def run_all() -> list[tuple[Feasibility, float]]:
+def scoped(rows: Sequence[Row], scope: Scope) -> list[Row]:
+    """Return the rows of the table that are simulated; a sample leaves out the large ones."""
+    return [row for row in rows if not scope.is_sample or row[0] <= MOST_IN_SAMPLE]
+
+
+def run_all(scope: Scope) -> list[tuple[Feasibility, float]]:
     """Simulate each row of the table; return the answers with their CPU seconds."""
     answers = []
-    for attributes, k, rows, repetitions, _ in PRINTED:
+    for attributes, k, rows, repetitions, _ in scoped(PRINTED, scope):
         start = time.process_time()
         answer = simulate(Urn.binary(attributes), k=k, rows=rows, repetitions=repetitions)
         answers.append((answer, time.process_time() - start))
@@ -47,18 +53,18 @@ def interval_words(successes: int, repetitions: int) -> str:
     return f"{low:.3f} to {high:.3f}"
 
 
-def draw(answers: list[tuple[Feasibility, float]]) -> None:
+def draw(scope: Scope, answers: list[tuple[Feasibility, float]]) -> None:
     """Draw the exact curves for k = 5, with the printed and the simulated rates as points with our intervals."""
     from shoal.evaluate.feasibility.probability import exact_chance
 
     figure, axis = new_figure(6.4, 3.6)
-    for attributes in CURVES:
+    for attributes in CURVES[: len(CURVES) if len(answers) == len(PRINTED) else 2]:
         urn = Urn.binary(attributes)
         last = rows_needed(urn, 5, 0.999)[0]
         assert last is not None
         sizes = [round(last * 10 ** (-step / 40)) for step in range(40, -9, -1)]
         axis.plot(sizes, [exact_chance(urn.grid, rows, 5) for rows in sizes], label=f"{attributes} attributes")
-    for (answer, _), (_, k, rows, repetitions, successes) in zip(answers, PRINTED, strict=True):
+    for (answer, _), (_, k, rows, repetitions, successes) in zip(answers, PRINTED, strict=False):
         if k == 5:
             assert answer.success_rate is not None
             assert answer.interval is not None
@@ -66,7 +72,8 @@ def draw(answers: list[tuple[Feasibility, float]]) -> None:
             axis.errorbar(
                 rows,
                 answer.success_rate,
-                yerr=[[answer.success_rate - low], [high - answer.success_rate]],
+                # Rounding can leave an end of the interval on the wrong side of the rate.
+                yerr=[[max(0.0, answer.success_rate - low)], [max(0.0, high - answer.success_rate)]],
                 fmt="k.",
                 capsize=2,
                 linewidth=0.8,
@@ -76,13 +83,13 @@ def draw(answers: list[tuple[Feasibility, float]]) -> None:
     axis.plot([], [], "kx", label="printed in Table 12")
     axis.set(xscale="log", xlabel="rows", ylabel="success, k = 5", ylim=(-0.03, 1.03))
     axis.legend(fontsize=6.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    save(figure, "feasibility.svg")
+    scope.save(figure, "feasibility.svg")
 
 
 def page(answers: list[tuple[Feasibility, float]], unit: float) -> str:
     """Write the page as Markdown."""
     rows = []
-    for (answer, _), (attributes, k, n, repetitions, successes) in zip(answers, PRINTED, strict=True):
+    for (answer, _), (attributes, k, n, repetitions, successes) in zip(answers, PRINTED, strict=False):
         assert answer.exact is not None
         rows.append(
             [
@@ -98,7 +105,10 @@ def page(answers: list[tuple[Feasibility, float]], unit: float) -> str:
     head = ["attributes/k/rows/repetitions", "printed", "its interval", "simulated", "its interval", "exact", "Poisson"]
     needed = write_table(
         ["attributes", "combinations", *(f"k = {k}" for k in KS)],
-        [[a, f"{2**a:,}", *(f"{rows_needed(Urn.binary(a), k)[0]:,}" for k in KS)] for a in (*CURVES, 20)],
+        [
+            [a, f"{2**a:,}", *(f"{rows_needed(Urn.binary(a), k)[0]:,}" for k in KS)]
+            for a in ((*CURVES, 20) if len(answers) == len(PRINTED) else CURVES[:2])
+        ],
     )
     return TEXT.format(
         table=write_table(head, rows),
@@ -147,12 +157,12 @@ more there are, the more rows it takes until the last one is complete.
 """
 
 
-def main() -> None:
+def main(scope: Scope = FULL) -> None:
     """Run all simulations, then write the page and the picture."""
-    answers = run_all()
-    draw(answers)
-    PAGE.write_text(page(answers, measure_unit()))
+    answers = run_all(scope)
+    draw(scope, answers)
+    scope.write("feasibility.md", page(answers, measure_unit()))
 
 
 if __name__ == "__main__":
-    main()
+    main(read_scope(__doc__))

@@ -11,18 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import shoal
-from experiments.pages import adult, new_figure, save, write_table
+from experiments.pages import FULL, Scope, new_figure, read_scope, write_table
 from shoal import Release, evaluate, hierarchy
 from shoal.hierarchy.base import Rule
 from shoal.schema import Kind, Role, Schema
 
-PAGE = Path(__file__).with_suffix(".md")
 NAMES = ["age", "sex", "race"]
 KS = range(4, 13)
 LEARNED_KS, FOLDS, SEED = (4, 8, 12), 3, 0
@@ -76,13 +74,13 @@ def release_by(frame: pl.DataFrame, label: str, k: int) -> Release:
     """Recode age, sex and race by a method; Datafly may suppress 2k rows."""
     options = dict(METHODS[label])
     if label == "Datafly":
-        options["suppression_limit"] = str(Fraction(2 * k, frame.height))
+        options["suppression_limit"] = str(min(Fraction(2 * k, frame.height), Fraction(1)))
     return shoal.anonymize(frame.select(*NAMES, "salary"), qi=NAMES, sensitive=["salary"], k=k, **options)
 
 
-def run_all() -> dict[int, dict[str, float]]:
+def run_all(scope: Scope) -> dict[int, dict[str, float]]:
     """Return the losses (LM, in percent) and the accuracy of ZeroR by k."""
-    frame = adult()
+    frame = scope.adult()
     figures_by_k = {}
     for k in KS:
         figures: dict[str, float] = {}
@@ -95,23 +93,24 @@ def run_all() -> dict[int, dict[str, float]]:
     return figures_by_k
 
 
-def learn_all() -> Accuracies:
+def learn_all(scope: Scope) -> Accuracies:
     """Return the accuracies of all learners; rows are held out before any recoding."""
-    frame = adult().select(*NAMES, "salary")
+    frame = scope.adult().select(*NAMES, "salary")
     kinds = {"age": Kind.NUMERIC, "sex": Kind.CATEGORICAL, "race": Kind.CATEGORICAL}
     schema = Schema.build(frame.columns, {Role.QI: NAMES, Role.SENSITIVE: ["salary"]}, kinds=kinds)
     accuracies = {}
-    for k in LEARNED_KS:
-        for label in LEARNED_METHODS:
+    for k in LEARNED_KS[:1] if scope.is_sample else LEARNED_KS:
+        for label in LEARNED_METHODS[:1] if scope.is_sample else LEARNED_METHODS:
             make = partial(release_by, label=label, k=k)
-            accuracies[k, label] = evaluate.learn(frame, make, schema, "salary", folds=FOLDS, seed=SEED)
+            learners = ("zero-r", "boosting") if scope.is_sample else evaluate.LEARNERS
+            accuracies[k, label] = evaluate.learn(frame, make, schema, "salary", learners, folds=FOLDS, seed=SEED)
     return accuracies
 
 
-def main() -> None:
+def main(scope: Scope = FULL) -> None:
     """Run all methods and learners, then write the page and the picture."""
-    figures_by_k = run_all()
-    accuracies = learn_all()
+    figures_by_k = run_all(scope)
+    accuracies = learn_all(scope)
     figure, (axis, other) = new_figure(9.0, 3.4, columns=2)
     for label in ("MNQIA", "Datafly", "shoaling"):
         axis.plot(list(KS), [figures_by_k[k][label] for k in KS], ".-", label=label)
@@ -120,19 +119,20 @@ def main() -> None:
     axis.set(xlabel="k", ylabel="information loss (LM, %)", ylim=(0, None))
     axis.legend(fontsize=7)
     draw_accuracy(other, accuracies)
-    save(figure, "mnqia.svg")
-    PAGE.write_text(page(figures_by_k, accuracies))
+    scope.save(figure, "mnqia.svg")
+    scope.write("mnqia.md", page(scope.adult(), figures_by_k, accuracies))
 
 
 def draw_accuracy(axis: Any, accuracies: Accuracies) -> None:
     """Draw the accuracy of boosting on each release, beside the raw table, ZeroR, and ZeroR as printed in the paper."""
+    ks = [k for k in LEARNED_KS if (k, LEARNED_METHODS[0]) in accuracies]
     means = {key: {(a.learner, a.trained_on, a.tested_on): a.mean for a in each} for key, each in accuracies.items()}
-    for label in LEARNED_METHODS:
-        scores = [100 * means[k, label]["boosting", "release", "original"] for k in LEARNED_KS]
-        axis.plot(LEARNED_KS, scores, ".-", label=f"boosting, {label}")
+    for label in dict.fromkeys(label for _, label in accuracies):
+        scores = [100 * means[k, label]["boosting", "release", "original"] for k in ks]
+        axis.plot(ks, scores, ".-", label=f"boosting, {label}")
     for learner, name in (("boosting", "boosting, raw table"), ("zero-r", "ZeroR, any release")):
-        scores = [100 * means[k, "MNQIA"][learner, "original", "original"] for k in LEARNED_KS]
-        axis.plot(LEARNED_KS, scores, ":", label=name)
+        scores = [100 * means[k, "MNQIA"][learner, "original", "original"] for k in ks]
+        axis.plot(ks, scores, ":", label=name)
     printed = [(k, accuracy) for k, (_, _, accuracy) in PRINTED.items() if accuracy is not None]
     axis.plot(*zip(*printed, strict=True), ".--", label="ZeroR, as printed")
     axis.set(xlabel="k", ylabel="accuracy (%)")
@@ -153,9 +153,8 @@ def accuracy_table(accuracies: Accuracies) -> str:
     return write_table(["method", "way", *evaluate.LEARNERS], rows)
 
 
-def page(figures_by_k: dict[int, dict[str, float]], accuracies: Accuracies) -> str:
+def page(frame: pl.DataFrame, figures_by_k: dict[int, dict[str, float]], accuracies: Accuracies) -> str:
     """Write the page as Markdown."""
-    frame = adult().select(NAMES)
     small = frame.group_by(NAMES).len().filter(pl.col("len") < min(KS))["len"].sum()
     labels = ["MNQIA", "MNQIA, sensitive", "Datafly", "shoaling"]
     losses = write_table(
@@ -172,7 +171,7 @@ def page(figures_by_k: dict[int, dict[str, float]], accuracies: Accuracies) -> s
         accuracy=accuracy,
         ours=ours,
         printed=printed,
-        raw=zero_r(adult()),
+        raw=zero_r(frame),
         learned=accuracy_table(accuracies),
         folds=FOLDS,
         small=small,
@@ -232,4 +231,4 @@ and the other rows are recoded without it. For the way from original to release,
 
 
 if __name__ == "__main__":
-    main()
+    main(read_scope(__doc__))

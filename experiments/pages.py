@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode
 from shoal.encoding.partition import Partition
+from shoal.errors import FileError
 from shoal.hierarchy.base import Rule
 from shoal.metrics import Measures, measure_tables
 from shoal.rules import Rule as ConstraintRule
@@ -20,16 +23,77 @@ from shoal.rules import compile_rules
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import from_frame
 
-__all__ = ["adult", "distinct_tuples", "encode_columns", "make_schema", "measure", "new_figure", "save", "write_table"]
+__all__ = [
+    "FULL",
+    "Scope",
+    "distinct_tuples",
+    "encode_columns",
+    "make_schema",
+    "measure",
+    "new_figure",
+    "read_scope",
+    "write_table",
+]
 
 FOLDER = Path(__file__).parent
 NUMBERS = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-week", "fnlwgt")
 
 
-def adult(n_rows: int | None = None, *, part: str = "train") -> pl.DataFrame:
-    """Return the first `n_rows` complete rows of Adult, all of them by default."""
-    frame = datasets.adult(part=part, complete=True)  # type: ignore[arg-type]
-    return frame if n_rows is None else frame.head(n_rows)
+@dataclass(frozen=True)
+class Scope:
+    """How much an experiment runs, and where it writes.
+
+    Attributes:
+        rows: The number of rows of each table; None for all of them, and all settings of the experiment.
+        folder: Where the page and the picture go.
+    """
+
+    rows: int | None = None
+    folder: Path = FOLDER
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether this is a trial on a few rows, which also leaves out the longest settings."""
+        return self.rows is not None
+
+    def adult(self, n_rows: int | None = None, *, part: str = "train") -> pl.DataFrame:
+        """Return the first `n_rows` complete rows of Adult, all of them by default."""
+        try:
+            frame = datasets.adult(part=part, complete=True)  # type: ignore[arg-type]
+        except FileError as error:
+            raise SystemExit(f"{type(self).__module__}: {error}") from None
+        sizes = [size for size in (n_rows, self.rows) if size is not None]
+        return frame.head(min(sizes)) if sizes else frame
+
+    def write(self, name: str, text: str) -> None:
+        """Write a page."""
+        (self.folder / name).write_text(text)
+
+    def save(self, figure: Any, name: str) -> None:
+        """Save a figure as SVG without its date, so that the bytes repeat."""
+        import matplotlib.pyplot as plt
+
+        path = self.folder / name
+        figure.savefig(path, metadata={"Date": None, "Creator": "shoal"}, bbox_inches="tight")
+        plt.close(figure)
+        path.write_text("\n".join(line.rstrip() for line in path.read_text().splitlines()) + "\n")
+
+
+FULL = Scope()
+
+
+def read_scope(description: str | None) -> Scope:
+    """Read the scope from the command line."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--rows", type=int, help="try the experiment on this many rows of each table")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write the page and the picture")
+    arguments = parser.parse_args()
+    if arguments.rows is not None and arguments.folder == FOLDER:
+        parser.error("--rows would replace the results of the full run. Name another folder with --folder.")
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    return Scope(arguments.rows, arguments.folder)
 
 
 def make_schema(names: Sequence[str]) -> Schema:
@@ -78,10 +142,3 @@ def new_figure(width: float = 5.4, height: float = 3.4, columns: int = 1) -> tup
     import matplotlib.pyplot as plt
 
     return plt.subplots(1, columns, figsize=(width, height))
-
-
-def save(figure: Any, name: str) -> None:
-    """Save a figure as SVG without its date, so that the bytes repeat."""
-    path = FOLDER / name
-    figure.savefig(path, metadata={"Date": None, "Creator": "shoal"}, bbox_inches="tight")
-    path.write_text("\n".join(line.rstrip() for line in path.read_text().splitlines()) + "\n")

@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
-from browser import Browser, find_chromium
+from browser import FileBrowser, find_chromium
 
 from shoal.cli.main import run
 
@@ -23,13 +24,14 @@ def main() -> None:
     if path is None:
         sys.exit("make_screenshots: no Chromium on PATH. Install Debian's: apt-get install chromium")
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, Browser(path) as browser:
+    with tempfile.TemporaryDirectory() as folder, FileBrowser(path) as browser:
         try:
             run(["demo", "--folder", folder])
         except SystemExit as end:
             if end.code:
                 raise
-        for scheme in ("light", "dark"):
+        schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+        for scheme in schemes:
             picture = FOLDER / f"report-{scheme}.png"
             browser.open(Path(folder) / "report.html", scheme=scheme)
             picture.write_bytes(browser.picture())

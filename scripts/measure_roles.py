@@ -15,13 +15,13 @@ ROOT = Path(__file__).parents[1]
 def main() -> None:
     """Print the figures of both halves."""
     sys.path.insert(0, str(ROOT))
-    from tests.profile_corpus.corpus import HALVES, figures, read_corpus, score
+    from tests.profile_corpus.corpus import FRESH, HALVES, figures, read_corpus, score
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--missed", action="store_true", help="list the wrong proposals on the development half")
-    parser.add_argument("--half", choices=HALVES, action="append", help="measure only this half")
+    parser.add_argument("--half", choices=(*HALVES, FRESH), action="append", help="measure only this half")
     options = parser.parse_args()
-    for half in options.half or HALVES:
+    for half in options.half or (*HALVES, FRESH):
         tables = read_corpus(half)
         result = score(tables)
         print(f"{half} half: {len(tables)} tables")

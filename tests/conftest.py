@@ -25,6 +25,8 @@ settings.register_profile(
 PROFILE = os.environ.get("SHOAL_HYPOTHESIS_PROFILE", "default")
 settings.load_profile(PROFILE)
 
+# Rooms that start Spark or a browser.
+LONG_ROOMS = ("spark", "web", "examples")
 N_SEEDS = 50 if PROFILE == "nightly" else 2
 
 
@@ -32,3 +34,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that has a `seed` argument with two seeds, at night with fifty."""
     if "seed" in metafunc.fixturenames:
         metafunc.parametrize("seed", range(N_SEEDS))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the long files: one that starts last leaves the other workers idle."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path.parent.name not in LONG_ROOMS, item.path not in slow))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
-from typing import NamedTuple, TypedDict
+from functools import cached_property
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from shoal.errors import UsageError, join_problems, setting
 
@@ -21,13 +22,14 @@ __all__ = [
     "ISO",
     "NO_LIMITS",
     "NUMBERED",
-    "CellKeywords",
+    "WIDTH",
     "Coding",
     "Column",
     "Dialect",
     "Kind",
     "Limits",
     "Reading",
+    "ReadingKeywords",
     "Role",
     "Schema",
     "check_date_format",
@@ -38,6 +40,7 @@ __all__ = [
     "check_threads",
     "check_unit",
     "column_names",
+    "limits_by_column",
     "parse_codings",
     "shorter_formats",
     "split_unit",
@@ -56,6 +59,7 @@ for _part, _letters in enumerate(("YyG", "mbBUVW", "d", "HI", "M", "S", "f")):
 RELEASED_CELL = re.compile(r"\*|\{.*\}|\[.*, .*[\])]", re.DOTALL)  # suppressed, a set, a range
 NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")  # encodings of other texts
 BOUNDED = ("top", "bottom")  # recodings with a bound
+WIDTH = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([dwmy]?)")
 SHARE = re.compile(r"(?=.*[1-9])[0-9]{1,2}(\.[0-9]{1,6})?%")  # above 0 % and below 100 %
 LEAST_ROWS = re.compile(r"[2-9]|[1-9][0-9]{1,8}")
 NUMBERED = "number"  # what to do with columns that share a name
@@ -211,18 +215,30 @@ class Dialect:
         return f"delimiter {delimiter}, encoding {self.encoding}, {'with' if self.header else 'without'} header"
 
 
-class CellKeywords(TypedDict):
-    """The keywords of the public functions that say how cells are read."""
+class ReadingKeywords(TypedDict, total=False):
+    """The keywords of the public functions that say how cells are read.
+
+    Attributes:
+        numeric: Columns to read as numbers. A kind that is not declared is detected.
+        categorical: Columns to read as categories.
+        dates: Columns to read as dates; a mapping gives the strptime format of each, ISO otherwise.
+        boolean: Columns to read as yes or no; words such as true and no are detected.
+        ordered: Ordered categories: by column, its values, lowest first.
+        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
+        missing: Texts that mean a missing value, besides the empty one.
+        decimal: The decimal mark of numbers; a point by default.
+        thousands: The thousands mark of numbers; none by default.
+    """
 
     numeric: Sequence[str]
     categorical: Sequence[str]
-    dates: Mapping[str, str]
+    dates: Sequence[str] | Mapping[str, str] | None
     boolean: Sequence[str]
-    ordered: Mapping[str, Sequence[str]]
-    units: Mapping[str, str]
-    missing: Sequence[str]
-    decimal: str
-    thousands: str
+    ordered: Mapping[str, Sequence[str]] | None
+    units: Mapping[str, str] | None
+    missing: Sequence[str] | str
+    decimal: str | None
+    thousands: str | None
 
 
 @dataclass(frozen=True)
@@ -289,50 +305,31 @@ class Reading:
             check_encoding(self.encoding)
 
     @classmethod
-    def of_cells(
-        cls,
-        *,
-        numeric: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        dates: Sequence[str] | Mapping[str, str] | None = None,
-        boolean: Sequence[str] = (),
-        ordered: Mapping[str, Sequence[str]] | None = None,
-        units: Mapping[str, str] | None = None,
-        missing: Sequence[str] | str = (),
-        decimal: str | None = None,
-        thousands: str | None = None,
-    ) -> Reading:
-        """Return how cells are read, from the keywords that the public functions share.
-
-        Args:
-            numeric: The columns to read as numbers.
-            categorical: The columns to read as categories.
-            dates: The columns to read as dates; a mapping gives the format of each, ISO otherwise.
-            boolean: The columns to read as yes or no.
-            ordered: The columns of ordered categories, each with its values, lowest first.
-            units: The columns whose numbers carry a unit, each with its unit.
-            missing: The texts that mean a missing value.
-            decimal: The decimal mark; a point if None.
-            thousands: The thousands mark; none if None.
-        """
+    def of_cells(cls, **cells: Unpack[ReadingKeywords]) -> Reading:
+        """Return how cells are read, from the keywords that the public functions share."""
+        if unknown := sorted(set(cells) - ReadingKeywords.__annotations__.keys()):
+            known = ", ".join(ReadingKeywords.__annotations__)
+            raise UsageError(f"{unknown[0]!r} is not a keyword of this function, nor of how cells are read: {known}.")
+        ordered, units, dates = cells.get("ordered"), cells.get("units"), cells.get("dates")
+        missing = cells.get("missing", ())
         check_mappings(ordered=ordered, units=units)
         dated = column_names("dates", dates or ())
         return cls(
-            numeric=column_names("numeric", numeric),
-            categorical=column_names("categorical", categorical),
+            numeric=column_names("numeric", cells.get("numeric", ())),
+            categorical=column_names("categorical", cells.get("categorical", ())),
             dates=dict(zip(dated, dates.values(), strict=True))
             if isinstance(dates, Mapping)
             else dict.fromkeys(dated, ISO),
-            boolean=column_names("boolean", boolean),
+            boolean=column_names("boolean", cells.get("boolean", ())),
             ordered={str(name): split_order(order) for name, order in (ordered or {}).items()},
             units={str(name): unit for name, unit in (units or {}).items()},
             missing=(missing,) if isinstance(missing, str) else tuple(missing),
-            decimal=decimal or ".",
-            thousands=thousands or "",
+            decimal=cells.get("decimal") or ".",
+            thousands=cells.get("thousands") or "",
         )
 
     @property
-    def cells(self) -> CellKeywords:
+    def cells(self) -> ReadingKeywords:
         """The keywords of `of_cells` that give this reading of cells."""
         return {
             "numeric": self.numeric,
@@ -351,8 +348,8 @@ class Reading:
         """Whether columns that share a name are numbered."""
         return self.duplicate_columns == NUMBERED
 
-    @property
-    def kinds(self) -> dict[str, Kind]:
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
         """The kinds by column."""
         columns = {
             Kind.NUMERIC: (*self.numeric, *self.units),
@@ -607,6 +604,43 @@ def _undetermined(form: str) -> str:
     return next((problem for problem, occurs in problems.items() if occurs), "")
 
 
+def limits_by_column(*limits: Mapping[str, Any]) -> dict[str, Limits]:
+    """Return the limits of released cells by column.
+
+    Args:
+        limits: For each field of `Limits`, in their order, the values by column.
+    """
+    names = dict.fromkeys(name for each in limits for name in each)
+    return {
+        str(name): Limits(
+            *(
+                check_limit(str(name), field, each[name]) if name in each else ""
+                for field, each in zip(Limits._fields, limits, strict=True)
+            )
+        )
+        for name in names
+    }
+
+
+def check_limit(name: str, field: str, text: object) -> str:
+    """Return the text of a limit; refuse one that no column can have.
+
+    Args:
+        name: The column.
+        field: The limit, a field of `Limits`.
+        text: Its value.
+    """
+    text = str(text).strip()
+    if field == "max_width" and not WIDTH.fullmatch(text):
+        raise UsageError(
+            f"{setting(field)} {name}={text}: use a number or, for dates, a number of days, weeks, months or years, "
+            "such as 90, 6w, 18m or 5y."
+        )
+    if not text:
+        raise UsageError(f"{setting(field)} of column {name!r} is empty. Give a band or a level, or leave it out.")
+    return text
+
+
 def parse_codings(column: str, text: str) -> tuple[Coding, ...]:
     """Return the recodings of a column.
 
@@ -738,11 +772,12 @@ def check_threads(threads: int | None) -> int:
 
 
 def _assign(names: tuple[str, ...], roles: Mapping[Role, Iterable[str]]) -> tuple[dict[str, Role], list[str]]:
+    known = set(names)
     role_of: dict[str, Role] = {}
     problems = []
     for role, columns in roles.items():
         for name in columns:
-            if name not in names:
+            if name not in known:
                 problems.append(unknown_column(name, names, role))
             elif name in role_of and role_of[name] is role:
                 problems.append(f"column {name!r} is named twice as {role}. Name it once.")

@@ -380,3 +380,17 @@ def test_page_shows_the_recorded_run() -> None:
     recorded = Report.read(command.RECORDED)
     assert markdown.render(recorded) in command.PAGE.read_text()
     assert chart.draw(recorded) == command.CURVE.read_text()
+
+
+def test_bench_compares_the_squares_of_groups_with_those_of_mdav(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    bench = Bench(workloads.Workloads(tmp_path, None), tmp_path)
+    variants = [bench.run(cases.Case("squares", "wine", 10, v, 1)) for v in cases.BY_SQUARES]
+    simple, ours = with_ratios(variants)
+    assert (simple.error, ours.error, simple.rows) == ("", "", 178)
+    assert simple.squares_saved is None
+    assert simple.squares is not None
+    assert ours.squares is not None
+    assert ours.squares_saved == pytest.approx(1 - ours.squares / simple.squares)
+    assert ours.squares_saved > 0.12
+    assert "| wine | shoaling variance |" in markdown.render(report(*variants))

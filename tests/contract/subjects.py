@@ -25,6 +25,7 @@ from shoal.models import KAnonymity
 from tests.strategies import Sheet
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "shoaling": [{}, {"objective": "variance", "effort": "fast"}],
     "mondrian": [{"variant": "strict"}, {"variant": "relaxed"}, {"variant": "single-dimensional"}],
     "incognito": [{}, {"objective": "ncp"}],
     "optimal": [

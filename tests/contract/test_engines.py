@@ -19,7 +19,7 @@ from shoal import hierarchy
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.hierarchy.base import Rule
 from shoal.methods.full_domain.frequency import Counted, FrequencyEngine, MemoryEngine
-from shoal.release.pushdown import count_table
+from shoal.release.counted_tables.pushdown import count_table
 from shoal.schema import Role, Schema
 from shoal.tables.csv import read_csv
 from shoal.tables.formats import blocks, columnar

@@ -231,10 +231,13 @@ SETTINGS: dict[str, Case] = {
     ),
     "uniform": Case(top={"method": "shoaling"}, columns={"age": {"role": "qi", "uniform": 50}}),
     "seed": Case(top={"seed": 7, "method": "shoaling"}),
+    "target": Case(top={"target": "disease", "method": "shoaling"}),
     "ends": Case(top={"ends": "safe", "method": "shoaling"}),
     "snap": Case(top={"snap": True}),
     "grids": Case(top={"snap": True}, columns={"age": {"role": "qi", "grid": 5}}),
     "cells": Case(top={"cells": "bounds"}, columns={"born": {"role": "qi", "kind": "date"}}),
+    "center": Case(top={"cells": "center", "center": "median"}, columns={"born": {"role": "qi", "kind": "date"}}),
+    "spread": Case(top={"cells": "center", "spread": True}, columns={"born": {"role": "qi", "kind": "date"}}),
     "spreadsheet_safe": Case(top={"spreadsheet_safe": True}),
     "output_delimiter": Case(top={"output_delimiter": "^"}),
     "output_decimal": Case(
@@ -321,6 +324,48 @@ FILES: dict[str, Case] = {
         files={"zip.csv": ZIPS},
     ),
     "bounds in a spreadsheet": Case(top={"cells": "bounds", "spreadsheet_safe": True}, output="out.xlsx"),
+    **{f"centres of {name}": with_form(name, method="shoaling", cells="center", spread=True) for name in FORMS},
+    "centres in a spreadsheet": Case(
+        top={"cells": "center", "spread": True, "spreadsheet_safe": True}, columns=COSTLY, output="out.xlsx"
+    ),
+    "centres in parquet": Case(top={"cells": "center", "spread": True}, columns=COSTLY, output="out.parquet"),
+    "centres with another mark": Case(
+        top={"cells": "center", "spread": True, "output_decimal": ",", "output_delimiter": ";"}, columns=COSTLY
+    ),
+    "centres in order": Case(
+        top={"cells": "center", "center": "median"}, words=("--keep-order",), verify_words=("--keep-order",)
+    ),
+    "centres of people": Case(
+        columns={"person": {"role": "person"}}, top={"method": None, "l": 2, "k": 4, "cells": "center", "spread": True}
+    ),
+    "centres with personal k": Case(top={"k": None, "cells": "center"}, columns={"own": {"role": "k"}}),
+    "centres of levels": Case(
+        top={"method": "datafly", "suppression_limit": 0.3, "cells": "center"},
+        columns={"zip": {"role": "qi", "hierarchy": "zip.csv"}, "age": {"role": "qi", "intervals": {"widths": [20]}}},
+        files={"zip.csv": ZIPS},
+    ),
+    "centres within limits": Case(
+        top={"method": "shoaling", "cells": "center"},
+        columns={
+            "age": {"role": "qi", "max_width": 30, "coarsest": 50},
+            "zip": {"role": "qi", "hierarchy": "zip.csv", "coarsest": "021**"},
+        },
+        files={"zip.csv": ZIPS},
+    ),
+    "centres of recoded values": Case(
+        top={"recode": {"age": "bottom:5%,top:40", "zip": "rare:4"}, "cells": "center", "spread": True}
+    ),
+    "centres and a ban": Case(
+        tables='[[rules]]\ncolumn = "sex"\napart = ["f", "m"]\nban = true\n',
+        top={"method": "shoaling", "k": 2, "cells": "center"},
+    ),
+    "centres of ordered values and missing ones": Case(
+        top={"missing": ["?"], "cells": "center", "spread": True},
+        columns={"ward": {"role": "qi", "order": ["B", "A", "C"]}},
+        original=as_csv(
+            rows(spell=lambda name, text: "?" if (name, text) in (("age", "27"), ("ward", "A"), ("sex", "f")) else text)
+        ),
+    ),
     "people and models": Case(columns={"person": {"role": "person"}}, top={"method": None, "l": 2, "k": 4}),
     "unchanged": Case(top={"k": 2}, columns={"age": {"role": "identifier"}, "zip": {"role": "identifier"}}),
     "counted by DuckDB": Case(

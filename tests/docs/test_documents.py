@@ -201,7 +201,10 @@ DOCTESTED = [
         "shoal.release.files.layout",
         "shoal.encoding.grid",
     ),
-    *(f"shoal.evaluate.{name}" for name in ("comparison.advise", "comparison.compare", "transformer", "assessment")),
+    *(
+        f"shoal.evaluate.{name}"
+        for name in ("comparison.advise", "comparison.compare", "comparison.forecast", "transformer", "assessment")
+    ),
     *(f"shoal.hierarchy.{name}" for name in ("base", "range_label", "interval", "prefix", "mapping", "propose")),
     *(f"shoal.evaluate.{name}" for name in ("feasibility.simulation", "feasibility.urn")),
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,15 @@ def test_adult_with_rules_says_where_the_table_is_to_be_had(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "This example needs the Adult table, which is not part of shoal." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(
+    os.environ.get("CI") != "true" and (find_spec("pyspark") is None or shutil.which("java") is None), reason="no Spark"
+)
+def test_spark_release_on_a_local_cluster(tmp_path: Path) -> None:
+    """Two executors in processes of their own; nothing is left beside the release, nor in Spark's own folder."""
+    done = run("spark_release", tmp_path, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"Verified: 5,000 rows in \d+ groups, each at least 1\d\.", done.stdout)
+    assert "Written: 5,000 rows" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} <= {"released", "hsperfdata_root"}

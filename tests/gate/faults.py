@@ -16,6 +16,7 @@ from shoal.encoding.partition import Partition, tight_partition
 from shoal.methods import mondrian
 from shoal.metrics import Measures
 from shoal.release import make, preconditions
+from shoal.release.cells import show
 from shoal.tables.formats import writers
 from shoal.tables.table import Table
 
@@ -54,7 +55,7 @@ def spoil_released(
     patch: Patch, spoil: Callable[[pl.DataFrame, np.ndarray, Table], tuple[pl.DataFrame, np.ndarray]]
 ) -> None:
     """Let a function change the released cells and their source rows."""
-    original, tables = make.decode, {}
+    original, tables = show.decode, {}
     encode = make.encode
 
     def remember(table: Table, *words: Any, **options: Any) -> Any:
@@ -68,7 +69,7 @@ def spoil_released(
 
     for module in (make, preconditions):
         patch.setattr(module, "encode", remember)
-    patch.setattr(make, "decode", decode)
+    patch.setattr(show, "decode", decode)
 
 
 def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
@@ -84,8 +85,8 @@ def spoil_bytes(patch: Patch, spoil: Callable[[bytes], bytes]) -> None:
 
 def spoil_measures(patch: Patch, spoil: Callable[[Measures], Measures]) -> None:
     """Let a function change what is claimed."""
-    original = make.metrics.measure_partition
-    patch.setattr(make.metrics, "measure_partition", lambda *words, **options: spoil(original(*words, **options)))
+    original = show.metrics.measure_partition
+    patch.setattr(show.metrics, "measure_partition", lambda *words, **options: spoil(original(*words, **options)))
 
 
 def set_cell(frame: pl.DataFrame, column: str, row: int, text: str) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -92,7 +93,7 @@ def test_a_stranger_cannot_keep_us_out(shared: Path, kind: str) -> None:
     if kind == "locked folder":
         user = pwd.getpwnam(STRANGER)
         hold = ["flock", str(planted / "lock"), "sh", "-c", "echo locked; sleep 60"]
-        holder = subprocess.Popen(hold, stdout=subprocess.PIPE, user=user.pw_uid, cwd="/")
+        holder = subprocess.Popen(hold, stdout=subprocess.PIPE, user=user.pw_uid, cwd="/", start_new_session=True)
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"locked\n"
     before = folder_of(shared)
@@ -100,7 +101,7 @@ def test_a_stranger_cannot_keep_us_out(shared: Path, kind: str) -> None:
         publish(target)
     assert folder_of(shared) == before | {"out.csv": b"ours"}  # and theirs is left alone
     if holder is not None:
-        holder.kill()
+        os.killpg(holder.pid, signal.SIGKILL)  # the shell that flock started too, which holds the pipe
         holder.communicate()
 
 

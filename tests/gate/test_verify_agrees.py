@@ -23,7 +23,7 @@ from tests.gate.test_twin import CHANGES, MUTATIONS, VARIANTS, captured
 SHARE = 10  # of the mutations of the twins, which are quicker to judge
 # What only the gate can say, because it knows the rows that were written: another row of the original may explain a
 # released one, and a row that is gone may have been suppressed.
-BY_WITNESS = ("do not cover their source", "differ from their source", "should have been written")
+BY_WITNESS = ("do not cover their source", "differ from their source", "should have been written", "of their group")
 
 
 def forge(manifest: Path, released: Path, verdict: verification.Verdict) -> None:
@@ -86,9 +86,12 @@ def test_verify_by_keywords_refuses_nothing_that_the_gate_accepts(
         "models": keywords["models"],
         "suppression_limit": keywords["suppression_limit"],
         "spreadsheet_safe": keywords["spreadsheet_safe"],
-        "cells": "bounds" if keywords["bounds"] else None,
+        "cells": "bounds" if keywords["bounds"] else "center" if keywords["center"] else None,
+        "center": keywords["center"],
+        "spread": keywords["spread"],
         "keep_order": keywords["keep_order"],
         "output_decimal": keywords["decimal"],
+        "recode": VARIANTS[variant].get("recode", {}),
     }
     accepted = 0
     for number in range(max(20, MUTATIONS // SHARE // len(VARIANTS))):

@@ -253,11 +253,11 @@ def test_an_unexpected_exception_shows_no_cell(
     shoal: Shoal, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """L14: a bug is reported by type and place, never by its text."""
-    from shoal.release import make
+    from shoal.release.cells import show
 
     def broken(*_: object, **__: object) -> None:
         raise ValueError("gastritis")
 
-    monkeypatch.setattr(make, "decode", broken)
+    monkeypatch.setattr(show, "decode", broken)
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 2, *ROLES)
     refuse(shoal, tmp_path, 1, "ValueError in", *words)

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 import shoal
-from scripts.browser import Browser, find_chromium
+from scripts.browser import FileBrowser, find_chromium
 
 MARKS = "<script>document.title='owned'</script><img src='http://example.com/x.png'>"
 
 
 @pytest.fixture
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[FileBrowser]:
     found = find_chromium()
     if found is None and os.environ.get("CI") == "true":
         pytest.fail("no Chromium on PATH: apt-get install chromium")
     if found is None:
         pytest.skip("no Chromium on PATH: apt-get install chromium")
-    with Browser(found) as started:
+    with FileBrowser(found) as started:
         yield started
 
 
@@ -56,7 +56,7 @@ def first_pixel(picture: bytes) -> tuple[int, ...]:
     return tuple(zlib.decompress(packed)[1:4])
 
 
-def test_page_opens_without_network_script_or_complaint(browser: Browser, page: Path) -> None:
+def test_page_opens_without_network_script_or_complaint(browser: FileBrowser, page: Path) -> None:
     """W07, W10: the file is all that it asks for, and nothing in it acts."""
     browser.open(page)
     assert browser.requests == [page.resolve().as_uri()]
@@ -66,7 +66,7 @@ def test_page_opens_without_network_script_or_complaint(browser: Browser, page: 
     assert MARKS in browser.ask("document.body.textContent")
 
 
-def test_browser_hears_and_sees_what_a_page_does(browser: Browser, tmp_path: Path) -> None:
+def test_browser_hears_and_sees_what_a_page_does(browser: FileBrowser, tmp_path: Path) -> None:
     """The test above can fail: a page that asks for an image against its own rules is heard."""
     bad = tmp_path / "bad.html"
     rules = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'\">"
@@ -75,7 +75,7 @@ def test_browser_hears_and_sees_what_a_page_does(browser: Browser, tmp_path: Pat
     assert browser.complaints
 
 
-def test_page_has_no_script_to_miss(browser: Browser, page: Path) -> None:
+def test_page_has_no_script_to_miss(browser: FileBrowser, page: Path) -> None:
     """Its tables can be opened without one, and its charts have names for those who hear them."""
     browser.open(page)
     assert browser.ask("document.querySelector('details').open") is False
@@ -85,7 +85,7 @@ def test_page_has_no_script_to_miss(browser: Browser, page: Path) -> None:
     assert browser.ask("document.querySelectorAll('svg:not([role=img]), svg:not(:has(> title))').length") == 0
 
 
-def test_dark_page_is_dark_and_light_page_is_light(browser: Browser, page: Path) -> None:
+def test_dark_page_is_dark_and_light_page_is_light(browser: FileBrowser, page: Path) -> None:
     browser.open(page, scheme="light")
     light = sum(first_pixel(browser.picture()))
     bar = "getComputedStyle(document.querySelector('svg .fill-1')).fill"
@@ -97,12 +97,12 @@ def test_dark_page_is_dark_and_light_page_is_light(browser: Browser, page: Path)
 
 
 @pytest.mark.parametrize("width", [360, 860])
-def test_nothing_sticks_out_of_the_page(browser: Browser, page: Path, width: int) -> None:
+def test_nothing_sticks_out_of_the_page(browser: FileBrowser, page: Path, width: int) -> None:
     browser.open(page, width=width)
     assert browser.ask("document.documentElement.scrollWidth") <= width
 
 
-def test_sign_off_is_on_the_first_page(browser: Browser, tmp_path: Path) -> None:
+def test_sign_off_is_on_the_first_page(browser: FileBrowser, tmp_path: Path) -> None:
     """However much there is to consider: on A4, everything up to the signature ends above the first break."""
     import polars as pl
 
@@ -116,11 +116,11 @@ def test_sign_off_is_on_the_first_page(browser: Browser, tmp_path: Path) -> None
     release.write(tmp_path / "out.csv", report=tmp_path / "r.html")
     browser.open(tmp_path / "r.html", width=680, height=994)  # the printed area of A4 at 96 dots per inch
     assert browser.ask("document.querySelectorAll('.warnings li').length") >= 4
-    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.page.emulate_media(media="print")
     assert 400 < browser.ask("document.querySelector('.signoff').getBoundingClientRect().bottom") < 994
 
 
-def test_page_prints_on_a4(browser: Browser, page: Path) -> None:
+def test_page_prints_on_a4(browser: FileBrowser, page: Path) -> None:
     browser.open(page, scheme="dark")
     printed = browser.printed()
     assert printed.startswith(b"%PDF-")

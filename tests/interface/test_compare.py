@@ -47,7 +47,7 @@ def test_compare_prints_writes_and_keeps(shoal: Shoal, table: Path, tmp_path: Pa
     ended = shoal(*words, "-o", out, "--report", page)
     assert ended.code == 0, ended.err
     assert "mondrian" in ended.out
-    assert "On 150 rows, the loss of mondrian is 0." in ended.out
+    assert "On 150 rows, the loss of mondrian is 2.55% at k = 2" in ended.out
     assert "mnqia:variant=sensitive, k = 2: " in ended.out
     failing = "mnqia:variant=sensitive"
     with out.open(newline="") as file:
@@ -141,3 +141,16 @@ def test_interrupted_comparison_keeps_what_is_done(table: Path, tmp_path: Path) 
     assert process.returncode == 130
     assert b"the same command continues from there" in err
     assert len(list((tmp_path / "kept").glob("*.json"))) >= 2
+
+
+def test_hierarchies_for_the_methods_that_need_them(shoal: Shoal, table: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "sex.csv"
+    tree.write_text("F;*\nM;*\n")
+    words = ("compare", table, *ROLES, "--methods", "mondrian", "-k", 5, "--json", "--no-cache")
+    plain = json.loads(shoal(*words).out)["runs"][0]
+    bare = json.loads(shoal(*words, "--hierarchy", f"sex={tree}", "--hierarchies-for", "needed").out)["runs"][0]
+    assert bare["ncp"] == plain["ncp"]
+    wrong = shoal(*words, "--hierarchies-for", "some")
+    assert wrong.code == 2
+    assert "--hierarchies-for" in wrong.err
+    assert "all or needed" in wrong.err

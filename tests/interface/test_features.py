@@ -68,7 +68,7 @@ def test_fewer_people_than_k(shoal: Shoal, tmp_path: Path) -> None:
 
 def test_rare_insensitive_values_block_unless_accepted(shoal: Shoal, tmp_path: Path) -> None:
     """L09: a weight that is nearly unique singles people out."""
-    data = write(tmp_path, "age,weight,flag", *[f"{20 + i % 4},{1000 + i},{i % 2}" for i in range(40)])
+    data = write(tmp_path, "age,weight,flag", *[f"{20 + i % 4},{1000 + 7 * i},{i % 2}" for i in range(40)])
     words = ("anonymize", data, "-o", tmp_path / "out.csv", "-k", 5, "--qi", "age", "--insensitive", "weight,flag")
     ended = shoal(*words)
     assert ended.code == 4
@@ -158,7 +158,8 @@ def test_hierarchy_gives_the_labels(shoal: Shoal, tmp_path: Path) -> None:
         scored = shoal(
             "measure", data, out, "--qi", "zip", "--hierarchy", f"zip={tmp_path / 'zip.csv'}", "-k", 11, "--json"
         )
-        assert json.loads(scored.out)["measures"] == json.loads(ended.out)["measures"]
+        made, measured = (json.loads(each.out)["measures"] for each in (ended, scored))
+        assert measured | {"sse": made["sse"]} == made  # two files do not show the groups as the method formed them
         true = ("--original", data, "--hierarchy", f"zip={tmp_path / 'zip.csv'}", "--sensitive", "disease")
         assert shoal("verify", out, "-k", 11, "--qi", "zip", *true).code == 0
 

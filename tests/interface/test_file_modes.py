@@ -65,6 +65,14 @@ WRITERS = {
     "tables/formats/writers.py",  # unfinished files of a release, 0600
     "tables/formats/columnar.py",  # into a file of writers.py
     "tables/sources/duckdb.py",  # likewise
+    "tables/sources/dealing.py",  # likewise
+    "tables/sources/duck_session.py",  # likewise
+    "tables/sources/numbering.py",  # likewise
+    "web/loaded.py",  # facts of a table, in a folder of mode 0700
+    "web/packing.py",  # a project that is unpacked, likewise
+    "web/tasks.py",  # proposed settings, likewise
+    "spark/parts.py",  # parts of a release, in a folder of mode 0700 until it is published
+    "spark/session.py",  # what Java prints, in a folder of mode 0700
     "evaluate/comparison/cache.py",  # the key of a cache, 0600
     "evaluate/comparison/scoring.py",  # asks /proc for the peak of memory
     "tables/targets/moves.py",  # a copy of a file that is replaced, 0600 until it has the mode of the old one

@@ -321,7 +321,7 @@ def test_columns_that_reveal_each_other_keep_their_role(shoal: Shoal, tmp_path: 
 
 
 def test_decimal_comma_is_asked_for_and_obeyed(shoal: Shoal, tmp_path: Path) -> None:
-    lines = ["Gewicht;Alter", *(f"{60 + i % 30},{i % 10};{20 + i % 9}" for i in range(90))]
+    lines = ["Gewicht|Alter", *(f"{60 + i % 30},{i % 10}|{20 + i % 9}" for i in range(90))]
     data = tmp_path / "data.csv"
     data.write_text("\n".join(lines))
     words = ("init", data, "-o", tmp_path / "shoal.toml", "--force")
@@ -331,6 +331,13 @@ def test_decimal_comma_is_asked_for_and_obeyed(shoal: Shoal, tmp_path: Path) -> 
     assert (ended.code, "CHECK: column 'Gewicht'" in ended.out) == (0, False)
     config = tomllib.loads((tmp_path / "shoal.toml").read_text())
     assert (config["columns"]["Gewicht"]["kind"], config["file"]["decimal"]) == ("numeric", ",")
+    data.write_text("\n".join(lines).replace("|", ";"))
+    ended = shoal(*words)
+    assert (ended.code, "CHECK: column 'Gewicht'" in ended.out) == (0, False)
+    config = tomllib.loads((tmp_path / "shoal.toml").read_text())
+    assert config["columns"]["Gewicht"]["kind"] == "numeric"
+    ended = shoal("anonymize", data, "-o", tmp_path / "out.csv", "--config", tmp_path / "shoal.toml")
+    assert (ended.code, "(verified)" in ended.out) == (0, True)
 
 
 def test_ambiguous_dates_are_named(shoal: Shoal, tmp_path: Path) -> None:

@@ -209,3 +209,23 @@ def test_labels_beside_numbers_are_refused(tmp_path: Path) -> None:
         else:
             with pytest.raises(UsageError, match="could not be read back"):
                 release.write(tmp_path / "out.csv")
+
+
+def test_a_file_with_semicolons_has_decimal_commas(
+    shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1,5 is a number there, by itself; every command reads it so."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{50 + i % 9},{i % 7};{20 + i % 5};{'ab'[i % 2]}" for i in range(N)]
+    Path("data.csv").write_text("\n".join(["weight;age;ill", *rows]) + "\n")
+    made = shoal("anonymize", "data.csv", "-o", "out.csv", "-k", "4", "--qi", "weight,age", "--sensitive", "ill")
+    assert made.code == 0, made.err
+    assert "decimal" not in made.err
+    assert all(cell[0] == "[" for cell in cells(Path("out.csv"))["weight"])
+    column = json.loads(Path("out.csv.manifest.json").read_text())["columns"][0]
+    assert (column["kind"], column["decimal"]) == ("numeric", ",")
+    Path("shoal.toml").write_text('k = 4\n[columns]\nweight.role = "qi"\nage.role = "qi"\nill.role = "sensitive"\n')
+    for words in (("verify", "out.csv", "--original", "data.csv"), ("measure", "data.csv", "out.csv")):
+        for more in ((), ("--config", "shoal.toml")):
+            ended = shoal(*words, *more)
+            assert ended.code == 0, (words, more, ended.err)

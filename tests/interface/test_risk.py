@@ -35,6 +35,18 @@ def test_before_and_after_r11(shoal: Shoal, data: Path, tmp_path: Path) -> None:
     assert content["before"]["uniques"] == 6
 
 
+def test_the_original_is_counted_in_the_unit_of_the_release(shoal: Shoal, tmp_path: Path) -> None:
+    """A release lacks the person column of the shoal.toml, so rows are compared with rows."""
+    data, config, out = tmp_path / "data.csv", tmp_path / "shoal.toml", tmp_path / "out.csv"
+    data.write_text("patient,age\n" + "".join(f"P{i // 3},{20 + i}\n" for i in range(30)))
+    config.write_text('k = 2\n[columns.patient]\nrole = "person"\n[columns.age]\nrole = "qi"\n')
+    assert shoal("anonymize", data, "-o", out, "--config", config).code == 0
+    ended = shoal("risk", out, "--config", config, "--original", data, "--json")
+    content = json.loads(ended.out)
+    assert (content["counts"], content["before"]["counts"]) == ("rows", "rows")
+    assert content["before"]["uniques"] == 30
+
+
 def test_table_rounds_up_and_says_what_is_not_available(shoal: Shoal, tmp_path: Path) -> None:
     """R05: 1/11 is never shown as 0.09; R15: a failed estimate is named as such."""
     out = tmp_path / "out.csv"
@@ -83,3 +95,12 @@ def test_file_in_another_encoding_is_read_as_the_message_says(shoal: Shoal, tmp_
         assert ended.code == 0, ended.err
     ended = shoal("verify", before, "-k", 2, "--qi", "town")
     assert (ended.code, "Save it as UTF-8" in ended.err) == (3, True)
+
+
+def test_a_release_that_counts_people_says_that_its_file_shows_rows(shoal: Shoal, tmp_path: Path) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "out.csv"
+    data.write_text("who,age,flu\n" + "".join(f"p{i // 2},{20 + i // 2 % 3},{'yn'[i % 2]}\n" for i in range(60)))
+    roles = ("--qi", "age", "--person", "who", "--sensitive", "flu")
+    assert shoal("anonymize", data, "-o", out, "--k", 5, *roles).code == 0  # --k is -k, as --l is --l
+    ended = shoal("risk", out)
+    assert "the figures below are those of rows" in ended.err

@@ -197,7 +197,7 @@ def test_init_leaves_out_columns_that_are_gone(shoal: Shoal, data: Path, tmp_pat
         (("--delimiter", "ab"), "--delimiter ab is not one ASCII character"),
         (("--decimal", ",", "--thousands", ","), "are not marks of numbers"),
         (("--others", "keep"), "--others keep is not known. Use drop or insensitive."),
-        (("--cells", "both"), "--cells both is not known. Use text or bounds."),
+        (("--cells", "both"), "--cells both is not known. Use text, bounds or center."),
         (("--unknown", "bottom"), "--unknown bottom is not known. Use error or top."),
         (("--effort", "much"), "--effort much is not known. Use fast, normal or high."),
         (("--hierarchy", "zip"), "--hierarchy 'zip' has no value"),

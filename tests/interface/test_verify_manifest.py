@@ -410,3 +410,27 @@ def test_a_signed_manifest_asks_for_the_key(shoal: Shoal, made: Path) -> None:
     edit(lambda content: content.update(signature="AAAA"))
     ended = shoal("verify", "out.csv")
     assert (ended.code, "it is signed; check the signature with --public-key" in ended.err) == (0, True), ended.err
+
+
+def test_the_manifest_says_where_hierarchies_come_from(
+    shoal: Shoal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path of the user is not told; a built-in or proposed hierarchy is, and the error names its option."""
+    monkeypatch.chdir(tmp_path)
+    places = ("Austria", "Germany", "Japan", "Kenya")
+    lines = [f"{places[i % 4]},{'AB'[i % 2]},{20 + i % 12},{'uv'[i % 2]}" for i in range(24)]
+    Path("data.csv").write_text("\n".join(["country,ward,age,ill", *lines]) + "\n")
+    Path("secret-name.csv").write_text("A;*\nB;*\n")
+    roles = ("--qi", "country,ward,age", "--sensitive", "ill", "-k", "4", "--method", "optimal")
+    given = ("--hierarchy", "country=builtin:countries", "--hierarchy", "ward=secret-name.csv", "--hierarchies", "auto")
+    made = shoal("anonymize", "data.csv", "-o", "out.csv", *roles, *given)
+    assert made.code == 0, made.err
+    text = Path("out.csv.manifest.json").read_text()
+    origins = {"age": "auto", "country": "builtin:countries", "ward": "given"}
+    assert json.loads(text)["hierarchies"] == origins
+    assert "secret-name" not in text
+    ended = shoal("verify", "out.csv", "--original", "data.csv")
+    assert ended.code == 2
+    assert "=builtin:countries" in ended.err or "age=auto" in ended.err or "--hierarchy" in ended.err
+    ended = shoal("verify", "out.csv", "--original", "data.csv", *given)
+    assert ended.code == 0, ended.err

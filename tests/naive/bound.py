@@ -194,6 +194,23 @@ def least_worth(
     return low - carried[centre] - rate * weights[centre] + min(sums)
 
 
+def divided(
+    wanted: dict[Tuple, float], counts: dict[Tuple, int], attributes: Sequence[Attribute], k: int
+) -> dict[Tuple, float]:
+    """Return the share of a row of each tuple: as wanted, lowered by groups with tuples that wanted no more."""
+    shares: dict[Tuple, float] = {}
+    for centre in sorted(wanted, key=lambda t: wanted[t]):
+        share = wanted[centre]
+        others = [t for t in [*shares, centre] for _ in range(counts[t] - (t == centre))]
+        for size in range(k, 2 * k):
+            for group in combinations(others, size - 1):
+                own = 1 + group.count(centre)
+                rest = sum(shares[t] for t in group if t != centre)
+                share = min(share, (size * group_loss([centre, *group], attributes) - rest) / own)
+        shares[centre] = share
+    return shares
+
+
 def optimum(rows: Sequence[Tuple], attributes: Sequence[Attribute], k: int) -> float:
     """Return the minimum mean loss of a cell over all divisions of the rows into groups of at least k rows."""
     n = len(rows)

@@ -156,7 +156,8 @@ class School:
         limit = self.cost(a) + self.cost(b) + bound
         left_passes, left_cost = self.without(e, self.rows[e])
         if not left_passes:
-            if (low & 255) * DISSOLVE_RATE * len(self.members[a]) < 256:
+            is_final = not self.block.people or temperature == 0
+            if (low & 255) * DISSOLVE_RATE * len(self.members[a]) < 256 and is_final:
                 self.give_up(a, bound)
             elif self.price(self.members[b]) > 0 and low >> 8 & 3:
                 self.swap(e, b, int(limit))

@@ -41,6 +41,8 @@ from shoal.verification.verdict import (
     small_groups,
     suppression_violations,
 )
+from tests.naive.centers import center_violations
+from tests.naive.limits import NaiveLimits, naive_recoding
 
 MOST_KEPT = 1_000_000
 CHUNK_ROWS = 1_000
@@ -93,6 +95,10 @@ def gate(
     models: Iterable[Any] = (),
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     population: Mapping[str, Sequence[str]] | None = None,
+    center: str | None = None,
+    groups: Sequence[int] = (),
+    spread: bool = False,
+    ladders: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Verdict:
     """Return the verdict on a file that was just written: its bytes, columns and groups, and every cell.
 
@@ -116,6 +122,10 @@ def gate(
         models: What every group must pass besides k, as plain values (see shoal.verification.models.checks).
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         population: The text of the population table by column name.
+        center: "mean" or "median" if cells are the centres of groups.
+        groups: The group of each released row, if cells are centres.
+        spread: Whether a standard deviation or share follows each centre.
+        ladders: By quasi-identifier, the labels of each value in its hierarchy, for limits that name levels.
 
     Returns:
         The verdict, good or bad.
@@ -124,14 +134,26 @@ def gate(
         UsageError: An argument is not valid.
         FileError: The file cannot be opened.
     """
-    k, limit = check_k(k), read_limit(suppression_limit)
+    k, limit, bounds = check_k(k), read_limit(suppression_limit), frozenset(bounds)
     source, violations = _source(schema, original)
+    for column in schema.columns if source else ():
+        if column.codings:
+            source[column.name] = naive_recoding(column, source[column.name], schema.missing)
     n_source = len(next(iter(source.values()), ()))
     witness = list(map(operator.index, source_rows))
     file = WrittenFile(path, delimiter)
     layout = Layout(bounds, spreadsheet_safe, naive_marks(schema, source, decimal), schema.missing)
     checks = ModelChecks(models, schema.columns, schema.missing, paths or {})
+    limits = {
+        column.name: NaiveLimits(
+            column, schema.missing, (ladders or {}).get(column.name, {}), closed=column.name in bounds
+        )
+        for column in schema.qi
+        if any(column.limits)
+    }
     recount = Recount(schema, _align(source, witness, n_source), keep_order, layout, labels or {}, checks, file.dialect)
+    recount.centered, recount.has_spread = center is not None, spread
+    recount.limits = limits
     try:
         for chunk in file.chunks():
             recount.add(chunk)
@@ -148,13 +170,45 @@ def gate(
     if not recount.rows:
         violations.append(NO_ROWS)
     violations += recount.group_violations(path, k, population)
+    violations += [violation for each in limits.values() for violation in each.violations()]
     if layout.risky:
         violations.append(Violation("file", f"a spreadsheet would run {plural(layout.risky, 'cell')} as a formula"))
     if layout.quoted:
         violations.append(Violation("file", f"a quote precedes {plural(layout.quoted, 'cell')} that needs none"))
+    if center is not None and recount.is_counting and source:
+        violations += _centered_violations(recount, schema, source, groups, k, center, (models, paths or {}))
     violations += claim_violations(claims, recount.counts(n_suppressed))
     violations += recount.row_violations()
     return judge(k, recount.rows, recount.groups, violations)
+
+
+def _centered_violations(
+    recount: Recount,
+    schema: Schema,
+    source: Mapping[str, list[str]],
+    groups: Sequence[int],
+    k: int,
+    center: str,
+    goal: tuple[Iterable[Any], Mapping[str, Mapping[str, Sequence[str]]]],
+) -> list[Violation]:
+    """Judge the groups before they look alike, and recompute their centres."""
+    rows = [(n, groups[n - 1], cells, origin) for n, cells, origin in recount.kept]
+    checks = ModelChecks(goal[0], schema.columns, schema.missing, goal[1])
+    sizes: Counter[Group] = Counter((str(group),) for _, group, _, _ in rows)
+    first: dict[Group, int] = {}
+    for number, group, cells, origin in rows:
+        first.setdefault((str(group),), number)
+        for name in checks.columns:
+            checks.add(name, (str(group),), cells[name], 1)
+        for name in schema.names(Role.PERSONAL_K):
+            checks.ask([((str(group),), origin[name])])
+    counted: Mapping[Group, int] = sizes
+    for name in schema.names(Role.PERSON):
+        people = {((str(group),), origin[name]) for _, group, _, origin in rows}
+        counted = Counter(group for group, _ in people)
+    violations = small_groups(counted, k, first.__getitem__)
+    violations += checks.violations(sizes, counted, first.__getitem__, recount.cells, None)
+    return violations + center_violations(schema, rows, source, center, k)
 
 
 def _source(schema: Schema, original: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[Violation]]:
@@ -293,12 +347,16 @@ class Recount:
         self._last_row: list[str] = []
         self._blank, self._ragged, self._disorder = _Tally(), _Tally(), _Tally()
         self._wrong = {column.name: _Tally() for column in schema.released}
+        self.centered = self.has_spread = False
+        self.kept: list[tuple[int, dict[str, str], dict[str, str]]] = []  # rows with a source: number, cells, source
+        self._spread: list[int] = []  # the places of columns of spread
         self.rows = 0
         self.groups: Counter[Group] = Counter()
         self.carriage_returns = 0
         self.has_quotes = False
         self.is_counting = False
         self.header_violations: list[Violation] = []
+        self.limits: dict[str, NaiveLimits] = {}
 
     def add(self, rows: list[list[str]]) -> None:
         """Count and compare the next rows; the very first is the header."""
@@ -379,12 +437,29 @@ class Recount:
         self._width = len(header)
         self._note_characters([header])
         self._header = self._layout.names(header)
-        self.header_violations = _header_violations(self._header, self._schema)
+        if self.has_spread:
+            self._read_spread(self._header)
+        names = [name for n, name in enumerate(self._header) if n not in self._spread]
+        self.header_violations += _header_violations(names, self._schema)
         released_names = {column.name for column in self._schema.released}
         self.is_counting = bool(self.cells) and released_names <= set(self._header)
 
+    def _read_spread(self, header: list[str]) -> None:
+        """Find the columns of spread: each stands right after the column that it belongs to."""
+        for column in self._schema.qi:
+            both = [f"{column.name}_sd", f"{column.name}_share"]
+            expected = both[column.kind not in ("numeric", "date")]
+            place = header.index(column.name) + 1 if column.name in header else len(header)
+            found = header[place] if place < len(header) else ""
+            if found in both:
+                self._spread.append(place)
+            if found != expected:
+                text = f"{expected!r} does not follow {column.name!r}"
+                self.header_violations = [*self.header_violations, Violation("columns", text)]
+        self._spread.sort()
+
     def _positions(self) -> list[int]:
-        return [(self._header or []).index(name) for name in self.cells]
+        return [*((self._header or []).index(name) for name in self.cells), *self._spread]
 
     def _note_characters(self, columns: Sequence[Sequence[str]]) -> None:
         text = "".join(chain.from_iterable(columns))
@@ -416,6 +491,9 @@ class Recount:
         self.groups.update(groups)
         header = self._header or []
         self._checks.count(groups, {name: columns[header.index(name)] for name in self._checks.columns})
+        for name, limited in self.limits.items():
+            for text, number in zip(columns[header.index(name)], numbers, strict=True):
+                limited.add(text, number)
         if self._personal_k is not None and self._source:
             self._checks.ask(self._with_source(self._personal_k, groups, numbers))
         if self._person is not None and self._source:
@@ -437,7 +515,15 @@ class Recount:
             columns = [tuple(column[i] for i in matched) for column in columns]
             numbers = [numbers[i] for i in matched]
             sources = {name: tuple(cells[n - start] for n in numbers) for name, cells in sources.items()}
+        if self.centered:
+            named = zip(*columns, strict=True)
+            origins = zip(*sources.values(), strict=True)
+            for n, row, origin in zip(numbers, named, origins, strict=True):
+                shown = dict(zip(self._header or [], row, strict=True))
+                self.kept.append((n, shown, dict(zip(sources, origin, strict=True))))
         for name, tally in self._wrong.items():
+            if self.centered and name in self.cells:
+                continue
             cells = columns[(self._header or []).index(name)]
             source = sources[name]
             if source == cells:

@@ -1,4 +1,4 @@
-"""Runs of integers in a Parquet page, bit by bit; the twin of `count_runs`."""
+"""Runs of integers in a Parquet page, bit by bit; the twin of `read_runs`."""
 
 from __future__ import annotations
 

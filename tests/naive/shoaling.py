@@ -152,11 +152,11 @@ def agglomerate(block: Block) -> list[list[int]]:
             kept, back = trim(block, merged)
             groups.append(kept)
             clusters |= {e: [e] for e in back}
-    for rest in clusters.values():
+    for first in sorted(clusters):
         if not groups:
-            groups.append(list(rest))
+            groups.append(clusters[first])
             continue
-        for e in rest:
+        for e in clusters[first]:
             cheapest = min(range(len(groups)), key=lambda g: (block.added(groups[g], e), g))
             groups[cheapest].append(e)
     return groups

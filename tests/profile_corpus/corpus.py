@@ -22,6 +22,7 @@ from tests.profile_corpus.cells import KEY, ROWS, make_cells, runs
 
 FOLDER = Path(__file__).parent
 HALVES = ("development", "held-out")
+FRESH = "fresh"  # held-out tables that were listed after the rules were written, measured apart
 OPAQUE = re.compile(r"(?!(?i:id|nr|no)$)(?:[^\W\d]{1,2}|[^\W\d]{1,3}[0-9]{1,5}[A-Za-z]?(_[A-Za-z0-9])?)")
 
 
@@ -47,11 +48,13 @@ class ListedTable:
     language: str
     origin: str
     columns: tuple[Listed, ...]
+    late: bool = False
 
     @property
     def half(self) -> str:
-        """The half that the table belongs to, by the hash of its name alone."""
-        return HALVES[hashlib.sha256(self.name.encode()).digest()[0] & 1]
+        """The half that the table belongs to, by the hash of its name; held-out tables of a later list are apart."""
+        half = HALVES[hashlib.sha256(self.name.encode()).digest()[0] & 1]
+        return FRESH if self.late and half == HALVES[1] else half
 
     def made(self) -> Table:
         """Make the table with invented cells."""
@@ -72,7 +75,7 @@ def read_corpus(half: str | None = None) -> list[ListedTable]:
             columns.setdefault(row["table"], []).append(Listed(row["column"], row["shape"], Role(row["role"])))
     with (FOLDER / "tables.csv").open(encoding="utf-8", newline="") as file:
         tables = [
-            ListedTable(row["table"], row["language"], row["origin"], tuple(columns[row["table"]]))
+            ListedTable(row["table"], row["language"], row["origin"], tuple(columns[row["table"]]), row["list"] == "2")
             for row in csv.DictReader(file)
         ]
     return [table for table in tables if half in (None, table.half)]
@@ -113,6 +116,15 @@ class Score:
         keys = (Role.IDENTIFIER, Role.PERSON)
         others = sum(self.total(role) for role in (Role.QI, Role.SENSITIVE, Role.INSENSITIVE))
         return sum(n for (a, b), n in self.pairs.items() if a not in keys and b in keys) / max(1, others)
+
+    @property
+    def false_sensitives(self) -> float:
+        """The share of the identifiers, person keys and quasi-identifiers which are proposed outright as sensitive.
+
+        A sensitive column is released unchanged, so each of them is a leak.
+        """
+        known = (Role.IDENTIFIER, Role.PERSON, Role.QI)
+        return sum(self.pairs[role, Role.SENSITIVE] for role in known) / max(1, sum(map(self.total, known)))
 
 
 def _proposals(table: Table) -> list[Proposal]:
@@ -165,4 +177,6 @@ def figures(result: Score) -> Iterator[str]:
         )
     dropped = result.opaque[True]
     yield f"names that only a codebook explains: {result.opaque.total()}; {dropped} are left to the user or dropped"
+    keys = result.pairs[Role.IDENTIFIER, Role.SENSITIVE] + result.pairs[Role.PERSON, Role.SENSITIVE]
     yield f"false identifiers: {result.false_identifiers:.1%}; most quasi-identifiers in a table: {result.most_qi}"
+    yield f"false sensitive columns: {result.false_sensitives:.1%}; of them identifiers and person keys: {keys}"

@@ -45,6 +45,9 @@ _.purpose
 _.legal_basis
 _.reviewer
 _.WEIGHT
+_.values_after
+_.sd_before
+_.sd_after
 
 # Fields of PriceForms, which kernels receive as a tuple.
 _.node_starts
@@ -58,3 +61,48 @@ _.text_factory
 
 # typer calls it.
 _.format_help
+
+# A measure that JSON shows by its name.
+sse
+
+# The workbench of the web app: scripts and tests wait for a worker.
+_.wait_loaded
+_.use_hierarchy
+
+# FastAPI calls routes and error handlers, and reads the forms.
+_.model_config
+_.openapi_version
+list_projects
+import_zip
+delete_data
+export
+load_builtin
+load_url
+reload
+rows
+profile
+uniques
+settings
+patch
+roles
+undo
+redo
+hierarchy
+list_runs
+cancel
+events
+report
+repeat
+download
+forecast
+open_session
+close_session
+new_link
+refuse
+explain
+tell
+description
+documentation
+
+_._instantiatedSession  # of pyspark, reset when a session of ours ends
+_._jvm

@@ -46,6 +46,13 @@ def find_manifest(released: Place, manifest: Path | None, no_manifest: bool) -> 
     return verification.find_manifest(released, False if no_manifest else manifest)
 
 
+BY_ROW = Note(
+    "",
+    "k counts people in this release, but the file shows only rows: the figures below are those of rows, and a person "
+    "with several rows is easier to find",
+)
+
+
 def about_manifest(manifest: Manifest, demand: Demand | None = None) -> Note:
     """Return what was taken from a manifest, in one line.
 
@@ -111,6 +118,8 @@ def demand_of(
         population=None if settings.population is None else readable(settings.population),
         rules=tuple(_plain_rule(rule) for rule in settings.data_rules() if rule.ban),
         bounds=settings.cells == "bounds",
+        center=settings.center or "mean" if settings.cells == "center" else None,
+        spread=bool(settings.spread),
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         delimiter=None if settings.output_delimiter in (None, "input") else settings.output_delimiter,
         decimal=settings.output_decimal,

@@ -8,6 +8,7 @@ from typing import Any
 import typer.core
 
 from shoal.cli import layout, terminal
+from shoal.cli.quick import quicken
 from shoal.settings.fields import Panel
 
 __all__ = ["CommandHelp", "GroupHelp"]
@@ -16,7 +17,13 @@ EXAMPLE, BACKSLASH = "Example:", "\\"
 
 
 class _LaidOut:
-    """Lays out the help of a command."""
+    """Lays out the help of a command, and takes plain values of its parameters as they are."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the words of a command line."""
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            quicken(parameter)
+        return super().parse_args(ctx, args)  # type: ignore[misc]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import importlib
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -23,10 +22,6 @@ from shoal.tables.targets import witness
 
 __all__ = ["COMMANDS", "make_app", "run"]
 
-# Loading the libraries makes many objects that live until the end; by default, Python would search them for garbage
-# dozens of times, which takes a tenth of a short run.
-GARBAGE_THRESHOLD = 100_000
-
 # The summary of each command for --help, so that it need not load the commands; a test compares them.
 COMMANDS = {
     "demo": "Anonymise the built-in table of 5,000 invented hospital patients and show the result.",
@@ -45,6 +40,8 @@ COMMANDS = {
     "evaluate": "Test what a release is still good for: range queries, statistics and, with a target, learners and "
     "trees.",
     "simulate": "Estimate before any recoding whether k is within reach: draw random tables and count their groups.",
+    "serve": "Open the workbench in a browser: load a table, see who is at risk, set the goal, run, and take the "
+    "release.",
     "keygen": "Make a pair of Ed25519 keys: the private one signs releases, the public one checks their signatures.",
     "methods": "List the methods, each with one line, its paper and its models.",
     "hierarchy": "Show, propose and convert hierarchies, and list the built-in ones.",
@@ -136,7 +133,6 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     if arguments is None:
         terminal.show_any_text()
     terminal.remember_names(words)
-    gc.set_threshold(GARBAGE_THRESHOLD)
     observer = witness.current()
     observer.is_published = False
     with tolerant_streams() as output:

@@ -28,7 +28,8 @@ CONFIG_HELP = (
 METHOD_OPTIONS: dict[str, tuple[type, str]] = {
     "objective": (
         str,
-        "What optimal and incognito minimise: height, precision, ncp, aecs, dm, entropy or rv.",
+        "What the method minimises. shoaling: ncp or variance (inside groups); optimal and incognito: height, "
+        "precision, ncp, aecs, dm, entropy or rv.",
     ),
     "choose": (int, "Which of the transformations that pass an rv method releases; 1 is the best."),
     "subsets": (bool, "Allow rv methods to search subsets of the attributes."),
@@ -86,8 +87,9 @@ def _parameter(field: Field) -> inspect.Parameter:
     spelling = f"{field.option}/--no-{field.option[2:]}" if field.form is Form.FLAG else field.option
     metavars = {Form.NAMES: "COLUMNS", Form.TEXTS: "TEXTS", Form.NUMBER: "NUMBER"}
     metavar = field.metavar or "|".join(field.choices) or metavars.get(field.form)
+    spellings = (spelling, f"-{spelling}") if len(spelling) == 2 else (spelling,)  # --k beside -k, as --l and --t
     return _option(
-        field.name, kinds.get(field.form, list[str]), spelling, panel=field.panel, help=field.help, metavar=metavar
+        field.name, kinds.get(field.form, list[str]), *spellings, panel=field.panel, help=field.help, metavar=metavar
     )
 
 

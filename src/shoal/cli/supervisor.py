@@ -1,4 +1,4 @@
-# ruff: noqa: SIM105, SIM115 - contextlib would delay the first moment in which a signal is handled; streams stay open
+# ruff: noqa: SIM105, SIM115 - contextlib is slower, streams stay open. It is longer, as it loads nothing else.
 """The entry point: a small process that watches over the one that works.
 
 Signals reach this process, which never waits for native code: it ends the other one, removes what that had open on the
@@ -20,9 +20,21 @@ if TYPE_CHECKING:
 
     from shoal.tables.targets.witness import Kind
 
-__all__ = ["MEMORY_CURE", "UNTOUCHED", "WRITTEN", "is_about_memory", "main", "memory_limit", "say_if_interrupted"]
+__all__ = [
+    "MEMORY_CURE",
+    "UNTOUCHED",
+    "WRITTEN",
+    "is_about_memory",
+    "main",
+    "memory_limit",
+    "say_if_interrupted",
+    "say_serving",
+]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Loading the libraries makes many objects that live until the end; by default, Python would search them for garbage
+# dozens of times.
+GARBAGE_THRESHOLD = 1_000_000
 NOISE_BYTES = 8192  # what is remembered of that which native code prints
 # What libraries say if they get no memory, or no thread for want of it.
 MEMORY_WORDS = (
@@ -41,7 +53,7 @@ MEMORY_WORDS = (
     "thread creation failed",
     "threadpoolbuilderror",
 )
-MEMORY_CURE = "Use fewer columns or a machine with more memory; the full-domain methods also work with --engine duckdb."
+MEMORY_CURE = "Use fewer columns or a machine with more memory; --engine duckdb needs less of it."
 STILL_SECONDS = 15
 IDLE = ("futex", "poll", "hrtimer", "nanosleep")  # where the kernel has threads wait that have nothing to do
 UNTOUCHED = "nothing was written"
@@ -107,7 +119,8 @@ class Supervisor:
         self._unread = b""
         self._printed = b""
         self._open: dict[bytes, bytes] = {}  # by path, what kind of thing the working process has open
-        self._state = ""  # "?" while files move to their places, "!" once they are there, "~" on standard output
+        # "?" while files move to their places, "!" once they are there, "~" on standard output, "^" while serving
+        self._state = ""
         self._remark = ""
         self._has_ended = False  # whether the working process has said all it had to say
         self._signal = 0
@@ -154,7 +167,7 @@ class Supervisor:
                 if not self._signal:  # otherwise the process waits for leave until it is ended
                     self._state = "?"
                     os.write(self._leave, b"y")
-            elif kind in b"!~=":
+            elif kind in b"!~=^":
                 self._state = "" if kind == b"=" else kind.decode()
             elif kind == b".":
                 self._has_ended = True
@@ -190,11 +203,24 @@ class Supervisor:
         self._clean_up()
         if self._state == "!":
             self._end(0, f"interrupted while the result was printed; {WRITTEN}.")
+        if self._state == "^":
+            self._end_server()
         outcome = "standard output has only a part of the release" if self._state == "~" else UNTOUCHED
         if self._signal == signal.SIGHUP:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGHUP)
         self._end(128 + self._signal, f"interrupted; {outcome}." + (f" {self._remark}" if self._remark else ""))
+
+    def _end_server(self) -> NoReturn:
+        """End this process after a server; its workers may need a moment to notice that it is gone."""
+        import time
+
+        for _ in range(20):
+            if not any(os.path.exists(path) for path in self._open):
+                break
+            time.sleep(0.1)
+            self._clean_up()
+        self._end(0, "the workbench is closed; data that was not to be kept is deleted.")
 
     def _finish(self, status: int) -> NoReturn:
         """End this process as the working one ended."""
@@ -279,6 +305,12 @@ def say_if_interrupted(words: str) -> None:
         os.write(_tell, b"#" + words.encode() + b"\0")
 
 
+def say_serving() -> None:
+    """Tell the supervisor that the command serves until a signal ends it."""
+    if _tell >= 0:
+        os.write(_tell, b"^\0")
+
+
 def _work(tell: int, leave: int, noise: int) -> NoReturn:
     """Run the command line in this process; end it without delay."""
     global _tell
@@ -290,6 +322,9 @@ def _work(tell: int, leave: int, noise: int) -> NoReturn:
         os.dup2(noise, 2)
         sys.stderr = open(words, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
         _prepare()
+        from shoal.cli.quick import use_light_dataclasses
+
+        use_light_dataclasses()
         _appoint(tell, leave)
         from shoal.cli.main import run
 
@@ -312,8 +347,10 @@ def _work(tell: int, leave: int, noise: int) -> NoReturn:
 
 def _prepare() -> None:
     """Forbid core dumps, which contain cells; have libraries take no more than the limits allow."""
+    import gc
     import resource
 
+    gc.set_threshold(GARBAGE_THRESHOLD)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory_limit():
         # OpenBLAS waits for ever for threads that it cannot start, and OpenMP ends the process.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,7 @@ class Encoded:
         personal_k: The k that each canonical row asks for, 0 if it asks for none.
         population: The population that the table was drawn from, if there is one.
         dictionaries: The distinct cells behind the attributes; measures compare the release with them.
+        counted: The distinct cells behind sensitive columns, personal k and people, in this order.
     """
 
     attributes: tuple[Attribute, ...]
@@ -99,6 +101,7 @@ class Encoded:
     personal_k: NDArray[np.int64] | None = None
     population: Population | None = field(default=None, repr=False)
     dictionaries: tuple[Dictionary[Attribute], ...] = field(default=(), repr=False)
+    counted: tuple[Dictionary[Any], ...] = field(default=(), repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -110,13 +113,24 @@ class Encoded:
         """The number of source rows behind each canonical row."""
         return np.ones(len(self.order), dtype=np.int64) if self.weights is None else self.weights
 
+    @property
+    def histograms(self) -> list[NDArray[np.int64]]:
+        """The number of rows of each code of each attribute."""
+        return [
+            np.bincount(self.tuples[:, a], self.counts, len(attribute.texts)).astype(np.int64)
+            for a, attribute in enumerate(self.attributes)
+        ]
+
     def part(self, stays: NDArray[np.bool_]) -> Encoded:
         """Return some of the canonical rows; domains, and with them losses, stay those of the whole table.
 
         Args:
             stays: For each canonical row, whether it stays.
         """
-        rows = np.flatnonzero(stays)
+        return self.take(np.flatnonzero(stays))
+
+    def take(self, rows: NDArray[np.int64]) -> Encoded:
+        """Return some of the canonical rows, as `part` does; rows: their numbers, ascending."""
         tuples, row_tuple = np.unique(self.row_tuple[rows], return_inverse=True)
         weights = None if self.weights is None else self.weights[rows]
         return replace(
@@ -130,6 +144,15 @@ class Encoded:
             sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
             personal_k=None if self.personal_k is None else self.personal_k[rows],
         )
+
+    def section(self, stays: NDArray[np.bool_]) -> Encoded:
+        """Return some of the canonical rows, whose sensitive values are still compared with those of all rows.
+
+        Args:
+            stays: For each canonical row, whether it is in the section.
+        """
+        counted = tuple(replace(column, totals=column.count(self.weights)) for column in self.sensitive)
+        return replace(self, sensitive=counted).part(stays)
 
 
 def attribute_dictionary(

@@ -30,11 +30,15 @@ class Released:
         table: The released columns.
         source_rows: The source row of each released row.
         bounds: For each column of numbers or dates, the least and the greatest value that each released cell covers.
+        groups: The group of each released row.
+        group_cells: For each quasi-identifier, the cell of each group.
     """
 
     table: Table
     source_rows: NDArray[np.int64]
     bounds: Mapping[str, Mapping[str, Ends]] = field(default_factory=dict)
+    groups: NDArray[np.int32] | None = None
+    group_cells: Mapping[str, Factor] = field(default_factory=dict)
 
 
 def decode(
@@ -44,6 +48,7 @@ def decode(
     *,
     keep_order: bool = False,
     ends: Sequence[RangeEnds] | None = None,
+    centers: Mapping[str, Sequence[str]] | None = None,
 ) -> Released:
     """Turn a partition into the text of the released columns.
 
@@ -53,6 +58,7 @@ def decode(
         schema: The columns of the table.
         keep_order: Keep the rows in the order of the source; otherwise they are sorted by their released cells.
         ends: The ends of the ranges of each attribute, from `release_ends`; exact by default.
+        centers: By attribute, the cell of each group, if it is the centre of the group and not what the partition says.
     """
     import polars as pl
 
@@ -60,6 +66,9 @@ def decode(
     bounds: dict[str, dict[str, Ends]] = {}
     ends = ends or release_ends(encoded, partition, schema)
     for attribute, cells, range_ends in zip(encoded.attributes, partition.cells, ends, strict=True):
+        if centers is not None:
+            group_cells[attribute.name] = factorize(pl.Series(centers[attribute.name], dtype=pl.String))
+            continue
         texts = cell_texts(attribute, cells, range_ends)
         if attribute.ordered and attribute.kind.is_measured:
             pairs = zip(texts, range_ends.texts, strict=True)
@@ -83,7 +92,7 @@ def decode(
     weights = encoded.weights
     if weights is not None:
         weights = weights[order] if all_kept else weights[kept][order]
-    return Released(Table(frame, weights=weights, _factors=factors), rows, bounds)
+    return Released(Table(frame, weights=weights, _factors=factors), rows, bounds, labels, group_cells)
 
 
 def _sorted_order(

@@ -202,6 +202,10 @@ def encode_rows(dictionaries: Dictionaries, block: Table) -> Encoded:
         ),
         personal_k=None if personal_k is None else personal_k[order],
         dictionaries=dictionaries.attributes,
+        counted=(
+            *dictionaries.sensitive,
+            *(each for each in (dictionaries.personal_k, dictionaries.person) if each is not None),
+        ),
     )
 
 
@@ -218,12 +222,13 @@ def guess_kinds(table: Table, schema: Schema, notes: list[Note] | None = None) -
             with the day or the month.
     """
     columns, problems = {}, []
+    commas = table.dialect is not None and table.dialect.delimiter == ";"
     for column in schema.qi:
         if column.kind is None and column.name in table.orders:
             column = replace(column, kind=Kind.ORDERED, order=table.orders[column.name])
         distinct = Distinct.of(table, column.name)
         known_values = [i for i, text in enumerate(distinct.normalised) if text not in schema.missing]
-        found = find_form(column, [distinct.normalised[i] for i in known_values])
+        found = find_form(column, [distinct.normalised[i] for i in known_values], commas=commas)
         columns[column.name] = found.column
         if found.note is not None and notes is not None:
             notes.append(found.note)

@@ -129,7 +129,9 @@ def release_ends(
         low, high = Moved(), Moved()
         ranges = np.flatnonzero(cells.form == RANGE)
         if len(ranges) and attribute.kind.is_measured:
-            lows, highs = np.unique(cells.low[ranges]), np.unique(cells.high[ranges])
+            lows, highs = (
+                np.flatnonzero(np.bincount(codes[ranges])).astype(np.int32) for codes in (cells.low, cells.high)
+            )
             low, high = _moved(encoded, a, columns[attribute.name], choice, k, lows, highs)
         all_ends.append(_ends(attribute, cells, ranges, low, high, (apart or {}).get(a, ())))
     return tuple(all_ends)

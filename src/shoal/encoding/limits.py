@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,36 +18,16 @@ from shoal.encoding.partition import NODE, RANGE, VALUE, Cells, Partition
 from shoal.errors import UsageError, setting
 from shoal.hierarchy.base import Hierarchy, Rule
 from shoal.hierarchy.range_label import parse_span
-from shoal.schema import Column, Kind, Limits, Schema
+from shoal.schema import WIDTH, Column, Kind, Limits, Schema
 from shoal.tables.values import Marks
 
-__all__ = ["FIELDS", "Limited", "apply_limits", "check_limit", "compile_limits", "level_of"]
+__all__ = ["FIELDS", "Limited", "apply_limits", "compile_limits", "level_of"]
 
 FIELDS = Limits._fields
-WIDTH = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([dwmy]?)")
 DAYS = {"": 1, "d": 1, "w": 7}
 MONTHS = {"m": 1, "y": 12}
 
 Ints = NDArray[np.int64]
-
-
-def check_limit(name: str, field: str, text: str) -> str:
-    """Return the text of a limit; refuse one that no column can have.
-
-    Args:
-        name: The column.
-        field: The limit, one of `FIELDS`.
-        text: Its value.
-    """
-    text = str(text).strip()
-    if field == "max_width" and not WIDTH.fullmatch(text):
-        raise UsageError(
-            f"{setting(field)} {name}={text}: use a number or, for dates, a number of days, weeks, months or years, "
-            "such as 90, 6w, 18m or 5y."
-        )
-    if not text:
-        raise UsageError(f"{setting(field)} of column {name!r} is empty. Give a band or a level, or leave it out.")
-    return text
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,10 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
     if not any(column.codings for column in schema.columns):
         return table, schema, []
     columns, coded, notes = [], {}, []
+    least = max(k, _least_own_k(table, schema))
     for column in schema.columns:
         if column.codings:
             distinct = Distinct.of(table, column.name)
-            least = max(k, _least_own_k(table, schema))
             coding = _Column(column, distinct, schema.missing, _people(table, schema, column.name), least)
             column, texts = coding.coded()
             ranks = table.factor(column.name).ranks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,12 @@ __all__ = [
     "Entries",
     "Partition",
     "cell_losses",
+    "counted_again",
     "deal_rows",
     "node_losses",
+    "one_by_one",
     "recode",
+    "split_counts",
     "suppress_cells",
     "tight_partition",
 ]
@@ -179,6 +182,66 @@ def deal_rows(
     return groups[np.searchsorted(ends, row_ends)]
 
 
+def split_counts(encoded: Encoded, partition: Partition) -> tuple[Encoded, Partition]:
+    """Split the canonical rows of a counted table where entries end, so that each row belongs to one group."""
+    if encoded.weights is None:
+        return encoded, partition
+    row_ends, entry_ends = np.cumsum(encoded.weights), np.cumsum(partition.entries.rows)
+    if np.isin(entry_ends, row_ends).all():
+        return encoded, partition
+    ends = np.union1d(row_ends, entry_ends)
+    rows, weights = np.searchsorted(row_ends, ends), np.diff(ends, prepend=0)
+    split = replace(
+        encoded,
+        row_tuple=encoded.row_tuple[rows],
+        order=encoded.order[rows],
+        weights=weights,
+        sensitive=tuple(replace(column, codes=column.codes[rows]) for column in encoded.sensitive),
+    )
+    return split, replace(partition, weights=weights)
+
+
+def one_by_one(encoded: Encoded) -> Encoded:
+    """Return the rows of a counted table one by one, for searches that tell the rows of a tuple apart."""
+    if encoded.weights is None:
+        return encoded
+    rows = np.repeat(np.arange(len(encoded.order)), encoded.weights)
+    return replace(
+        encoded,
+        row_tuple=encoded.row_tuple[rows],
+        order=encoded.order[rows],
+        weights=None,
+        people=None if encoded.people is None else encoded.people[rows],
+        sensitive=tuple(replace(column, codes=column.codes[rows]) for column in encoded.sensitive),
+        personal_k=None if encoded.personal_k is None else encoded.personal_k[rows],
+    )
+
+
+def counted_again(counted: Encoded, partition: Partition) -> tuple[Encoded, Partition]:
+    """Return a counted table and a partition of its single rows, both with the rows of a group counted together.
+
+    Args:
+        counted: The counted table.
+        partition: A partition of `one_by_one(counted)`.
+    """
+    assert counted.weights is not None
+    rows, labels = np.repeat(np.arange(len(counted.order)), counted.weights), partition.labels
+    begins = np.ones(len(rows), dtype=bool)
+    begins[1:] = (rows[1:] != rows[:-1]) | (labels[1:] != labels[:-1])
+    starts = np.flatnonzero(begins)
+    weights, rows, labels = np.diff(starts, append=len(begins)).astype(np.int64), rows[starts], labels[starts]
+    split = replace(
+        counted,
+        row_tuple=counted.row_tuple[rows],
+        order=counted.order[rows],
+        weights=weights,
+        people=None if counted.people is None else counted.people[rows],
+        sensitive=tuple(replace(column, codes=column.codes[rows]) for column in counted.sensitive),
+        personal_k=None if counted.personal_k is None else counted.personal_k[rows],
+    )
+    return split, replace(partition, entries=Entries(split.row_tuple, weights, labels), weights=weights)
+
+
 def tight_partition(encoded: Encoded, groups: Entries | NDArray[np.int32]) -> Partition:
     """Generalise each group to its own values: the range from the least to the greatest, or the set that occurs.
 
@@ -231,10 +294,8 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         form = np.where(sizes == 1, VALUE, np.where(signature < 0, SUPPRESSED, RANGE))
     else:
         form = np.where(sizes == 1, VALUE, SET)
-        set_numbers: dict[bytes, int] = {}
-        for region in np.flatnonzero(form == SET).tolist():
-            content = code[starts[region] : starts[region + 1]].tobytes()
-            signature[region] = card * card + set_numbers.setdefault(content, len(set_numbers))
+        sets = np.flatnonzero(form == SET)
+        signature[sets] = card * card + _number_sets(code, starts, sets, card)
     _, first, index = np.unique(signature, return_index=True, return_inverse=True)
     is_set = form[first] == SET
     members = [code[starts[region] : starts[region + 1]] for region in first[is_set].tolist()]
@@ -248,6 +309,26 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         starts=np.cumsum(lengths),
         members=np.concatenate([*members, np.empty(0, dtype=np.int64)]).astype(np.int32),
     )
+
+
+def _number_sets(
+    codes: NDArray[np.int64], starts: NDArray[np.int64], regions: NDArray[np.int64], card: int
+) -> NDArray[np.int64]:
+    """Number the sets of codes of some regions: equal sets have equal numbers, which ascend with the first region.
+
+    Args:
+        codes: The codes of each region, region after region, ascending.
+        starts: Where the codes of each region begin, and one more at the end.
+        regions: The regions.
+        card: The number of possible codes.
+    """
+    if card < 64 and len(regions):
+        masks = np.bitwise_or.reduceat(np.int64(1) << codes, starts[:-1])[regions]
+        _, first, index = np.unique(masks, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[index]
+    numbers: dict[bytes, int] = {}
+    ends = zip(starts[regions].tolist(), starts[regions + 1].tolist(), strict=True)
+    return np.array([numbers.setdefault(codes[a:b].tobytes(), len(numbers)) for a, b in ends], dtype=np.int64)
 
 
 def node_losses(attribute: Attribute) -> NDArray[np.float64]:

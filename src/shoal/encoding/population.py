@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from shoal.tables.values.forms import parse_texts
 
 if TYPE_CHECKING:
     from shoal.encoding.attributes import Attribute, Encoded
+    from shoal.encoding.tree import Tree
 
 __all__ = ["Population", "count_strangers", "covered_rows", "encode_population"]
 
@@ -33,11 +34,13 @@ class Population:
             have places from the number of codes on.
         counts: How often each row occurs.
         nodes: For each attribute with a tree, the node of each place on each level, -1 if the tree has none.
+        labels: By attribute with a tree, the labels of each value that the table lacks, from level 1 up.
     """
 
     places: NDArray[np.int64]
     counts: NDArray[np.int64]
     nodes: Mapping[int, NDArray[np.int32]] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -67,18 +70,20 @@ def encode_population(
     columns = {column.name: column for column in schema.qi}
     places: list[NDArray[np.int64]] = []
     nodes: dict[int, NDArray[np.int32]] = {}
+    labels: dict[str, Mapping[str, Sequence[str]]] = {}
     for i, attribute in enumerate(attributes):
         raw, texts = table.factor(attribute.name)
         normal = ["" if text in schema.missing else text for text in map(values.normalise, texts.to_list())]
         if attribute.ordered:
             by_text = _ordered_places(attribute, columns[attribute.name], normal, raw)
         else:
-            by_text, new_values = _coded_places(attribute, normal, schema)
+            by_text, new_texts = _coded_places(attribute, normal, schema)
             if attribute.tree is not None:
-                nodes[i] = _nodes(attribute, new_values, hierarchies[attribute.name])
+                labels[attribute.name] = _labels(attribute, new_texts, hierarchies[attribute.name])
+                nodes[i] = _nodes(attribute.tree, new_texts, labels[attribute.name])
         places.append(by_text[raw])
     distinct, counts = np.unique(np.column_stack(places), axis=0, return_counts=True)
-    return Population(distinct, counts.astype(np.int64), nodes)
+    return Population(distinct, counts.astype(np.int64), nodes, labels)
 
 
 def _ordered_places(
@@ -90,7 +95,7 @@ def _ordered_places(
     parsed, misfits = parse_texts(column, attribute.kind, spelled)
     if misfits and attribute.kind is Kind.ORDERED:  # a value that the table lacks, in no range of its ranks
         strange = [known_values[i] for i in misfits]
-        known_values = [i for i in known_values if i not in strange]
+        known_values = sorted(set(known_values) - set(strange))
     elif misfits:
         row = int(np.argmax(raw == known_values[misfits[0]])) + 1
         raise InputError(
@@ -109,36 +114,40 @@ def _ordered_places(
 
 
 def _coded_places(attribute: Attribute, normal: list[str], schema: Schema) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the place of each text, and the texts that the table lacks, in order of place."""
-    code_of = {"" if text in schema.missing else text: code for code, text in enumerate(attribute.texts)}
-    if attribute.kind is Kind.NUMERIC:
-        code_of = {_number(text): code for text, code in code_of.items()}
-        normal = [_number(text) for text in normal]
-    new_values = sorted({text for text in normal if text not in code_of}, key=str)
-    code_of |= {text: len(attribute.texts) + i for i, text in enumerate(new_values)}
-    return np.array([code_of[text] for text in normal], dtype=np.int64), new_values
+    """Return the place of each text, and one text of each value that the table lacks, in order of place."""
+    codes = {"" if text in schema.missing else text: code for code, text in enumerate(attribute.texts)}
+    code_of = {_value(attribute, text): code for text, code in codes.items()}
+    read = [_value(attribute, text) for text in normal]
+    text_of = {value: text for value, text in zip(read, normal, strict=True) if value not in code_of}
+    new_values = sorted(text_of, key=str)
+    code_of |= {value: len(attribute.texts) + i for i, value in enumerate(new_values)}
+    places = np.array([code_of[value] for value in read], dtype=np.int64)
+    return places, [text_of[value] for value in new_values]
 
 
-def _number(text: str) -> Any:
-    numbers, misfits = values.parse_numbers([text])
+def _value(attribute: Attribute, text: str) -> Any:
+    """Return a number, so that its spelling does not matter; any other text as it is."""
+    if attribute.kind is not Kind.NUMERIC or attribute.column is None:
+        return text
+    numbers, misfits = parse_texts(attribute.column, Kind.NUMERIC, [text])
     return text if misfits else float(numbers[0])
 
 
-def _nodes(attribute: Attribute, new_values: list[str], rule: Rule) -> NDArray[np.int32]:
+def _labels(attribute: Attribute, texts: list[str], rule: Rule) -> Mapping[str, Sequence[str]]:
+    """Return the labels of each value that the table lacks."""
+    if not texts:
+        return {}
+    assert attribute.column is not None
+    return over_values(rule, texts, attribute.column, column=attribute.name, unknown="top", missing=("",)).rows
+
+
+def _nodes(tree: Tree, texts: list[str], labels: Mapping[str, Sequence[str]]) -> NDArray[np.int32]:
     """Return the node of each place on each level; labels decide for values that the table lacks."""
-    tree = attribute.tree
-    assert tree is not None
-    texts = [text if isinstance(text, str) else f"{text:g}" for text in new_values]
-    levels = [tree.nodes]
-    if texts:
-        assert attribute.column is not None
-        bound = over_values(rule, texts, attribute.column, column=attribute.name, unknown="top", missing=("",))
-        more = np.full((len(tree.nodes), len(texts)), -1, dtype=np.int32)
-        for level in range(1, len(tree.nodes)):
-            known_values = {tree.labels[node]: node for node in set(tree.nodes[level].tolist())}
-            more[level] = [known_values.get(bound.rows[text][level - 1], -1) for text in texts]
-        levels.append(more)
-    return np.hstack(levels)
+    more = np.full((len(tree.nodes), len(texts)), -1, dtype=np.int32)
+    for level in range(1, len(tree.nodes)):
+        node_of = {tree.labels[node]: node for node in set(tree.nodes[level].tolist())}
+        more[level] = [node_of.get(labels[text][level - 1], -1) for text in texts]
+    return np.hstack([tree.nodes, more])
 
 
 def count_strangers(encoded: Encoded) -> int:

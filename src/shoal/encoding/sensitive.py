@@ -37,6 +37,7 @@ class Sensitive:
         codes: The code of each canonical row, or of each entry (see `shoal.models.Groups`).
         tree: The hierarchy over the codes, if there is one.
         hierarchy: The hierarchy over the texts, if there is one.
+        totals: The number of rows of each code in the whole table, if `codes` are those of a section of it.
     """
 
     name: str
@@ -47,6 +48,13 @@ class Sensitive:
     codes: NDArray[np.int32] = field(repr=False)
     tree: Tree | None = field(default=None, repr=False)
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    totals: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    def count(self, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return the number of rows of each code in the whole table; weights: of the codes, by default 1."""
+        if self.totals is not None:
+            return self.totals
+        return np.bincount(self.codes, weights, minlength=len(self.texts)).astype(np.int64)
 
     @property
     def n_values(self) -> int:

@@ -94,7 +94,8 @@ class _Plan:
         """Return runs of ranks within reach that leave out fewest rows and, among these, the fewest runs."""
         parts = list(parts_of(ranks))
         distinct = [int(ranks[part[0]]) for part in parts]
-        sizes = [int(self.encoded.row_weights[rows[part]].sum()) for part in parts]
+        weights = self.encoded.row_weights[rows]
+        sizes = [int(weights[part].sum()) for part in parts]
         latest = self._latest_starts([rows[part] for part in parts])
         ends = np.searchsorted(distinct, reach[distinct], side="right")  # of the longest run from each rank
         first = 0

@@ -6,6 +6,7 @@
 - `grow`: recursive partitioning, and which of its buckets the release preserves.
 - `ask_queries`: relative errors of random range queries.
 - `compare_moments`: marginals, means, variances and associations.
+- `forecast`: the loss and risk that a run would have, from quick runs on samples.
 - `ReleaseEncoder`: the encoding of released cells as a scikit-learn transformer.
 
 Learners and trees need the extra: pip install 'shoal[evaluate]'.
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.evaluate.assessment import Utility, utility
     from shoal.evaluate.classify import LEARNERS, Accuracy, accuracy, learn, learn_from_files, learn_from_release
+    from shoal.evaluate.comparison.forecast import Forecast, forecast
     from shoal.evaluate.moments import Moments, compare_moments
     from shoal.evaluate.queries import QueryErrors, ask_queries
     from shoal.evaluate.transformer import ReleaseEncoder
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEARNERS",
     "Accuracy",
+    "Forecast",
     "Moments",
     "QueryErrors",
     "ReleaseEncoder",
@@ -35,6 +38,7 @@ __all__ = [
     "accuracy",
     "ask_queries",
     "compare_moments",
+    "forecast",
     "grow",
     "learn",
     "learn_from_files",
@@ -45,6 +49,7 @@ __all__ = [
 _MODULES = {
     "LEARNERS": "classify",
     "Accuracy": "classify",
+    "Forecast": "comparison.forecast",
     "Moments": "moments",
     "QueryErrors": "queries",
     "ReleaseEncoder": "transformer",
@@ -53,6 +58,7 @@ _MODULES = {
     "accuracy": "classify",
     "ask_queries": "queries",
     "compare_moments": "moments",
+    "forecast": "comparison.forecast",
     "grow": "trees",
     "learn": "classify",
     "learn_from_files": "classify",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.errors import UsageError, setting
 from shoal.evaluate.classify import LEARNERS, Accuracy, learn_from_files
@@ -16,7 +16,7 @@ from shoal.evaluate.trees import Bucket, Held, grow
 from shoal.hierarchy.base import Rule
 from shoal.metrics.measure import check_rows
 from shoal.metrics.pair import Pair, open_pair
-from shoal.schema import Reading
+from shoal.schema import Reading, ReadingKeywords
 
 __all__ = ["STAGES", "Utility", "utility"]
 
@@ -82,20 +82,12 @@ def utility(
     folds: int = 5,
     repeats: int = 1,
     seed: int = 0,
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] | None = None,
-    boolean: Sequence[str] = (),
-    ordered: Mapping[str, Sequence[str]] | None = None,
-    units: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
     recode: Mapping[str, str] | None = None,
     k: int | None = None,
     stage: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] = lambda share: None,
+    **cell_keywords: Unpack[ReadingKeywords],
 ) -> Utility:
     """Measure how useful a release still is, whichever tool made it.
 
@@ -111,21 +103,14 @@ def utility(
         folds: Folds of the cross-validation.
         repeats: Repetitions of the cross-validation.
         seed: Seed of queries and folds.
-        numeric: Columns of numbers; other kinds are detected.
-        categorical: Columns of categories.
-        dates: Columns of dates, each with its format.
-        boolean: Columns to read as yes or no; words such as true and no are detected.
-        ordered: Ordered categories: by column, its values, lowest first.
-        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
-        missing: Texts that mean a missing value.
         hierarchies: Hierarchies of columns, for releases with labels.
-        decimal: The decimal mark of numbers.
-        thousands: The thousands separator of numbers.
         recode: The recoding of outliers by column that the release was made with. A cell at such a bound counts as the
             bound, as whoever receives it reads it; the label of rare values stands for any of them.
         k: The k of the release, on which the bounds of recodings may depend.
         stage: Called with the name of each stage as it begins, one of `STAGES`.
         progress: Called with the completed share of the stage.
+        cell_keywords: How cells are read: `numeric`, `categorical`, `dates`, `boolean`, `ordered`, `units`, `missing`,
+            `decimal` and `thousands`; see `shoal.schema.ReadingKeywords`.
 
     Returns:
         The figures of all evaluations.
@@ -143,17 +128,7 @@ def utility(
     (True, True)
     """
     stage(STAGES[0])
-    reading = Reading.of_cells(
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        boolean=boolean,
-        ordered=ordered,
-        units=units,
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
-    )
+    reading = Reading.of_cells(**cell_keywords)
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
     check_rows(pair.original, pair.released)
     target = None if target is None else str(target)

@@ -48,13 +48,13 @@ def utility_facts(utility: Utility) -> list[Fact]:
     facts = [
         fact(
             "range queries",
-            f"relative error {queries.mean:.4f} ({queries.low:.4f} to {queries.high:.4f}) over {queries.queries:,} "
-            f"queries\nhalf of them below {queries.median:.4f}, 9 of 10 below {queries.p90:.4f}",
+            f"relative error {queries.mean:.2%} ({queries.low:.2%} to {queries.high:.2%}) over {queries.queries:,} "
+            f"queries\nhalf of them below {queries.median:.2%}, 9 of 10 below {queries.p90:.2%}",
         ),
         *moment_facts(utility.moments),
     ]
     for learner, accuracies in groupby(utility.accuracies, key=lambda accuracy: accuracy.learner):
-        lines = [f"{a.trained_on} to {a.tested_on} {a.mean:.4f} ({a.low:.4f} to {a.high:.4f})" for a in accuracies]
+        lines = [f"{a.trained_on} to {a.tested_on} {a.mean:.2%} ({a.low:.2%} to {a.high:.2%})" for a in accuracies]
         facts.append(fact(f"accuracy, {learner}", "\n".join(lines)))
     if any(not accuracy.held_out for accuracy in utility.accuracies):
         text = f"not held out: no released row can be traced to its original; pass test rows as {setting('held_out')}"
@@ -69,8 +69,8 @@ def utility_facts(utility: Utility) -> list[Fact]:
 
 def moment_facts(moments: Moments) -> list[Fact]:
     """Describe how marginals, means and associations changed."""
-    distances = ", ".join(f"{column.name} {column.distance:.4f}" for column in moments.columns)
-    facts = [fact("marginals", f"distance {moments.distance:.4f}: {distances}")]
+    distances = ", ".join(f"{column.name} {column.distance:.2%}" for column in moments.columns)
+    facts = [fact("marginals", f"distance {moments.distance:.2%}: {distances}")]
     means = [words for column in moments.columns if (words := _mean_words(column))]
     if means:
         facts.append(fact("means", "\n".join(means)))

@@ -10,17 +10,21 @@ hierarchy are reported together as one InputError that gives lines and levels, n
 
 from __future__ import annotations
 
+import importlib
 import os
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError
-from shoal.hierarchy.arx_csv import read_arx_csv, write_arx_csv
 from shoal.hierarchy.base import TOP, Hierarchy, Rule, for_columns
 from shoal.hierarchy.builtin import BUILTINS, PREFIX, builtin
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
-from shoal.hierarchy.mapping import from_dict, from_function
 from shoal.hierarchy.prefix import PrefixHierarchy, prefixes
 from shoal.hierarchy.propose import AUTO, Auto, propose, propose_for, propose_open
-from shoal.hierarchy.utd_xml import IntervalTree, read_utd_xml, write_utd_xml
+
+if TYPE_CHECKING:
+    from shoal.hierarchy.arx_csv import read_arx_csv, write_arx_csv
+    from shoal.hierarchy.mapping import from_dict, from_function
+    from shoal.hierarchy.utd_xml import IntervalTree, read_utd_xml, write_utd_xml
 
 __all__ = [
     "AUTO",
@@ -51,6 +55,27 @@ __all__ = [
 ]
 
 
+_MODULES = {
+    "IntervalTree": "utd_xml",
+    "from_dict": "mapping",
+    "from_function": "mapping",
+    "read_arx_csv": "arx_csv",
+    "read_utd_xml": "utd_xml",
+    "write_arx_csv": "arx_csv",
+    "write_utd_xml": "utd_xml",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def is_file(rule: object) -> bool:
     """Return whether the value of a setting names a file; `auto` and `builtin:NAME` name none."""
     if isinstance(rule, str) and (rule == AUTO or rule.startswith(PREFIX)):
@@ -78,7 +103,11 @@ def read(path: str | os.PathLike[str], *, column: str | None = None, trust: bool
     if isinstance(path, str) and path.startswith(PREFIX):
         return builtin(path.removeprefix(PREFIX))
     if not os.fspath(path).lower().endswith(".xml"):
+        from shoal.hierarchy.arx_csv import read_arx_csv
+
         return read_arx_csv(path, trust=trust)
+    from shoal.hierarchy.utd_xml import read_utd_xml
+
     rules = read_utd_xml(path)
     if column not in rules:
         names = ", ".join(map(repr, rules))

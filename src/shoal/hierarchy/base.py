@@ -12,7 +12,17 @@ from shoal.errors import InputError, Note, UsageError, counted, first_row, join_
 from shoal.schema import Column, Kind
 from shoal.tables.values import NUMBER
 
-__all__ = ["TOP", "Hierarchy", "HierarchyRule", "LabelRule", "Misfit", "Rule", "for_columns", "over_values"]
+__all__ = [
+    "TOP",
+    "Hierarchy",
+    "HierarchyRule",
+    "LabelRule",
+    "Misfit",
+    "Rule",
+    "for_columns",
+    "over_values",
+    "values_under",
+]
 
 TOP = "*"
 UNKNOWN = ("error", "top")
@@ -101,11 +111,7 @@ class Hierarchy:
 
     def values_under(self) -> dict[str, frozenset[str]]:
         """Return the values that each label of any level means; a value means itself."""
-        under: dict[str, set[str]] = {value: {value} for value in self.rows}
-        for value, labels in self.rows.items():
-            for label in labels:
-                under.setdefault(label, set()).add(value)
-        return {label: frozenset(values) for label, values in under.items()}
+        return values_under(self.rows)
 
     def label_levels(self) -> dict[str, int]:
         """Return the level of each label: the lowest on which it covers all the values that it means."""
@@ -245,6 +251,15 @@ def over_values(rule: HierarchyRule, texts: Sequence[str], form: Column, **bindi
     if isinstance(rule, Hierarchy):
         return rule.bind(texts, numbers=form.kind is Kind.NUMERIC, **binding)
     return (rule.in_form(form) if isinstance(rule, LabelRule) else rule).over(texts, **binding)
+
+
+def values_under(rows: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """Return the values that each label means, given the labels of each value; a value means itself."""
+    under: dict[str, set[str]] = {value: {value} for value in rows}
+    for value, labels in rows.items():
+        for label in labels:
+            under.setdefault(label, set()).add(value)
+    return {label: frozenset(values) for label, values in under.items()}
 
 
 def check_unknown(unknown: str) -> None:

@@ -197,7 +197,7 @@ def propose_open(
             notes.append(Note(f"column {name!r}", text))
     if made:
         text = f"hierarchies were proposed for {', '.join(made)}"
-        cure = f"review them with shoal hierarchy propose or builtin, and pass your own with {setting('hierarchies')}"
+        cure = f"review them (shoal hierarchy propose shows them), and choose others with {setting('hierarchies')}"
         notes.insert(0, Note("", text, cure))
     return {name: resolved[name] for name in rules if name in resolved}, notes
 

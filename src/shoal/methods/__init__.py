@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.methods.clustering.bottom_up import BottomUp
     from shoal.methods.clustering.euclidean import Euclidean
     from shoal.methods.clustering.kaca import KACA
+    from shoal.methods.clustering.mdav import MDAV
     from shoal.methods.clustering.mnqia import MNQIA
     from shoal.methods.clustering.sbca import SBCA
     from shoal.methods.clustering.top_down import TopDown
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KACA",
+    "MDAV",
     "MNQIA",
     "SBCA",
     "BottomUp",

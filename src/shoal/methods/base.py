@@ -16,6 +16,7 @@ from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.encoding.windows import parts_of
 from shoal.errors import InfeasibleError, UsageError, join_problems, setting
 from shoal.methods.registry import METHODS, info_of
+from shoal.metrics.association import Twin
 from shoal.models import Basis, Groups, PrivacyModel
 from shoal.rules import Rule
 from shoal.tables.watch import Watch
@@ -46,6 +47,8 @@ class Run(Watch):
         derive_weights: Whether the weights are still to be derived from the table.
         threads: The number of threads to use.
         limits: What the cells of each group must keep to.
+        twins: Hidden ranges that the search prices beside the cells, if the release is made for a target.
+        table: The table where it lies (a `CountedTable`), if full-domain methods count each level vector there.
     """
 
     seed: int = 0
@@ -55,6 +58,8 @@ class Run(Watch):
     derive_weights: bool = False
     threads: int = 1
     limits: tuple[Limited, ...] = ()
+    twins: tuple[Twin, ...] = ()
+    table: object = field(default=None, repr=False, compare=False)
 
     def most_suppressed(self, n_rows: int) -> int:
         """Return how many rows of a table may be suppressed."""
@@ -221,10 +226,9 @@ def group_in_windows(
     n_groups = 0
     kept = np.flatnonzero(labels >= 0)
     for part in parts_of(labels[kept]):
-        inside = np.zeros(len(labels), dtype=bool)
-        inside[kept[part]] = True
-        own = method.partition(encoded.part(inside), models, run).labels
-        found[inside] = np.where(own >= 0, own + n_groups, -1)
+        rows = kept[part]
+        own = method.partition(encoded.take(rows), models, run).labels
+        found[rows] = np.where(own >= 0, own + n_groups, -1)
         n_groups += int(own.max(initial=-1)) + 1
     used = np.unique(found[found >= 0])
     dense = np.full(n_groups + 1, -1, dtype=np.int32)

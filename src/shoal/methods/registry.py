@@ -28,7 +28,8 @@ class Info:
         paper: Where it was published.
         place: Where its class is, as module:class.
         honours: What may decide in the models that it honours.
-        takes: What else of a run it supports: "rules", "bans", "weights", "limits".
+        takes: What else of a run it supports: "rules", "bans", "weights", "limits", "target".
+        climbs: Whether it generalises only along hierarchies; a column without one is released as it is or as "*".
     """
 
     name: str
@@ -37,6 +38,7 @@ class Info:
     place: str
     honours: frozenset[Basis] = frozenset({Basis.SIZE})
     takes: frozenset[str] = frozenset()
+    climbs: bool = False
 
 
 RESEARCH_VALUE = "Morton: An improved utility driven approach towards k-anonymity using data constraint rules, thesis"
@@ -54,7 +56,7 @@ METHODS = (
         "shoal's own",
         "shoal.methods.shoaling.search:Shoaling",
         honours=ANY_TABLE,
-        takes=frozenset({"rules", "bans", "weights", "limits"}),
+        takes=frozenset({"rules", "bans", "weights", "limits", "target"}),
     ),
     Info(
         "mondrian",
@@ -71,6 +73,7 @@ METHODS = (
         "shoal.methods.full_domain.datafly:Datafly",
         honours=FULL_DOMAIN,
         takes=frozenset({"limits"}),
+        climbs=True,
     ),
     Info(
         "incognito",
@@ -79,6 +82,7 @@ METHODS = (
         "shoal.methods.full_domain.incognito:Incognito",
         honours=FULL_DOMAIN | {Basis.SAMPLE},
         takes=frozenset({"rules", "weights", "limits"}),
+        climbs=True,
     ),
     Info(
         "optimal",
@@ -87,6 +91,7 @@ METHODS = (
         "shoal.methods.full_domain.optimal:Optimal",
         honours=FULL_DOMAIN | {Basis.SAMPLE},
         takes=frozenset({"rules", "weights", "limits"}),
+        climbs=True,
     ),
     Info(
         "rv-global",
@@ -95,6 +100,7 @@ METHODS = (
         "shoal.methods.research_value.methods:RVGlobal",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights", "limits"}),
+        climbs=True,
     ),
     Info(
         "rv-local",
@@ -103,6 +109,7 @@ METHODS = (
         "shoal.methods.research_value.methods:RVLocal",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights", "limits"}),
+        climbs=True,
     ),
     Info(
         "rv-hybrid",
@@ -111,6 +118,7 @@ METHODS = (
         "shoal.methods.research_value.methods:RVHybrid",
         honours=FULL_DOMAIN,
         takes=frozenset({"rules", "weights", "limits"}),
+        climbs=True,
     ),
     Info(
         "sbca",
@@ -121,12 +129,22 @@ METHODS = (
         takes=frozenset({"limits"}),
     ),
     Info(
+        "mdav",
+        "groups the row farthest from the average with the k-1 nearest, over standardised columns",
+        "Domingo-Ferrer, Mateo-Sanz: Practical data-oriented microaggregation, IEEE TKDE 2002; Domingo-Ferrer, Torra: "
+        "Ordinal, continuous and heterogeneous k-anonymity through microaggregation, DMKD 2005",
+        "shoal.methods.clustering.mdav:MDAV",
+        honours=MERGEABLE,
+        takes=frozenset({"weights", "limits"}),
+    ),
+    Info(
         "kaca",
         "merges classes of equal rows with the nearest class in the attributes' hierarchies",
         "Li, Wong, Fu, Pei: Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006",
         "shoal.methods.clustering.kaca:KACA",
         honours=MERGEABLE,
         takes=frozenset({"limits"}),
+        climbs=True,
     ),
     Info(
         "bottom-up",

@@ -1,8 +1,15 @@
-"""Pairwise association of quasi-identifiers, and weights derived from it."""
+"""What columns say about each other: weights of quasi-identifiers, and numeric twins of categories for a target.
+
+A release made for a target prefers groups whose categories say the same about it. Each value of a category gets a
+number, the smoothed share of a class of the target among its rows, and the search prices the range of these numbers
+beside the cells. The released cells stay those of the values; no twin leaves the run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -11,13 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.sensitive import Sensitive
 from shoal.errors import Note
 from shoal.schema import Kind
 
-__all__ = ["about_redundancy", "associations", "derive_weights"]
+__all__ = ["Twin", "about_redundancy", "associations", "derive_weights", "find_twins"]
 
 REDUNDANT = 0.9  # from this association on, one of two columns is as informative as both
 ROWS_PER_VALUE = 5  # a category with fewer rows for each value predicts any number
+SMOOTHING = 10  # rows with the target of the whole table that are added to those of each value
+MOST_CLASSES = 4  # of a target; all but the most frequent ones count as one class
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -124,3 +134,76 @@ def cramers_v(one: Codes, other: Codes, rows: Floats) -> float:
     phi = max(0.0, float((observed**2 / expected).sum()) / n - 1 - (r - 1) * (c - 1) / (n - 1))
     least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
     return min(1.0, (phi / least) ** 0.5) if least > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A hidden range of the search.
+
+    Attributes:
+        place: The attribute that it belongs to.
+        values: The number of each code.
+        weight: What its range counts; that of an attribute is 1.
+    """
+
+    place: int
+    values: Floats = field(repr=False)
+    weight: Fraction = Fraction(1)
+
+
+def find_twins(encoded: Encoded, target: Sensitive) -> tuple[Twin, ...]:
+    """Return the twins of all categories of a table; the weights of those of one category add up to 1.
+
+    A target of numbers or dates has one twin, the mean rank of its values; a target of two classes has one, the share
+    of a class; further classes have one each.
+
+    Args:
+        encoded: The table.
+        target: The target, with a code for each canonical row.
+    """
+    scores = _scores(target, encoded.row_weights)
+    twins: list[Twin] = []
+    for place, attribute in enumerate(encoded.attributes):
+        if attribute.kind is not Kind.CATEGORICAL and attribute.tree is None:
+            continue
+        codes = encoded.tuples[encoded.row_tuple, place]
+        means = [_smoothed(codes, score[target.codes], encoded.row_weights, len(attribute.texts)) for score in scores]
+        telling = [values for values in means if np.ptp(values) > 0]
+        twins += [Twin(place, values, Fraction(1, len(telling))) for values in telling]
+    return tuple(twins)
+
+
+def _scores(target: Sensitive, weights: NDArray[np.int64]) -> Sequence[Floats]:
+    """Return for each twin of a category what each code of the target adds to it; NaN if the target is missing."""
+    rows = np.bincount(target.codes, weights, len(target.texts)).astype(np.int64)
+    if target.missing >= 0:
+        rows[target.missing] = 0
+    if target.kind.is_measured:
+        return [_without_missing((2 * np.cumsum(rows) - rows).astype(np.float64), target)]  # twice the mean rank
+    classes = np.argsort(-rows, kind="stable")[: target.n_values]
+    named = classes[: MOST_CLASSES - 1] if len(classes) > MOST_CLASSES else classes[: len(classes)]
+    if len(classes) == 2:  # the share of the other one is the rest
+        named = classes[:1]
+    of_class = [(np.arange(len(rows)) == code).astype(np.float64) for code in named.tolist()]
+    if len(classes) > MOST_CLASSES:
+        of_class.append(1.0 - sum(of_class))
+    return [_without_missing(score, target) for score in of_class]
+
+
+def _without_missing(score: Floats, target: Sensitive) -> Floats:
+    if target.missing >= 0:
+        score[target.missing] = math.nan
+    return score
+
+
+def _smoothed(codes: NDArray[np.int32], scores: Floats, weights: NDArray[np.int64], n_codes: int) -> Floats:
+    """Return the mean score of each code, drawn towards that of all rows.
+
+    Scores are integers, so that sums do not depend on the order of rows.
+    """
+    known = ~np.isnan(scores)
+    codes, scores, counts = codes[known], scores[known], weights[known].astype(np.float64)
+    total = counts.sum()
+    mean = float((scores * counts).sum() / total) if total else 0.0
+    rows = np.bincount(codes, counts, n_codes)
+    return (np.bincount(codes, scores * counts, n_codes) + SMOOTHING * mean) / (rows + SMOOTHING)

@@ -305,7 +305,7 @@ class Baseline:
     @cached_property
     def _resolution(self) -> float:
         day = 86400.0 if self.column.kind is Kind.DATE else 1.0
-        gaps = np.diff(np.unique(self.numbers))
+        gaps = np.diff(sorted(set(self.numbers)))
         if len(gaps) == 0 or all(number % day == 0 for number in self.numbers):
             return day
         return float(gaps.min())

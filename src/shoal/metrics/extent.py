@@ -1,4 +1,4 @@
-"""How wide the cells of a column are on average: the number of values that they cover, and the width in its unit."""
+"""What the cells of a column keep of it: their mean width, in values and in its unit; of centres, mean and spread."""
 
 from __future__ import annotations
 
@@ -9,10 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchy.prefix import look_like_codes
-from shoal.metrics.column_loss import Baseline, ColumnLoss
+from shoal.metrics.column_loss import Baseline, ColumnLoss, unreadable_cell
+from shoal.metrics.released_cells import numbers_of
 from shoal.schema import DURATION, Column, Kind, split_unit
+from shoal.tables.table import Table
+from shoal.tables.values import normalise
 
-__all__ = ["DAY", "ColumnExtent", "exact_cells", "extent_of", "unit_of"]
+__all__ = [
+    "DAY",
+    "CenterFigures",
+    "ColumnExtent",
+    "center_figures",
+    "exact_cells",
+    "extent_of",
+    "spread_names",
+    "squares_of_centers",
+    "unit_of",
+    "vanished_values",
+]
 
 DAY = 86_400.0
 
@@ -33,6 +47,136 @@ class ColumnExtent:
     mean_values: float | None
     mean_width: float | None
     unit: str
+
+
+@dataclass(frozen=True)
+class CenterFigures:
+    """What centres keep of a column.
+
+    Attributes:
+        values_before: The number of distinct values of the original.
+        values_after: The number of distinct values of the release.
+        vanished: How many values of an original category no released row shows; None for numbers and dates.
+        mean_before: The mean of the original; of dates, in days since the year 1. None for categories, as are the next
+            four.
+        mean_after: The mean of the release.
+        sd_before: The standard deviation of the original.
+        sd_after: The standard deviation of the release.
+        sd_ratio: The second over the first; None if the original does not vary.
+    """
+
+    values_before: int
+    values_after: int
+    vanished: int | None = None
+    mean_before: float | None = None
+    mean_after: float | None = None
+    sd_before: float | None = None
+    sd_after: float | None = None
+    sd_ratio: float | None = None
+
+
+def spread_names(name: str) -> tuple[str, str]:
+    """Return what the column with the spread of another may be called: for numbers and dates, and for categories."""
+    return f"{name}_sd", f"{name}_share"
+
+
+def center_figures(original: Table, released: Table, column: Column, missing: Collection[str]) -> CenterFigures:
+    """Return what centres keep of a column.
+
+    Args:
+        original: The original.
+        released: The release.
+        column: The column, with its kind.
+        missing: The texts that mean a missing value.
+
+    Raises:
+        InputError: A cell of the release cannot be read.
+    """
+    before, after = (_known(table, column.name, missing) for table in (original, released))
+    if column.kind is None or not column.kind.is_measured:
+        return CenterFigures(len(before), len(after), len(vanished_values(original, released, column, missing)))
+    (mean, deviation, n_before), (mean_after, deviation_after, n_after) = (
+        _moments(column, counts) for counts in (before, after)
+    )
+    ratio = deviation_after / deviation if deviation and deviation_after is not None else None
+    return CenterFigures(n_before, n_after, None, mean, mean_after, deviation, deviation_after, ratio)
+
+
+def squares_of_centers(
+    original: Table,
+    kept: float,
+    figures: Mapping[str, CenterFigures],
+    weights: Mapping[str, float],
+    missing: Collection[str],
+) -> float | None:
+    """Return the sum of squares inside groups whose means are released, over that of the table.
+
+    The squares of a table around its mean are those inside groups and those of the means of the groups.
+
+    Args:
+        original: The original.
+        kept: The share of the rows that are released.
+        figures: What centres, which must be means, keep of each quasi-identifier.
+        weights: Of the quasi-identifiers.
+        missing: The texts that mean a missing value.
+
+    Returns:
+        A share in [0, 1]; None if a quasi-identifier is a category or has missing values.
+    """
+    lost = total = 0.0
+    for name, each in figures.items():
+        if each.mean_before is None or each.mean_after is None or each.sd_before is None or each.sd_after is None:
+            return None
+        if sum(_known(original, name, missing).values()) < original.n_rows:
+            return None
+        if each.sd_before:
+            between = each.sd_after**2 + (each.mean_after - each.mean_before) ** 2
+            lost += weights[name] * (1 - kept * between / each.sd_before**2)
+            total += weights[name]
+    return min(1.0, max(0.0, lost / total)) if total else 0.0
+
+
+def vanished_values(original: Table, released: Table, column: Column, missing: Collection[str]) -> list[str]:
+    """Return the values of an original category that no released row shows, the most frequent first."""
+    before, after = (_known(table, column.name, missing) for table in (original, released))
+    if column.kind is Kind.BOOLEAN:  # words that mean the same are one value
+        shown = {_truth(column, text) for text in after}
+        return [text for text in _ranked(before) if _truth(column, text) not in shown]
+    return [text for text in _ranked(before) if text not in after]
+
+
+def _truth(column: Column, text: str) -> object:
+    """Return what a word for yes or no means."""
+    numbers, misfits = numbers_of(column, [text])
+    return text if misfits else numbers[0]
+
+
+def _ranked(counts: Mapping[str, int]) -> list[str]:
+    return sorted(counts, key=lambda text: (-counts[text], text))
+
+
+def _known(table: Table, name: str, missing: Collection[str]) -> dict[str, int]:
+    """Return the rows of each value of a column in its normal form, without missing ones."""
+    counts: dict[str, int] = {}
+    for text, rows in zip(table.factor(name).texts.to_list(), table.counts(name).tolist(), strict=True):
+        value = normalise(text)
+        if value not in missing and rows:
+            counts[value] = counts.get(value, 0) + rows
+    return counts
+
+
+def _moments(column: Column, counts: Mapping[str, int]) -> tuple[float | None, float | None, int]:
+    """Return the mean and the standard deviation of numbers or dates, in days, and how many differ."""
+    texts = sorted(counts)
+    numbers, misfits = numbers_of(column, texts)
+    if misfits:
+        raise unreadable_cell(column.name, None)
+    if not texts:
+        return None, None, 0
+    unit = DAY if column.kind is Kind.DATE else 1.0
+    array, rows = np.array([float(number) / unit for number in numbers]), np.array([counts[text] for text in texts])
+    mean = float(array @ rows / rows.sum())
+    return mean, float(np.sqrt((array - mean) ** 2 @ rows / rows.sum())), len(set(numbers))
 
 
 def extent_of(baseline: Baseline, loss: ColumnLoss, n_rows: int) -> ColumnExtent:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.partition import Entries
 
 if TYPE_CHECKING:
     from shoal.kernels.bound import Floors
@@ -32,11 +33,19 @@ MOST_STEPS_SHARING = 10**8
 CAP = 1.4
 LEVELS = 10
 ROUNDS = 2
-# Relative error of sums of floats; the bound is lowered by it.
-ROUNDING = 1e-9
+# The shares of groups: steps of 40 ns for all tuples, and for one share of one tuple; how many shares are tried, and
+# each over the one before. The first is START times the mean of two prices in a release. Any values are valid.
+STEPS_OF_SHARES = 15 * 10**8
+PATIENCE = 10**6
+TRIES, FEWER = 8, 0.8
+START = 1.05
+MOST_PRICES = 10**10  # groups of a release times tuples
+# Relative error of sums of floats, and what a sum of shares may exceed the loss of a group by; the bound is lowered by
+# both.
+ROUNDING, TOLERANCE = 1e-9, 1e-12
 
 
-def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True) -> float | None:
+def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True, groups: Entries | None = None) -> float | None:
     """Return a lower bound on the NCP (weights 1) of every k-anonymous local recoding without suppressed rows.
 
     Local recoding uses ranges of numbers and dates and sets of categories. docs/concepts/lower-bound.md has the proof.
@@ -45,11 +54,15 @@ def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True) -> float | N
         encoded: The table.
         k: The least group size.
         thorough: Spend more steps.
+        groups: The groups of a release, to start from. A thorough search then also divides the loss of groups among
+            their rows. That takes up to a minute, and gives a higher bound, the better the release.
 
     Returns:
         The bound, or None if it is not computed: for more than 10 quasi-identifiers or a million rows, with
         hierarchies, for fewer than k rows, or if a fixed number of steps does not suffice.
     """
+    from shoal.kernels.bound import Floors
+
     attributes, n_rows = encoded.attributes, encoded.n_rows
     if len(attributes) > MOST_ATTRIBUTES or not k <= n_rows <= MOST_ROWS:
         return None
@@ -58,7 +71,8 @@ def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True) -> float | N
     n_small = int((encoded.counts < k).sum())
     if n_small == 0:
         return 0.0
-    counts, tuples = prepare(encoded)
+    columns = prepare(encoded)
+    counts, tuples = columns.counts, Floors(*columns[:-1])
     steps, shared_steps = MOST_STEPS, MOST_STEPS_SHARING
     if not thorough:
         steps = min(MOST_QUICK_STEPS, BASE_STEPS + STEPS_OF_A_ROW * n_rows)
@@ -70,7 +84,40 @@ def lower_bound(encoded: Encoded, k: int, *, thorough: bool = True) -> float | N
         if 2 * int(unknown.sum()) > n:
             return None  # the steps did not suffice for most tuples
     carried = share(tuples, k, min(MOST_STEPS_OF_A_TUPLE, shared_steps // n_small), floors)
-    return float(carried @ counts) / (n_rows * len(attributes)) * (1.0 - ROUNDING)
+    total = float(carried @ counts)
+    if thorough and groups is not None:
+        divided = divide(encoded, columns, k, floors, groups)
+        total = max(total, 0.0 if divided is None else float(divided @ counts) - TOLERANCE * n_rows)
+    return total / (n_rows * len(attributes)) * (1.0 - ROUNDING)
+
+
+def divide(
+    encoded: Encoded, columns: Columns, k: int, floors: NDArray[np.float64], groups: Entries
+) -> NDArray[np.float64] | None:
+    """Divide the loss of groups among their rows: no k to 2k - 1 rows have a greater sum of shares than they lose.
+
+    Returns:
+        The share of a row of each tuple, which may be negative; None if the steps do not suffice.
+    """
+    from shoal.kernels.shares import Shares
+
+    places = np.empty(len(columns.ranks), dtype=np.int64)
+    places[columns.ranks] = np.arange(len(places))
+    released = groups.groups >= 0
+    pairs = np.unique(groups.groups[released].astype(np.int64) << 32 | places[groups.tuples[released]])
+    begins = np.append(np.flatnonzero(np.diff(pairs >> 32, prepend=-1)), len(pairs))
+    if not len(pairs) or len(begins) * len(places) > MOST_PRICES:
+        return None
+    shares = Shares(*columns[:-1])
+    own, joined = np.empty(len(places)), np.empty(len(places))
+    shares.price_groups((pairs & 0xFFFFFFFF).astype(np.int32), begins, own, joined)
+    # A row that another group could take in at a low price is more than its group needs: between the two prices.
+    wanted = START * np.sqrt(np.minimum(own, float(len(encoded.attributes))) * joined)
+    wanted = np.where(columns.counts < k, np.maximum(wanted, floors), 0.0)
+    order = np.argsort(wanted, kind="stable").astype(np.int32)
+    divided = np.zeros(len(places))
+    suffice = shares.lower(k, STEPS_OF_SHARES, PATIENCE, TRIES, FEWER, order, floors, wanted, divided)
+    return divided if suffice else None
 
 
 def share(tuples: Floors, k: int, patience: int, floors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,10 +137,22 @@ def kernel_order(encoded: Encoded) -> list[int]:
     return sorted(range(len(attributes)), key=lambda a: (attributes[a].ordered, len(attributes[a].texts)))
 
 
-def prepare(encoded: Encoded) -> tuple[NDArray[np.int64], Floors]:
-    """Return the rows of each tuple in the order of the kernel, and the tuples as the kernel reads them."""
-    from shoal.kernels.bound import Floors
+class Columns(NamedTuple):
+    """The distinct tuples of a table as the kernels read them; `ranks` sorts the tuples of the table."""
 
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    ordered: NDArray[np.uint8]
+    spans: NDArray[np.float64]
+    missing: NDArray[np.int32]
+    values: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    skips: NDArray[np.int32]
+    ranks: NDArray[np.int64]
+
+
+def prepare(encoded: Encoded) -> Columns:
+    """Return the tuples in the order of the kernels."""
     places = kernel_order(encoded)
     order = [encoded.attributes[a] for a in places]
     codes = encoded.tuples[:, places]
@@ -107,7 +166,7 @@ def prepare(encoded: Encoded) -> tuple[NDArray[np.int64], Floors]:
         begins[1:] |= codes[1:, a] != codes[:-1, a]
         ends = np.append(np.flatnonzero(begins)[1:], len(codes))
         skips[a] = ends[np.cumsum(begins) - 1]
-    return counts, Floors(
+    return Columns(
         codes,
         counts,
         np.array([a.ordered for a in order], dtype=np.uint8),
@@ -116,4 +175,5 @@ def prepare(encoded: Encoded) -> tuple[NDArray[np.int64], Floors]:
         np.concatenate(values),
         np.cumsum([0, *map(len, values)], dtype=np.int64),
         skips,
+        ranks,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,26 @@ from shoal.errors import InputError, UsageError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.level_weights import Climb
 from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_counts, column_loss, unreadable_cell
-from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
+from shoal.metrics.extent import (
+    CenterFigures,
+    ColumnExtent,
+    center_figures,
+    exact_cells,
+    extent_of,
+    spread_names,
+    squares_of_centers,
+)
 from shoal.metrics.released_cells import Domain
 from shoal.metrics.research_value import Research, Worth, read_dictionary
 from shoal.rules import CompiledRules, Pair
 from shoal.schema import Schema, check_k
 from shoal.tables import values
 from shoal.tables.table import Table
+
+LOSSES = (
+    *("ncp", "utility", "modification_rate", "iloss", "lm", "lm_total", "entropy", "precision", "distortion"),
+    *("distortion_ratio", "research_value_total", "exact_rows", "ncp_unweighted"),
+)
 
 __all__ = [
     "GroupSizes",
@@ -79,6 +93,12 @@ class Measures:
         columns: How wide the cells of each quasi-identifier are on average, in values and in its unit.
         ncp_unweighted: The same as ncp with equal weights.
         weighted: Whether the weights of ncp, and so of utility, differ.
+        centers: What the centres of each quasi-identifier keep of it; empty if cells are not centres. The loss of
+            centres is that of the ranges and sets of their groups. A file does not show these, so all measures of loss
+            are NaN where only the file is known.
+        sse: The sum of squares inside groups over that of the table, in [0, 1], over columns of variance 1: what is
+            lost if each group releases its means. Suppressed rows lose all; weights are those of ncp. None for a
+            file without its run, unless its cells are means of numbers: it follows from these, up to their rounding.
     """
 
     ncp: float
@@ -106,10 +126,23 @@ class Measures:
     columns: dict[str, ColumnExtent] = field(default_factory=dict)
     ncp_unweighted: float = 0.0
     weighted: bool = False
+    centers: dict[str, CenterFigures] = field(default_factory=dict)
+    sse: float | None = field(default=None, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the measures by name."""
-        return asdict(self)
+        """Return the measures by name; a loss that is not known is None."""
+        content = {name: None if each != each else each for name, each in asdict(self).items()}
+        return content if self.centers else {name: each for name, each in content.items() if name != "centers"}
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether the loss is known."""
+        return not math.isnan(self.ncp)
+
+    def without_loss(self) -> Measures:
+        """Return the measures that do not depend on what cells cover."""
+        unknown: dict[str, Any] = dict.fromkeys(LOSSES, math.nan)
+        return replace(self, **unknown, per_attribute={}, md={}, research_value={}, columns={})
 
 
 def check_rows(original: Table, released: Table) -> None:
@@ -135,6 +168,7 @@ def measure_tables(
     rules: CompiledRules | None = None,
     attributes: Mapping[str, Attribute] | None = None,
     research: Research | None = None,
+    centers: bool = False,
 ) -> Measures:
     """Measure the release of any tool against its original; rows that are missing from it count as suppressed.
 
@@ -151,6 +185,7 @@ def measure_tables(
         rules: Over the quasi-identifiers of the original.
         attributes: The quasi-identifiers as codes, which rules over recoded columns need.
         research: Declared research values, and the balance of granularity and rules.
+        centers: Whether cells are the centres of groups; their loss is not known then.
 
     Raises:
         InputError: A released cell cannot be read, or the release has more rows than the original.
@@ -181,20 +216,22 @@ def measure_tables(
         exact &= same[released.factor(column.name).ranks]
     # If "*" is a value of the original, it does not mark suppression.
     has_stars = any(SUPPRESSION in original.factor(name).texts for name in names)
-    groups = GroupSizes(
-        released.group_sizes(names),
-        n_rows,
-        n_kept,
-        0 if has_stars else count_starred(released, names),
-        count_rows(exact, released),
-    )
+    spread = [each for name in names if centers for each in spread_names(name) if each in released.names]
+    n_starred = 0 if has_stars else count_starred(released, names)
+    sizes = released.group_sizes([*names, *spread])
+    groups = GroupSizes(sizes, n_rows, n_kept, n_starred, count_rows(exact, released))
     cm = None if target is None else classification_metric(released, names, target, n_rows, groups.least(k))
     worth = Worth(weights_of(schema, weights), rules, research or Research())
     for a, column in enumerate(schema.qi):
         hierarchy = (hierarchies or {}).get(column.name)
         if hierarchy is not None or column.name in worth.research.values:
             worth.add(read_dictionary(original, column, schema, hierarchy), _counts_in(released, column.name), a)
-    return assemble(losses, extents, groups, worth, k, cm)
+    measures = assemble(losses, extents, groups, worth, k, cm)
+    if not centers:
+        return measures
+    figures = {each.name: center_figures(original, released, each, schema.missing) for each in schema.qi}
+    sse = squares_of_centers(original, n_kept / n_rows, figures, worth.weights, schema.missing)
+    return replace(measures.without_loss(), centers=figures, sse=sse)
 
 
 @dataclass(frozen=True)
@@ -236,14 +273,13 @@ def assemble(
     """Return the measures from the loss and the extent of each column and the sizes of the groups."""
     k = None if k is None else check_k(k)
     n_rows, n_kept = groups.n_rows, groups.n_kept
-    weights, total_weight = worth.weights, sum(worth.weights.values())
     per_attribute = {name: loss.ncp / n_rows for name, loss in losses.items()}
     n_cells = n_rows * len(losses)
     research = {name: worth.value(name, loss, n_rows, a) for a, (name, loss) in enumerate(losses.items())}
     total = add_losses((loss, 1) for loss in losses.values())
     least = groups.least(k)
     n_hidden = groups.n_hidden(least)
-    ncp = sum(per_attribute[name] * weights[name] for name in per_attribute) / total_weight
+    ncp = sum(per_attribute[name] * worth.weights[name] for name in per_attribute) / worth.total_weight
     n_groups = len(groups.sizes) - (n_hidden > 0)
     return Measures(
         ncp=ncp,
@@ -270,7 +306,7 @@ def assemble(
         exact_rows=groups.n_exact / n_rows if n_rows else 1.0,
         columns=dict(extents),
         ncp_unweighted=sum(per_attribute.values()) / len(per_attribute),
-        weighted=len(set(weights.values())) > 1,
+        weighted=len(set(worth.weights.values())) > 1,
     )
 
 

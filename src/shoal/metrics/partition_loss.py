@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,11 @@ from shoal.metrics.column_loss import Baseline, ColumnLoss, cell_counts, column_
 from shoal.metrics.extent import ColumnExtent, exact_cells, extent_of
 from shoal.metrics.measure import GroupSizes, Measures, assemble, check_names, rules_of, weights_of
 from shoal.metrics.research_value import Research, Worth
+from shoal.metrics.variance import sum_of_squares
 from shoal.rules import CompiledRules
 from shoal.schema import Schema
 from shoal.tables import values
-from shoal.tables.sorting import pack
+from shoal.tables.sorting import number_rows, number_texts
 from shoal.tables.table import Table
 
 __all__ = ["measure_partition"]
@@ -38,6 +40,7 @@ def measure_partition(
     rules: CompiledRules | None = None,
     original: Table | None = None,
     research: Research | None = None,
+    alike: NDArray[np.int64] | None = None,
 ) -> Measures:
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
 
@@ -55,6 +58,8 @@ def measure_partition(
         rules: Over the quasi-identifiers of the original.
         original: The table before outliers were recoded, which the release is compared with.
         research: Declared research values, and the balance of granularity and rules.
+        alike: For each group, the number of its group in the release, if the release shows other cells than those of
+            the partition; the loss is that of the partition all the same.
 
     Raises:
         InputError: A label of a hierarchy cannot be read.
@@ -86,21 +91,20 @@ def measure_partition(
         shown = _loss_in_partition(baseline, attribute, cells, ends[a], sizes, n_rows - n_kept)
         texts, losses[column.name], same = shown
         extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
-        on_rows = np.unique(cells.index[sizes > 0]).tolist()
+        on_rows = set(cells.index[sizes > 0].tolist())
         worth.add(encoded.dictionaries[a], {values.normalise(texts[i]) for i in on_rows}, a)
-        rank_of: dict[str, int] = {}
-        rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
-        ranks.append(rank[cells.index])
-        cards.append(len(rank_of))
+        ranks.append(number_texts(texts)[cells.index])
+        cards.append(len(texts))
         exact &= same[cells.index]
         starred &= np.array([text == SUPPRESSION for text in texts], dtype=bool)[cells.index]
     # Groups that show the same cells are one group in the release.
-    _, merged = np.unique(pack(ranks, cards)[0], return_inverse=True)
+    merged = number_rows(ranks, cards) if alike is None else alike
     by_cells = np.bincount(merged, weights=sizes).astype(np.int64)
     has_stars = any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
-    n_starred = 0 if has_stars else int(sizes[starred].sum())
+    n_starred = 0 if has_stars or alike is not None else int(sizes[starred].sum())
     groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, n_starred, int(sizes[exact].sum()))
-    return assemble(losses, extents, groups, worth, k, None)
+    measures = assemble(losses, extents, groups, worth, k, None)
+    return replace(measures, sse=sum_of_squares(encoded, partition.entries, worth.weights))
 
 
 def _loss_in_partition(

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, attribute_dictionary
 from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.partition import SUPPRESSION
-from shoal.errors import InputError, UsageError, counted
+from shoal.errors import InputError, InternalError, UsageError, counted
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics.column_loss import ColumnLoss
-from shoal.metrics.label_figures import LabelFigures, read_labels
+from shoal.metrics.released_cells import OrderedReader, reader
 from shoal.rules import CompiledRules
 from shoal.schema import Column, Kind, Schema
 from shoal.tables.table import Table
 
-__all__ = ["Level", "Research", "Worth", "levels_of", "read_dictionary"]
+__all__ = ["LabelFigures", "Level", "Research", "Worth", "levels_of", "read_dictionary", "read_labels"]
 
 
 @dataclass(frozen=True)
@@ -216,6 +216,7 @@ class Worth:
 
     Attributes:
         weights: The weights of the quasi-identifiers.
+        total_weight: Their sum.
         rules: The rules over their codes.
         research: Declared values, and the balance of granularity and rules.
         on_level: The research value of each column that is released on one level of its hierarchy.
@@ -225,12 +226,16 @@ class Worth:
     rules: CompiledRules | None
     research: Research
     on_level: dict[str, float] = field(default_factory=dict)
+    total_weight: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.total_weight = sum(self.weights.values())
 
     def add(self, dictionary: Dictionary[Attribute] | None, cells: Collection[str], position: int) -> None:
         """Look at the distinct cells of a column."""
         if dictionary is None:
             return
-        weight = self.weights[dictionary.name] / sum(self.weights.values())
+        weight = self.weights[dictionary.name] / self.total_weight
         value = _value_on_one_level(dictionary, cells, weight, self.rules, position, self.research)
         if value is not None:
             self.on_level[dictionary.name] = value
@@ -246,7 +251,7 @@ class Worth:
             return 0.0
         kept = self.rules.kept(loss.broken, position) if self.rules else Fraction(1)
         granularity = Fraction(n_rows / (n_rows + loss.spans))
-        return self.weights[name] / sum(self.weights.values()) * float(self.research.balanced(granularity, kept))
+        return self.weights[name] / self.total_weight * float(self.research.balanced(granularity, kept))
 
 
 def _exact(number: Fraction | float) -> Fraction:
@@ -261,3 +266,40 @@ def _resolution(attribute: Attribute) -> Fraction:
     if len(known_values) < 2 or not np.mod(known_values, step).any():
         return _exact(step)
     return _exact(float(np.diff(known_values).min()))
+
+
+@dataclass(frozen=True)
+class LabelFigures:
+    """The figures of each node of an attribute's tree.
+
+    Attributes:
+        losses: The loss (NCP) of a cell that shows the node's label, as the measures read it.
+        low: The least number that the label declares; NaN for a category, or if it cannot be read as a range.
+        high: The greatest number that the label declares.
+    """
+
+    losses: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def read_labels(attribute: Attribute) -> LabelFigures:
+    """Read the labels of an attribute's tree.
+
+    Raises:
+        InternalError: The attribute has no tree, or does not say how its cells are read.
+    """
+    if attribute.tree is None or attribute.column is None:
+        raise InternalError(f"attribute {attribute.name!r} has no labels to read.")
+    n_codes, labels = len(attribute.texts), attribute.tree.labels
+    markers = (attribute.texts[attribute.missing],) if attribute.missing >= 0 else ()
+    cells = reader(attribute.column, dict.fromkeys(attribute.texts, 1), None, markers, attribute.hierarchy)
+    losses = np.zeros(len(labels))  # a code, which is a value, loses nothing
+    low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for node in range(n_codes, len(labels)):
+        label = labels[node]
+        loss = 0.0 if label in markers else cells.loss(label)
+        losses[node] = 1.0 if loss is None else loss
+        if isinstance(cells, OrderedReader) and (bounds := cells.bounds(label)) is not None:
+            low[node], high[node] = bounds
+    return LabelFigures(losses, low, high)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.decode import cell_texts
 from shoal.encoding.ends import Holders, RangeEnds
-from shoal.encoding.partition import RANGE, SET, Cells, Partition
+from shoal.encoding.partition import RANGE, SET, Cells, Partition, deal_rows
 from shoal.metrics.released_cells import open_step
-from shoal.tables.sorting import pack
+from shoal.tables.sorting import number_rows, number_texts
 
 __all__ = ["Singled", "SingledColumn", "look_for_singled"]
 
@@ -136,9 +136,12 @@ class Members:
         if people is None:
             holders = np.bincount(places, weights=self.rows, minlength=len(distinct))
         else:
-            of_rows = np.repeat(places, self.rows)
+            entries = self.partition.entries
+            kept = entries.groups >= 0
+            number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)  # of each entry among those here
+            of_rows = deal_rows(entries.rows, number, self.partition.weights)
             n_people = int(people.max(initial=0)) + 1
-            pairs = np.unique(of_rows * n_people + people[self.partition.labels >= 0])
+            pairs = np.unique(places[of_rows[of_rows >= 0]] * n_people + people[of_rows >= 0])
             holders = np.bincount(pairs // n_people, minlength=len(distinct)).astype(np.float64)
         single: NDArray[np.bool_] = (holders[places] == 1) & (cells.form[cells.index[self.groups]] == SET)
         return single
@@ -150,12 +153,10 @@ def _shown_groups(encoded: Encoded, partition: Partition, ends: Sequence[RangeEn
     for attribute, cells, range_ends in zip(encoded.attributes, partition.cells, ends, strict=True):
         rank = np.arange(len(cells.form), dtype=np.int64)
         if attribute.ordered or attribute.tree is not None:  # different cells may have one text
-            rank_of: dict[str, int] = {}
-            texts = cell_texts(attribute, cells, range_ends)
-            rank = np.array([rank_of.setdefault(text, len(rank_of)) for text in texts], dtype=np.int64)
+            rank = number_texts(cell_texts(attribute, cells, range_ends))
         ranks.append(rank[cells.index])
         cards.append(len(cells.form))
-    return np.unique(pack(ranks, cards)[0], return_inverse=True)[1].astype(np.int64)
+    return number_rows(ranks, cards)
 
 
 def _cost(

@@ -156,6 +156,8 @@ class Groups:
             return self.whole.totals(name)
         if name not in self._totals:
             column = self.column(name)
+            if column.totals is not None:
+                return column.totals
             self._totals[name] = _add_up(np.where(self.labels >= 0, column.codes, -1), self.counts, len(column.texts))
         return self._totals[name]
 

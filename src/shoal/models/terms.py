@@ -81,12 +81,7 @@ class Distributions:
     @classmethod
     def of(cls, encoded: Encoded) -> Distributions:
         """Count the sensitive columns of a whole table."""
-        columns = {
-            column.name: Distribution(
-                column, np.bincount(column.codes, encoded.weights, minlength=len(column.texts)).astype(np.int64)
-            )
-            for column in encoded.sensitive
-        }
+        columns = {column.name: Distribution(column, column.count(encoded.weights)) for column in encoded.sensitive}
         ks = np.empty(0, dtype=np.int64) if encoded.personal_k is None else np.unique(encoded.personal_k)
         return cls(columns, ks)
 

@@ -157,7 +157,7 @@ def _harmonic(theta: float, alpha: float, groups: int) -> float:
 
 
 def _log_gamma_ratio(x: float, increment: float) -> float:
-    """Return log(gamma(x + more) / gamma(x)); for large x by its series, because two logarithms would cancel."""
+    """Return log(gamma(x + increment) / gamma(x)); for large x by its series, because two logarithms would cancel."""
     if x < 1e6:
         return math.lgamma(x + increment) - math.lgamma(x)
     return increment * math.log(x) + increment * (increment - 1) / (2 * x)
@@ -230,7 +230,7 @@ def _root(function: Callable[[float], float], low: float, high: float, *, geomet
 
 
 def digamma_rise(x: float, increment: float) -> float:
-    """Return digamma(x + more) - digamma(x); for large x by the series of the difference, because both would cancel."""
+    """Return digamma(x + increment) - digamma(x); for large x by the series of the difference, as both would cancel."""
     if x < 1e4:
         return digamma(x + increment) - digamma(x)
     squares = increment * (2 * x + increment) / (x * (x + increment)) ** 2

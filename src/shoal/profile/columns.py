@@ -47,6 +47,12 @@ class Coded(NamedTuple):
     codes: NDArray[np.int64]
     n_values: int
 
+    def of_people(self, person: Coded) -> Coded:
+        """Return the code of one row of each person."""
+        import numpy as np
+
+        return Coded(self.codes[np.unique(person.codes, return_index=True)[1]], self.n_values)
+
 
 @dataclass(frozen=True)
 class Distinct:
@@ -172,13 +178,16 @@ def distinct_values(series: pl.Series) -> Distinct:
     return Distinct(series.name, len(series), pairs["text"], pairs["rows"].to_numpy(), coded, merged, blank)
 
 
-def profile_column(values: Distinct, markers: Collection[str] = (), declared: Marks = PLAIN) -> ColumnFacts:
+def profile_column(
+    values: Distinct, markers: Collection[str] = (), declared: Marks = PLAIN, *, commas: bool = False
+) -> ColumnFacts:
     """Return the facts about a column.
 
     Args:
         values: Its distinct cells.
         markers: The texts, besides the empty one, that mark a missing value.
         declared: The marks of numbers that the user declared.
+        commas: Whether 1,5 is a number, as in a file whose cells are separated by semicolons.
     """
     import numpy as np
     import polars as pl
@@ -189,7 +198,7 @@ def profile_column(values: Distinct, markers: Collection[str] = (), declared: Ma
     kind, date_format, other_format, slips, slips_kind = _kind(texts)
     marks = Marks()
     if kind is Kind.CATEGORICAL and not (slips and slips_kind != COMMA_NUMBERS):
-        found = find_form(_plain_column(values.name, declared), texts.to_list()).column
+        found = find_form(_plain_column(values.name, declared), texts.to_list(), commas=commas).column
         if found.kind is Kind.BOOLEAN or (found.kind is Kind.NUMERIC and Marks(*found.marks) != PLAIN):
             kind, slips, slips_kind, marks = found.kind, 0, "", Marks(*found.marks)
     lengths = texts.str.len_chars().to_numpy() if len(texts) else np.zeros(1, dtype=np.int64)
@@ -228,14 +237,17 @@ def _plain_column(name: str, marks: Marks) -> Column:
 def sampled_facts(
     name: str, sample: Sequence[str], distinct: int, unique: int, n_rows: int, missing: int = 0
 ) -> ColumnFacts:
-    """Return the facts about a column of which only some distinct values and the counts are known."""
+    """Return the facts about a column of which only some distinct values and the counts are known.
+
+    Numbers may have a decimal comma: an amount is no text, whatever separates the cells of its file.
+    """
     import numpy as np
     import polars as pl
 
     texts = pl.Series("text", [text for text in sample if text.strip()], dtype=pl.String)
     counts = np.ones(len(texts), dtype=np.int64)
     coded = Coded(np.arange(len(texts)), len(texts))
-    facts = profile_column(Distinct(name, len(texts), texts, counts, coded))
+    facts = profile_column(Distinct(name, len(texts), texts, counts, coded), commas=True)
     return replace(facts, n_rows=n_rows, missing=missing, distinct=distinct, unique=unique)
 
 

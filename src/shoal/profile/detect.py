@@ -1,7 +1,7 @@
-"""Proposal of a role and a kind for a column, with the reason: from the shape of its values, then from its name.
+"""Proposal of a role and a kind for a column, with the reason; longer than others: its rules are one list, in order.
 
-What identifies people is never released; what others may know is recoded. What neither name nor values tell is left to
-the user, and dropped until then.
+A proposal comes from the shape of the values, then from the name. What identifies people is never released; what
+others may know is recoded. What neither name nor values tell is left to the user, and dropped until then.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from shoal.profile.columns import ColumnFacts, is_constant
+from shoal.errors import counted
+from shoal.profile.columns import COMMA_NUMBERS, ColumnFacts, is_constant
 from shoal.profile.forms import (
     CLOCK,
     DIGIT,
@@ -17,21 +18,37 @@ from shoal.profile.forms import (
     MOSTLY_DIFFERENT,
     NEARLY_UNIQUE,
     can_be_key,
+    can_be_phone,
     date_precision,
     fits_time,
     has_digits,
     holds_disease_codes,
+    holds_visit_labels,
     is_code,
+    is_name,
     is_numbered,
     is_one_by_one,
     is_opaque,
     looks_like_counts,
     looks_like_keys,
     share_of,
+    why_not_sensitive,
 )
-from shoal.profile.shapes import identifying_shape, is_postal, looks_like_names
-from shoal.profile.vocabulary import Concept, Naming, naming_of
-from shoal.profile.vocabulary.concept import words
+from shoal.profile.shapes import identifying_shape, is_postal, looks_like_names, mentions_names
+from shoal.profile.vocabulary import Concept, Naming, naming_of, words_of
+from shoal.profile.vocabulary.hints import (
+    CALLED,
+    COORDINATES,
+    DURATIONS,
+    EVENTS,
+    HOUSE_NUMBERS,
+    LOOSE,
+    SAMPLING_WORDS,
+    SUBSCRIBERS,
+    SURVEY_WORDS,
+    UNITS,
+    WEIGHT_WORDS,
+)
 from shoal.profile.vocabulary.keys import COUNTS, KEYS
 from shoal.schema import Kind, Role
 from shoal.tables.values import Marks, parse_numbers
@@ -42,40 +59,10 @@ MOST_ANSWERS = 5  # values of a question that is answered by yes, no or unknown
 MANY_WORDS = 5.0
 LONG_TEXT = 60
 SHORTEST_NATIONAL = 6
-SAMPLING_WORDS = words(
-    "fnlwgt wgt wght pweight pwgt wgtp pwgtp perwt hhwt llcpwt wtss wtssall weighting gewichtung hochrechnungsfaktor "
-    "weegfactor hrf ponderation pond coef coeff ponderacion factor expansion expansao fator riporto weging wgthh "
-    "weegfaktor gewichtungsfaktor hochrechnung hochrechnungsgewicht kalibrierung calibration calibrated fex facex "
-    "fexp facexp factorexp fattore pondera ponderador ponderacao pesomuestral pesoamostral pondpers poidspers "
-    "wagaosoby repwt repwgt svywt svyweight surveyweight sampweight sampwt personweight hhweight perwgt indwgt "
-    "finalweight"
-)
-WEIGHT_WORDS = frozenset({"weight", "weights", "wt", "gewicht", "poids", "peso", "waga", "pesos"})
-SURVEY_WORDS = frozenset(
-    {"sample", "sampling", "survey", "final", "design", "expansion", "person", "household", "osoby", "int", "mec"}
-)
 SAMPLING = re.compile(
     r"wgt|wght|wt|gew|pond|coef|weig|weeg|peso|poids|waga|fex|factor|faktor|fator|fattor|hochr|calib|extrap"
 )
-COORDINATES = words(
-    "lat lon lng long latitude longitude gps latlng coordinate coordinates easting northing x y xgcswgs linrefx "
-    "linrefy km latitud longitud latitudine longitudine breitengrad langengrad szerokosc dlugosc wsp gcswgs"
-)
-NAME_PARTS = frozenset({"first", "last", "middle"})
-NAME_WORDS = frozenset({"name", "names", "nm", "nam", "initial", "initials", "legal", "provider", "patient", "person"})
-DURATIONS = words(
-    "days months weeks years hours minutes tage monate wochen jahre stunden jours annees semaines heures dias meses "
-    "anos semanas horas giorni mesi anni settimane ore dagen maanden jaren weken uren dni miesiace lata tygodnie"
-)
-# Words that tell a place, an origin or the like by themselves, but not next to a disease or an assessment.
-LOOSE = words(
-    "major state white black native natural site location lieu luogo lugar birth births language lang origin "
-    "rank position function home area"
-)
-HOUSE_NUMBERS = words(
-    "hausnummer hausnr hnr huisnummer huisnr paon saon cabin housenumber houseno flatnumber doorno nrdomu nrlokalu "
-    "numerocasa civico numerocivico"
-)
+LARGEST_CODE = 53  # larger integers are no weeks
 DECIMALS = re.compile(r"[0-9]*\.[0-9]{3,}")
 NUMBER_OF = {
     "person": "a number or key of a person",
@@ -96,7 +83,7 @@ class Proposal:
         kind: The kind.
         reason: Why, in words.
         key_of: What the values number, if they are keys: "person", "household", "holder" (a contract), "record",
-            "staff", or "key" if the name does not tell; otherwise empty.
+            "contact" (a phone number or account), "staff", or "key" if the name does not tell; otherwise empty.
         decide: Whether neither name nor values tell the role, so that the user must decide.
         concept: The concept of the vocabulary that decided, by its key.
     """
@@ -121,7 +108,7 @@ def propose(facts: ColumnFacts, prefix: str = "") -> Proposal:
         proposal = rule(facts, naming)
         if proposal is not None:
             return proposal
-    return _by_topic(facts, naming) or _by_values(facts, naming) or undecided(facts, _unknown(facts))
+    return _by_topic(facts, naming) or _by_values(facts, naming) or _unknown(facts, naming)
 
 
 def undecided(facts: ColumnFacts, reason: str) -> Proposal:
@@ -129,9 +116,19 @@ def undecided(facts: ColumnFacts, reason: str) -> Proposal:
     return Proposal(Role.IDENTIFIER, facts.kind, reason, decide=True)
 
 
-def _unknown(facts: ColumnFacts) -> str:
-    values = f"{facts.distinct:,} values" if facts.distinct <= 100 else "many values"
-    return f"neither its name nor its values ({values}) tell what it holds"
+def _unknown(facts: ColumnFacts, naming: Naming) -> Proposal:
+    if "staff" in naming.groups and not naming.groups & {"attribute", "record"} and facts.kind is not Kind.BOOLEAN:
+        reason = "the column name suggests staff, who are people too, although they are not the subject"
+        return replace(undecided(facts, reason), key_of="staff")
+    if phone := next((concept for concept in naming.concepts if concept.key in ("phone", "fax")), None):
+        return undecided(facts, f"the column name suggests {phone.label}, but the values are too short")
+    own = {concept.key for concept in naming.concepts}
+    if "text" in own:
+        return undecided(facts, "the column name suggests free text, which may contain names")
+    if "name" in own and facts.kind is Kind.CATEGORICAL:
+        return undecided(facts, "the column name suggests names, of people or of something else")
+    values = counted(facts.distinct, "value") if facts.distinct <= 100 else "many values"
+    return undecided(facts, f"neither its name nor its values ({values}) tell what it holds")
 
 
 def _identifier(facts: ColumnFacts, reason: str, *, key_of: str = "") -> Proposal:
@@ -144,7 +141,7 @@ def _by_shape(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     shape = identifying_shape(facts.sample, facts.distinct_share)
     if shape is None:
         if facts.kind is Kind.CATEGORICAL and not is_code(facts) and looks_like_names(facts.sample):
-            return _identifier(facts, "the values look like names of people")
+            return replace(_identifier(facts, "the values look like names of people"), concept="name")
         return None
     others = {c.key for c in naming.concepts if c.role is Role.QI}
     if not shape.personal and naming.groups & {"organisation", "thing"} and not naming.groups & {"person", "record"}:
@@ -152,9 +149,22 @@ def _by_shape(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if others & {"place", "zip", "time"} and ("phone" in shape.label or "plate" in shape.label):
         return None  # codes of districts, times
     named = next((c for c in naming.concepts if c.key in ("fax", "phone")), None)
+    if (
+        ("phone" in shape.label or "plate" in shape.label)
+        and named is None
+        and (naming.entity in ("record", "holder", "household") or ("key" in naming.groups and looks_like_keys(facts)))
+    ):
+        return None  # numbers of cases and policies
     label = named.label if named is not None and "phone" in shape.label else shape.label
-    key_of = _entity(naming) or ("person" if shape.personal else "key")
-    return _identifier(facts, f"the values are {label}", key_of="staff" if "staff" in naming.groups else key_of)
+    key_of = naming.entity or ("contact" if shape.personal else "key")
+    return _identifier(facts, f"the values are {label}", key_of=_whose(facts, naming, key_of))
+
+
+def _whose(facts: ColumnFacts, naming: Naming, key_of: str) -> str:
+    """Return what an identifying value numbers: staff, or nobody of the table if it is that of the other end."""
+    if "staff" in naming.groups or "npi" in naming.words:
+        return "staff"
+    return "" if key_of == "contact" and CALLED & set(words_of(facts.name)) else key_of
 
 
 def is_weight(facts: ColumnFacts) -> bool:
@@ -186,11 +196,16 @@ def _by_weight(facts: ColumnFacts, naming: Naming) -> Proposal | None:
 
 def _by_text(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise free text, which may contain names and cannot be recoded."""
-    if facts.kind is not Kind.CATEGORICAL or facts.distinct_share < 0.3:
+    if facts.kind is not Kind.CATEGORICAL:
+        return None
+    is_called_text = any(concept.key == "text" for concept in naming.concepts)
+    if (is_called_text or facts.words >= MANY_WORDS) and mentions_names(facts.sample, 0.0 if is_called_text else 0.1):
+        return _identifier(facts, "free text, some of it with first names of people in it")
+    if facts.distinct_share < 0.3:
         return None
     if facts.words >= MANY_WORDS or (facts.longest >= LONG_TEXT and facts.words >= 3 and facts.unique_share > 0.5):
         return _identifier(facts, f"free text of {facts.words:.0f} words on average, which may contain names")
-    if any(concept.key == "text" for concept in naming.concepts) and facts.words >= 2:
+    if is_called_text and facts.words >= 2:
         return _identifier(facts, "name and values suggest free text, which may contain names")
     return None
 
@@ -204,37 +219,28 @@ def _by_identifying_name(facts: ColumnFacts, naming: Naming) -> Proposal | None:
             continue
         if concept.key == "address":
             return _address(facts, naming, concept)
+        if concept.key in ("phone", "fax") and not can_be_phone(facts):
+            continue  # the cell of a network
         if naming.groups & {"attribute"} and concept.key not in ("email", "national"):
             continue
-        if concept.key == "name" and not _is_name(facts, naming):
+        if concept.key == "name" and not is_name(facts, naming):
             continue
         if concept.key not in ("name", "email", "national") and is_code(facts):
             continue  # an answer such as yes and no
-        key_of = "" if concept.key in ("name", "phone", "fax") else "person"
-        key_of = "staff" if "staff" in naming.groups or "npi" in naming.words else key_of
+        key_of = "" if concept.key in ("name", "phone", "fax") and not _is_subscriber(naming) else "contact"
+        key_of = "person" if concept.key in ("national", "plan", "licence") else key_of
         if concept.key not in ("name", "phone", "email", "fax") and not can_be_key(facts):
             continue
         if concept.key == "national" and facts.longest < SHORTEST_NATIONAL:
             continue  # dni is an identity number in Spain, and days in Poland
-        return _identifier(facts, f"the column name suggests {concept.label}", key_of=key_of)
+        named = _identifier(facts, f"the column name suggests {concept.label}", key_of=_whose(facts, naming, key_of))
+        return replace(named, concept=concept.key)
     return None
 
 
-def _is_name(facts: ColumnFacts, naming: Naming) -> bool:
-    """Tell whether a column called name is about names of people."""
-    if facts.kind is not Kind.CATEGORICAL or (is_code(facts) and facts.distinct < 5):
-        return False
-    if has_digits(facts):
-        return False
-    own = set(naming.words)
-    if own & NAME_PARTS and not own <= NAME_PARTS | NAME_WORDS:
-        return False  # the last visit
-    if naming.groups & {"person", "staff"}:
-        return True
-    topics = {c.key for c in naming.concepts if c.role is not Role.IDENTIFIER and c.strength > 2}
-    return not (
-        naming.groups & {"thing", "organisation"} or topics - {"birth", "time", "kin", "family", "body", "mark"}
-    )
+def _is_subscriber(naming: Naming) -> bool:
+    """Tell whether a phone number is that of the person of the row, as in records of calls."""
+    return bool(set(naming.words) & SUBSCRIBERS)
 
 
 def _address(facts: ColumnFacts, naming: Naming, concept: Concept) -> Proposal | None:
@@ -249,16 +255,6 @@ def _address(facts: ColumnFacts, naming: Naming, concept: Concept) -> Proposal |
     return Proposal(Role.QI, facts.kind, "the column name suggests places, which others may know", concept="place")
 
 
-def _entity(naming: Naming) -> str:
-    """Return what a key numbers: a person, a household, a record, or nothing that the name tells.
-
-    The visit of a patient is a visit.
-    """
-    if {"person", "record"} <= naming.groups and "holder" not in naming.groups:
-        return "record"
-    return next((group for group in ("person", "household", "holder", "record") if group in naming.groups), "")
-
-
 def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
     """Return the strongest topic of a name that fits the values."""
     own = set(naming.words)
@@ -267,18 +263,35 @@ def _topic(facts: ColumnFacts, naming: Naming) -> Concept | None:
         for concept in naming.concepts
         if concept.role is not Role.IDENTIFIER
         and concept.kind in (None, facts.kind)
-        and (concept.key != "time" or fits_time(facts))
+        and (concept.key != "time" or (fits_time(facts) and not _is_code_or_count(facts, naming, own & concept.words)))
         and (concept.key != "vital" or facts.kind is Kind.NUMERIC or is_code(facts) or has_digits(facts))
         and (not concept.coded or facts.kind is not Kind.NUMERIC or facts.whole or _is_coordinate(concept, naming))
         and (concept.key != "organisation" or facts.distinct > MOST_ANSWERS)
+        and not (concept.key == "place" and own & concept.words == own & UNITS and _ends_in_unit(facts))
     ]
     if facts.whole and any(c.key == "time" for c in fitting) and min(map(int, facts.sample)) >= EARLIEST_YEAR:
         return next(c for c in fitting if c.key in ("birth", "time"))  # the year of a diagnosis is a year
+    phrased = [c for c in fitting if c.role is Role.SENSITIVE and c.key in naming.phrased]
+    if phrased and not any(c.key in naming.phrased for c in fitting if c.role is Role.QI):
+        return phrased[0]
     strongest = max((c.strength for c in fitting if c.role is Role.SENSITIVE), default=0)
     if strongest:
         fitting = [c for c in fitting if c.role is not Role.QI or not _is_beside_the_point(c, own, strongest)]
     order = {Role.SENSITIVE: 0, Role.QI: 1, Role.INSENSITIVE: 2}
     return min(fitting, key=lambda concept: (-concept.strength, order[concept.role]), default=None)
+
+
+def _ends_in_unit(facts: ColumnFacts) -> bool:
+    """Tell whether a name of several words ends in a unit: length_km is a length, km is a place on a road."""
+    words = words_of(facts.name)
+    return len(words) > 1 and words[-1] in UNITS
+
+
+def _is_code_or_count(facts: ColumnFacts, naming: Naming, found: set[str]) -> bool:
+    """Tell whether small integers are no times: codes of an event, such as an admission, or a count of days."""
+    if not facts.whole or max(map(int, facts.sample)) > LARGEST_CODE:
+        return False
+    return found <= EVENTS or naming.words[-1] in ("cnt", "count", "counts")
 
 
 def _is_beside_the_point(concept: Concept, own: set[str], strongest: int) -> bool:
@@ -297,7 +310,7 @@ def _by_key(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     """Recognise numbers and keys of people, households and records."""
     if not can_be_key(facts) or facts.kind is Kind.DATE:
         return None
-    entity = _entity(naming)
+    entity = naming.entity
     is_key = "key" in naming.groups
     topic = _topic(facts, naming)
     if "attribute" in naming.groups and not (is_key and entity and looks_like_keys(facts)):
@@ -360,6 +373,9 @@ REASONS = {Role.SENSITIVE: "which nobody should learn", Role.QI: "which others m
 
 
 def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
+    if holds_visit_labels(facts, naming):
+        reason = "labels of visits, a fact of the data collection"
+        return Proposal(Role.INSENSITIVE, facts.kind, reason, concept="technical")
     topic = _topic(facts, naming)
     if topic is None:
         return None
@@ -370,6 +386,9 @@ def _by_topic(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if is_one_by_one(facts) and topic.key not in ("zip", "birth"):
         reason = f"the column name suggests {topic.label}, but {facts.unique_share:.0%} of the rows have a unique text"
         return undecided(facts, reason)
+    doubt = why_not_sensitive(facts, naming) if topic.role is Role.SENSITIVE else ""
+    if doubt:
+        return undecided(facts, f"the column name suggests {topic.label}, but {doubt}")
     coded = topic.coded and not any(concept.key == "time" for concept in naming.concepts)  # not years at a company
     kind = Kind.CATEGORICAL if coded and facts.kind is Kind.NUMERIC and facts.whole else facts.kind
     return Proposal(
@@ -387,6 +406,14 @@ def _by_values(facts: ColumnFacts, naming: Naming) -> Proposal | None:
     if holds_disease_codes(facts):
         reason = "the values look like codes of diseases (ICD), which nobody should learn"
         return Proposal(Role.SENSITIVE, facts.kind, reason, concept="health")
+    from shoal.profile.answers import sensitive_values  # many words, which few columns need
+
+    found = sensitive_values(facts)
+    if found is not None:
+        return Proposal(Role.SENSITIVE, facts.kind, f"the values look like {found[0]}", concept=found[1])
+    if facts.slips_kind == COMMA_NUMBERS:
+        cure = 'if the comma marks the decimals, set decimal = "," under [file] and give the column a role'
+        return undecided(facts, f"the values look like numbers with a comma; {cure}")
     unique_rows = f"{facts.unique_share:.0%} of the rows have a unique value"
     if facts.unique_share > NEARLY_UNIQUE and facts.distinct >= 20:
         if facts.whole and is_numbered(facts):

@@ -8,14 +8,21 @@ from typing import NamedTuple, Protocol
 from shoal.errors import InfeasibleError, Note, UsageError, setting
 from shoal.profile.columns import ColumnFacts, sampled_facts
 from shoal.profile.detect import is_weight, propose
-from shoal.profile.forms import NEARLY_UNIQUE
+from shoal.profile.forms import NEARLY_UNIQUE, has_small_letters
+from shoal.profile.markers import SPELLINGS
 from shoal.profile.shapes import identifying_shape
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["check_rare", "check_seen"]
+__all__ = ["check_rare", "check_seen", "missing_or_alike"]
 
 SAMPLE = 1000  # distinct values to look at
+MOST_ANSWERS = 2  # values of a question about staff, such as yes and no
+NAMED = ("record", "staff")
+NAMING = ("name", "email", "national")
+MOSTLY_UNIQUE = 0.8  # share of the rows with a text of their own from which texts single people out
+SEQUENCE = 1.5  # numbers between the first and the last one, per number that occurs
+ALONE = 2  # rows below which a value is that of one row
 LEAST_UNIQUE = 20  # distinct values from which a text in nearly every row is worth a word
 
 
@@ -34,21 +41,47 @@ class Seen(Protocol):
     def rare(self) -> int:
         """Number of values in fewer rows than the check asked for."""
 
+    @property
+    def missing(self) -> int:
+        """Number of rows without a value."""
+
 
 class _Column(NamedTuple):
     sample: Sequence[str]
     distinct: int
     rare: int
+    missing: int
 
 
 def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) -> list[Note]:
     """Refuse columns of a table that would be released unchanged and single people out; see `check_seen`."""
+    markers = missing_or_alike(schema)
 
     def facts_of(name: str, least: int) -> _Column:
-        texts = table.factor(name).texts
-        return _Column(texts.head(SAMPLE).to_list(), len(texts), int((table.counts(name) < least).sum()))
+        texts, counts = table.factor(name).texts, table.counts(name)
+        absent = int(counts[texts.is_in(markers).to_numpy()].sum())
+        rare = int((counts < least).sum())
+        if least == ALONE and (person := schema.names(Role.PERSON)):
+            rare = _rows_of_one_person(table, name, person[0])
+        return _Column(texts.head(SAMPLE).to_list(), len(texts), rare, absent)
 
     return check_seen(facts_of, table.n_rows, schema, k, accepted)
+
+
+def _rows_of_one_person(table: Table, name: str, person: str) -> int:
+    """Count the rows whose value no other person has, however many rows the person has."""
+    import numpy as np
+
+    ranks, people = table.factor(name).ranks.astype(np.int64), table.factor(person)
+    n_people = len(people.texts)
+    pairs = np.unique(ranks * n_people + people.ranks)
+    people_of_value = np.bincount(pairs // n_people, minlength=len(table.factor(name).texts))
+    return int(table.counts(name)[people_of_value == 1].sum())
+
+
+def missing_or_alike(schema: Schema) -> list[str]:
+    """Return the markers of missing values, declared or not: a few "n/a" do not make a column of names harmless."""
+    return sorted({*schema.missing, *SPELLINGS})
 
 
 def check_seen(
@@ -85,46 +118,94 @@ def check_seen(
     insensitive = schema.names(Role.INSENSITIVE)
     risks: dict[str, Note] = {}
     notes: list[Note] = []
+    named = False  # whether a refused column names people: sets of names are no protection
     for name in untouched:
-        column = _look(name, facts_of, n_rows)
+        column = _look(name, facts_of(name, ALONE), n_rows, schema)
         risk = _risk(column, facts_of(name, k).rare if name in insensitive else 0, k)
         if risk is not None:
             risks[name] = risk
+            named |= (found := propose(column)).role is Role.IDENTIFIER and not found.decide and name not in accepted
         elif column.distinct >= LEAST_UNIQUE and column.unique_share > NEARLY_UNIQUE:
             notes.append(_nearly_unique(column))
-    refused = [note for name, note in risks.items() if name not in accepted]
+    refused = {name: note for name, note in risks.items() if name not in accepted}
     if refused:
+        what, drop = "columns that are", f"Drop them{', make them quasi-identifiers,' * (not named)}"
+        if len(refused) == 1:
+            what, drop = "a column that is", f"Drop it{', make it a quasi-identifier,' * (not named)}"
         raise InfeasibleError(
-            f"columns that are released unchanged would single people out: {'; '.join(refused)}. Drop them, make them "
-            f"quasi-identifiers, or accept the risk by name with {setting('accept_unique')}."
+            f"{what} released unchanged would single people out: {'; '.join(refused.values())}. {drop} or accept the "
+            f"risk by name with {setting('accept_unique', [*accepted, *refused])}."
         )
-    return [*(_as_accepted(risks[name]) for name in accepted if name in risks), *notes]
+    in_sets = [
+        note
+        for column in schema.qi
+        if (note := _named_in_sets(column.name, facts_of(column.name, ALONE), n_rows, schema))
+    ]
+    return [*(_as_accepted(risks[name]) for name in accepted if name in risks), *notes, *in_sets]
 
 
-def _look(name: str, facts_of: Callable[[str, int], Seen], n_rows: int) -> ColumnFacts:
-    """Return the facts about a column; a value in fewer than two rows is unique."""
-    seen = facts_of(name, 2)
-    return sampled_facts(name, list(seen.sample), seen.distinct, seen.rare, n_rows)
+def _named_in_sets(name: str, seen: Seen, n_rows: int, schema: Schema) -> Note | None:
+    """Note a quasi-identifier whose texts name people: a release shows them in sets; None if it is none."""
+    if seen.distinct < LEAST_UNIQUE or all(text.isdigit() for text in seen.sample[:LEAST_UNIQUE]):
+        return None
+    column = _look(name, seen, n_rows, schema)
+    if column.kind is not Kind.CATEGORICAL:
+        return None
+    proposal = propose(column)
+    if (
+        proposal.role is not Role.IDENTIFIER
+        or proposal.decide
+        or not (proposal.concept in NAMING or proposal.key_of in ("contact", "person"))
+    ):
+        return None
+    text = f"{proposal.reason}, and a release shows quasi-identifiers: such values alone, or in sets"
+    return Note(f"column {name!r}", text, "drop it")
+
+
+def _look(name: str, seen: Seen, n_rows: int, schema: Schema) -> ColumnFacts:
+    """Return the facts about a column whose rare values are those of one row or person."""
+    markers = missing_or_alike(schema)
+    sample = [text for text in seen.sample if text not in markers]
+    return sampled_facts(name, sample, seen.distinct, seen.rare, n_rows, seen.missing)
 
 
 def _risk(column: ColumnFacts, rare: int, k: int) -> Note | None:
     """Say why a column singles people out; None if it does not."""
     about = f"column {column.name!r}"
+    proposal = propose(column)
     shape = None if column.kind is Kind.DATE else identifying_shape(column.sample, column.distinct_share)
     if shape is not None:
-        return Note(about, f"looks like {shape.label}")
-    proposal = propose(column)
+        # A name that speaks of cases or staff tells more about a number than its form.
+        return Note(about, proposal.reason if proposal.key_of in NAMED else f"looks like {shape.label}")
     singled = {"rows": column.unique}
+    if proposal.key_of == "staff" and proposal.decide and _names_staff(column):
+        return Note(about, proposal.reason)
     if proposal.role is Role.IDENTIFIER and not proposal.decide and not is_weight(column):
-        reason = proposal.reason if column.kind is not Kind.NUMERIC else f"{proposal.reason} and {_singles_out(column)}"
+        is_number = column.kind is Kind.NUMERIC and column.unique > 0
+        reason = f"{proposal.reason}; it {_singles_out(column)}" if is_number else proposal.reason
         return Note(about, reason, counts=singled if "{rows" in reason else {})
-    if column.kind is Kind.CATEGORICAL and column.distinct >= LEAST_UNIQUE and column.unique_share > NEARLY_UNIQUE:
+    if column.kind is Kind.CATEGORICAL and column.distinct >= LEAST_UNIQUE and column.unique_share > MOSTLY_UNIQUE:
         return Note(about, f"has a different text in nearly every row: it {_singles_out(column)}", counts=singled)
+    if _are_row_numbers(column):
+        return Note(about, f"looks like numbers of rows or records: it {_singles_out(column)}", counts=singled)
     if not rare:
         return None
     what = f"holds {form}; it {_singles_out(column)} and " if (form := _exact_form(column)) else ""
     counts = {"values": rare, **(singled if what else {})}
     return Note(about, f"{what}has {{values:value}} in fewer than k={k} rows", counts=counts)
+
+
+def _are_row_numbers(column: ColumnFacts) -> bool:
+    """Tell whether integers differ in nearly every row and leave few numbers out."""
+    if not column.whole or column.unique_share <= NEARLY_UNIQUE or column.distinct < LEAST_UNIQUE:
+        return False
+    numbers = [int(text) for text in column.sample]
+    return max(numbers) - min(numbers) < SEQUENCE * column.distinct
+
+
+def _names_staff(column: ColumnFacts) -> bool:
+    """Tell whether a column about staff holds names or keys of them, however few: neither answers nor numbers."""
+    return column.kind is Kind.CATEGORICAL and column.distinct > MOST_ANSWERS and not has_small_letters(column)
 
 
 def _singles_out(column: ColumnFacts) -> str:
@@ -145,10 +226,8 @@ def _exact_form(column: ColumnFacts) -> str:
 def _nearly_unique(column: ColumnFacts) -> Note:
     """Note numbers or dates of a sensitive column that differ in nearly every row."""
     what = "dates" if column.kind is Kind.DATE else "numbers"
-    text = f"its {what} differ in nearly every row: whoever knows one of them finds the row ({_singles_out(column)})"
-    return Note(
-        f"column {column.name!r}", text, "round them before the release, or drop the column", {"rows": column.unique}
-    )
+    text = f"its {what} single out {{rows}} of {column.n_rows:,} rows"
+    return Note(f"column {column.name!r}", text, "round them, or drop the column", {"rows": column.unique})
 
 
 def _as_accepted(risk: Note) -> Note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +10,8 @@ from dataclasses import replace
 from shoal.errors import counted
 from shoal.profile.columns import Coded, ColumnFacts, is_constant
 from shoal.profile.detect import Proposal, propose, undecided
-from shoal.profile.persons import find_person
+from shoal.profile.forms import is_sequence
+from shoal.profile.persons import Person, find_person
 from shoal.profile.vocabulary import common_prefix
 from shoal.profile.vocabulary.quasi import QIS
 from shoal.schema import Kind, Role
@@ -19,6 +21,9 @@ __all__ = ["MOST_QI", "PROPOSED_K", "propose_roles"]
 MOST_QI = 12
 PROPOSED_K = 5
 LEAST_COMPANY = 3
+LEAST_BATTERY = 4  # questions with the same answers
+SCALE = range(3, 12)  # numbers of points of a scale
+NUMBERED = re.compile(r"(|.*?[^0-9])[-_. ]?[0-9]+[a-z]?", re.IGNORECASE)
 TOPICS = {
     **dict.fromkeys(("health", "vital", "outcome"), "health"),
     **dict.fromkeys(("money", "payment", "cost"), "money"),
@@ -41,18 +46,40 @@ def propose_roles(columns: Sequence[ColumnFacts], coded: Mapping[str, Coded]) ->
     if found is not None:
         for i, facts in enumerate(columns):
             if facts.name == found.name:
-                proposals[i] = _person(facts, proposals[i], found.determined)
+                proposals[i] = _person(facts, proposals[i], found)
+        proposals = _without_second_keys(columns, proposals, coded, found.name)
+    proposals = _by_battery(columns, proposals)
     proposals = _without_rare(columns, _by_company(columns, proposals), coded)
     return _few_quasi_identifiers(columns, proposals)
 
 
-def _person(facts: ColumnFacts, proposal: Proposal, determined: tuple[str, ...]) -> Proposal:
-    shared = f", and {_listed(determined)} the same in all rows of a value" if determined else ""
+def _person(facts: ColumnFacts, proposal: Proposal, found: Person) -> Proposal:
+    shared = f", and {_listed(found.determined)} the same in all rows of a value" if found.determined else ""
+    whose, counted_ones = ("households", "households") if found.of_households else ("people (or cases)", "people")
     reason = (
-        f"the key of the people (or cases): {facts.distinct:,} values in {facts.n_known:,} rows{shared}; "
-        "with this role, k counts people instead of rows"
+        f"the key of the {whose}: {facts.distinct:,} values in {facts.n_known:,} rows{shared}; "
+        f"with this role, k counts {counted_ones} instead of rows"
     )
     return replace(proposal, role=Role.PERSON, reason=reason, decide=False)
+
+
+def _without_second_keys(
+    columns: Sequence[ColumnFacts], proposals: list[Proposal], coded: Mapping[str, Coded], person: str
+) -> list[Proposal]:
+    """Leave sensitive texts and numbers with one value for each person, and one person for each value, to the user."""
+    import numpy as np
+
+    key = coded[person]
+    result = []
+    for facts, proposal in zip(columns, proposals, strict=True):
+        own = coded[facts.name]
+        assigned = facts.kind is Kind.CATEGORICAL or (facts.whole and is_sequence(facts))  # unlike incomes
+        if proposal.role is not Role.SENSITIVE or not assigned or own.n_values != key.n_values:
+            pass
+        elif len(np.unique(own.codes * key.n_values + key.codes)) == key.n_values:
+            proposal = undecided(facts, f"each value belongs to one value of {person}, so it can be a key of people")
+        result.append(proposal)
+    return result
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -60,6 +87,27 @@ def _listed(names: tuple[str, ...]) -> str:
     if len(names) > 3:
         return f"{shown} and {len(names) - 3} more are"
     return f"{shown} {'is' if len(names) == 1 else 'are'}"
+
+
+def _by_battery(columns: Sequence[ColumnFacts], proposals: list[Proposal]) -> list[Proposal]:
+    """Recognise numbered questions with the same answers on a scale, such as q1 to q8 with answers from 1 to 5.
+
+    Nothing tells what a question is about, but its answers are what a person said. They are few, so that they do not
+    identify anybody by themselves.
+    """
+    scales: dict[int, tuple[str, int, int]] = {}
+    for i, (facts, proposal) in enumerate(zip(columns, proposals, strict=True)):
+        found = NUMBERED.fullmatch(facts.name)
+        if found and proposal.decide and not proposal.key_of and not proposal.concept and facts.whole:
+            answers = [int(text) for text in facts.sample]
+            if facts.distinct in SCALE and min(answers) in (0, 1) and max(answers) - min(answers) < len(SCALE) + 2:
+                scales[i] = found[1].casefold(), min(answers), max(answers)
+    sizes = Counter(scales.values())
+    for i, (stem, low, high) in scales.items():
+        if (n := sizes[stem, low, high]) >= LEAST_BATTERY:
+            reason = f"one of {n} numbered questions with answers from {low} to {high}, which nobody should learn"
+            proposals[i] = Proposal(Role.SENSITIVE, columns[i].kind, reason, concept="mark")
+    return proposals
 
 
 def _by_company(columns: Sequence[ColumnFacts], proposals: list[Proposal]) -> list[Proposal]:
@@ -73,12 +121,20 @@ def _by_company(columns: Sequence[ColumnFacts], proposals: list[Proposal]) -> li
     if n_columns < LEAST_COMPANY:
         return proposals
     hint = f"the table is mostly about {topic}: if this column is too, make it sensitive"
+    proposals = [_doubted(*pair, topic) for pair in zip(columns, proposals, strict=True)]
     return [
         replace(proposal, reason=f"{proposal.reason}; {hint}")
         if proposal.decide and not proposal.key_of and not proposal.concept and facts.kind is not Kind.DATE
         else proposal
         for facts, proposal in zip(columns, proposals, strict=True)
     ]
+
+
+def _doubted(facts: ColumnFacts, proposal: Proposal, topic: str) -> Proposal:
+    """Leave a grade or degree to the user in a table about something else than schools: of a loan, or of a disease."""
+    if proposal.concept != "degree" or topic == "assessments":
+        return proposal
+    return undecided(facts, "the column name suggests a grade, of a person or of something else")
 
 
 def _without_rare(

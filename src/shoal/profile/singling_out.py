@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["Combination", "Dependency", "Singling", "find_dependencies", "find_singling"]
+__all__ = ["Combination", "Dependency", "Singling", "count_unique", "find_dependencies", "find_singling"]
 
 MOST_COMBINATIONS = 500
 MOST_CELLS = 40_000_000  # rows times combinations to examine
@@ -132,8 +132,37 @@ def _remaining(column: Coded, entropy: float, target: Coded) -> float:
     return max(0.0, joint_entropy - entropy) / target_entropy if target_entropy > 0 else 1.0
 
 
+def count_unique(columns: Sequence[Coded], person: Coded | None = None) -> tuple[int, int]:
+    """Count the rows whose combination of values nobody else has, and the people of these rows.
+
+    Args:
+        columns: The quasi-identifiers. Each costs a pass over the rows, and several together a sort.
+        person: The person of each row; by default every row is a person.
+    """
+    import numpy as np
+
+    if not columns or not len(columns[0].codes):
+        return 0, 0
+    if person is None:
+        n_alone = int((_counts(columns) == 1).sum())
+        return n_alone, n_alone
+    key, _ = _key(columns)
+    order = np.argsort(key)
+    key, people = key[order], person.codes[order]
+    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+    lowest = np.minimum.reduceat(people, starts)
+    is_alone = lowest == np.maximum.reduceat(people, starts)  # all rows of the combination are of one person
+    n_rows = np.diff(starts, append=len(key))
+    return int(n_rows[is_alone].sum()), len(np.unique(lowest[is_alone]))
+
+
 def _counts(columns: Sequence[Coded]) -> NDArray[np.int64]:
     """Count the rows of each combination."""
+    return _count(*_key(columns))
+
+
+def _key(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:
+    """Return a number for each row that is the same for rows with the same combination, and a bound of the numbers."""
     import numpy as np
 
     key, n_keys = columns[0]
@@ -143,7 +172,7 @@ def _counts(columns: Sequence[Coded]) -> NDArray[np.int64]:
             n_keys = len(key)
         key = key * n_values + codes
         n_keys *= n_values
-    return _count(key, n_keys)
+    return key, n_keys
 
 
 def _count(key: NDArray[np.int64], n_keys: int) -> NDArray[np.int64]:

@@ -123,7 +123,8 @@ def profile_table(table: Table, marks: Marks = PLAIN) -> Profile:
     """
     values = [distinct_values(table.frame[name]) for name in table.names]
     markers = find_markers(values)
-    all_facts = [profile_column(cells, markers.declared, marks) for cells in values]
+    commas = table.dialect is not None and table.dialect.delimiter == ";"
+    all_facts = [profile_column(cells, markers.declared, marks, commas=commas) for cells in values]
     coded = {cells.name: cells.coded for cells in values}
     columns = [
         ProfiledColumn(facts, proposal)
@@ -161,7 +162,7 @@ def _warn_feasibility(n_rows: int, qi: Sequence[str]) -> Iterator[Warned]:
         text = f"k = {PROPOSED_K} needs at least {PROPOSED_K} rows, but the table has only {{rows}}"
         yield Warned("rows", (), Note("", text, counts={"rows": n_rows}))
     if not qi:
-        cure = "give one the role qi before you run shoal anonymize"
+        cure = "give one the role qi before the release"
         yield Warned("roles", (), Note("", "no column is proposed as a quasi-identifier", cure))
 
 
@@ -235,7 +236,9 @@ def _warn_dependencies(
     coded: Mapping[str, Coded], columns: Sequence[ProfiledColumn], qi: Sequence[str]
 ) -> Iterator[Warned]:
     names = [c.name for c in columns if c.proposal.role in RELEASED_ROLES and not is_constant(c.facts)]
-    found = [f for f in find_dependencies({name: coded[name] for name in names}, qi) if f.mutual or f.column not in qi]
+    person = next((coded[c.name] for c in columns if c.proposal.role is Role.PERSON), None)
+    looked_at = {name: coded[name] if person is None else coded[name].of_people(person) for name in names}
+    found = [f for f in find_dependencies(looked_at, qi) if f.mutual or f.column not in qi]
     found.sort(key=lambda dependency: dependency.share)
     for dependency in found[:MOST_HINTS]:
         column, target, share = dependency.column, dependency.target, f"{1 - dependency.share:.0%}"
@@ -254,8 +257,9 @@ def _warn_dependencies(
 def _warn_persons(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:
     for column in columns:
         if column.proposal.role is Role.PERSON:
-            text = "has {values:value} in {rows:row}, so people seem to have several rows; k counts people"
-            cure = 'if every row is another person, give it the role "identifier"'
+            whose = "households" if column.proposal.key_of == "household" else "people"
+            text = f"has {{values:value}} in {{rows:row}}, so {whose} seem to have several rows; k counts {whose}"
+            cure = 'if k should count rows, give it the role "identifier"'
             counts = {"values": column.facts.distinct, "rows": column.facts.n_known}
             yield Warned("person", (column.name,), Note(f"column {column.name!r}", text, cure, counts))
 

@@ -23,7 +23,7 @@ from shoal.release.make import make_run
 from shoal.release.release import Release
 from shoal.rules import Rule as ConstraintRule
 from shoal.rules import compile_rules
-from shoal.schema import Reading, check_threads
+from shoal.schema import Reading, ReadingKeywords, check_threads
 from shoal.settings.keywords import SettingsKeywords, list_keywords, settings_from
 from shoal.settings.read import read_config
 from shoal.settings.settings import AUTO, Settings
@@ -38,12 +38,14 @@ def anonymize(
     *,
     k: int | None = None,
     method: str | Method | None = None,
+    target: str | None = None,
     config: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     keep_order: bool = False,
     bound: bool | None = None,
     engine: str | None = None,
     memory: str | None = None,
+    roll_up: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -61,6 +63,8 @@ def anonymize(
         k: The smallest group: every row has at least k - 1 look-alikes. 5 is a common choice. Required, unless
             `config` or another privacy model sets the group size.
         method: The name of a method in `shoal.methods`, or an instance with its options; "shoaling" by default.
+        target: The column that the release will be asked about: groups are preferred whose categories say the same
+            about it. It is never a quasi-identifier.
         config: The path of a shoal.toml, as `shoal init` writes it. Where a keyword and the file differ, the keyword
             wins; lists of columns and mappings are merged column by column. The table must still match the file.
         threads: The number of threads; all cores by default. The release does not depend on it.
@@ -68,9 +72,10 @@ def anonymize(
         bound: Whether to report `release.lower_bound`, the loss that no release can avoid. True computes it however
             long it takes. By default it is computed within the usual time, and only the method "shoaling" reports it.
         engine: How to count the rows of a file: "memory" reads the file into memory, which is the default; "duckdb"
-            reads a file that may be larger than memory and needs a full-domain method. A PostgreSQL table is counted
-            by its server.
+            reads a CSV or Parquet file that may be larger than memory. A PostgreSQL table is counted by its server.
         memory: The memory limit of DuckDB, such as "4GB".
+        roll_up: Where a full-domain method counts coarser levels of a table that DuckDB or PostgreSQL counts: "memory",
+            from one query, which is the default; or "database", with a query for each combination of levels.
         key_file: The path of a secret that draws the sample of the model "differential-privacy", so that another run
             draws the same one; the secure generator of the system by default.
         progress: A function that is called with the name of the current stage and the completed share of it, from 0
@@ -99,7 +104,9 @@ def anonymize(
     >>> release.measures.smallest_group >= 10
     True
     """
-    keywords = settings_from({**settings, "k": k, "method": method if isinstance(method, str) else None})
+    keywords = settings_from(
+        {**settings, "k": k, "target": target, "method": method if isinstance(method, str) else None}
+    )
     saved = read_config(config) if config is not None else Settings()
     merged = keywords.over(saved)
     run = make_run(merged, threads=check_threads(threads), watch=make_watch(progress, cancelled))
@@ -111,6 +118,7 @@ def anonymize(
         method=None if isinstance(method, str) else method,
         engine=engine,
         memory=memory,
+        roll_up=roll_up,
         key_file=key_file,
         keep_order=keep_order,
         bound=bound,
@@ -124,13 +132,6 @@ def measure(
     *,
     qi: Sequence[str],
     k: int | None = None,
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] | None = None,
-    boolean: Sequence[str] = (),
-    ordered: Mapping[str, Sequence[str]] | None = None,
-    units: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
     weights: Mapping[str, float] | str | None = None,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Rule] | None = None,
@@ -139,9 +140,9 @@ def measure(
     rules: Sequence[ConstraintRule] = (),
     values: Mapping[str, Sequence[float]] | None = None,
     alpha: float = 0.5,
-    decimal: str | None = None,
-    thousands: str | None = None,
     recode: Mapping[str, str] | None = None,
+    cells: str | None = None,
+    **cell_keywords: Unpack[ReadingKeywords],
 ) -> Measures:
     """Measure the information loss of a release, made by shoal or any other tool.
 
@@ -150,13 +151,6 @@ def measure(
         released: The release: a frame, or the path of a file.
         qi: The quasi-identifiers.
         k: The k of the release, for measures that depend on it.
-        numeric: Columns to read as numbers.
-        categorical: Columns to read as categories.
-        dates: Columns to read as dates; a mapping gives the format of each.
-        boolean: Columns to read as yes or no; words such as true and no are detected.
-        ordered: Ordered categories: by column, its values, lowest first.
-        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
-        missing: Texts that mean a missing value.
         weights: Weights of the quasi-identifiers; "auto" derives them from the original, as `anonymize` does.
         domains: Domains of columns, if they exceed the values of the original.
         hierarchies: Hierarchies by column.
@@ -165,10 +159,12 @@ def measure(
         rules: Data constraint rules of the quasi-identifiers, for the research value.
         values: By column, the research value of each level of its hierarchy, as declared for the release.
         alpha: The balance of granularity and rules in the research value; 0.5 gives both the same weight.
-        decimal: The decimal mark of numbers.
-        thousands: The thousands mark of numbers.
         recode: The recoding of outliers by column that the release was made with. A cell at such a bound then counts
             as the range beyond the bound, and the label of rare values as the set of them.
+        cells: "center" if cells are the centres of groups. Measures of loss are NaN then, because the release does not
+            show its groups; `centers` says what is left of each column.
+        cell_keywords: How cells are read: `numeric`, `categorical`, `dates`, `boolean`, `ordered`, `units`, `missing`,
+            `decimal` and `thousands`; see `shoal.schema.ReadingKeywords`.
 
     Returns:
         The measures.
@@ -184,17 +180,7 @@ def measure(
     >>> round(shoal.measure(before, after, qi=["age"]).ncp, 3)
     0.375
     """
-    reading = Reading.of_cells(
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        boolean=boolean,
-        ordered=ordered,
-        units=units,
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
-    )
+    reading = Reading.of_cells(**cell_keywords)
     pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
     encoded = encode(pair.coded, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:
@@ -215,4 +201,5 @@ def measure(
         rules=compile_rules(rules, encoded.attributes) if encoded and rules else None,
         attributes={a.name: a for a in encoded.attributes} if encoded else None,
         research=Research(values or {}, read_share("measure", "alpha", alpha)),
+        centers=cells == "center",
     )

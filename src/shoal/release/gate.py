@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import verification
 from shoal.errors import VerificationError, join_problems
+from shoal.hierarchy.base import values_under
 from shoal.schema import Reading
-from shoal.tables.sources.base import Recoding, Rows
+from shoal.tables.sources.base import Dealing, Recoding, Rows
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ __all__ = ["Gate", "verify_cells"]
 class Gate:
     """Holds one release against its source and its request.
 
-    A release that was made row by row is compared row by row. A full-domain release is compared as a bag of rows, since
-    its recoding says what becomes of every row; that needs no row in memory.
+    A release that was made in memory is compared row by row. Any other is compared as a bag of rows, which needs no row
+    in memory: the recoding of a full-domain release says what becomes of every row, and the source of a release of
+    groups says which cells each row was made from.
     """
 
     release: Release
@@ -36,12 +38,14 @@ class Gate:
         with self.release.source.guarded():
             if self.release.recoding is None:
                 return _require(self._gate_rows(written))
+            if isinstance(self.release.recoding, Dealing):
+                return _require(self._gate_dealt(written))
             return _require(self._gate_recoded(written, self.release.recoding))
 
     def check_recoded(self, connection: Any, staging: tuple[str, str], source: tuple[str, str]) -> None:
         """Compare a staging table with the table of the same database that it was made from."""
         release = self.release
-        assert release.recoding is not None
+        assert isinstance(release.recoding, Recoding)
         verdict = verification.check_recoded(
             connection,
             staging,
@@ -49,7 +53,7 @@ class Gate:
             release.schema,
             release.request.k,
             self._claimed(release.recoding),
-            **self._goal,
+            **self.goal,
         )
         _require(verdict)
 
@@ -78,8 +82,11 @@ class Gate:
             population=None
             if population is None
             else {name: population.frame[name].to_list() for name in population.names},
+            center=request.center if request.has_centers else None,
+            groups=() if release.groups is None else release.groups[release.file_rows],
+            spread=request.spread,
             step=self._step(0.5),
-            **self._goal,
+            **self.goal,
         )
 
     def _gate_recoded(self, written: Path, recoding: Recoding) -> verification.Verdict:
@@ -92,15 +99,31 @@ class Gate:
             self._watched(release.source.verify_rows(verification, names)),
             self._claimed(recoding),
             step=self._step(0.0),
-            **self._goal,
+            **self.goal,
+        )
+
+    def _gate_dealt(self, written: Path) -> verification.Verdict:
+        release = self.release
+        dealer = release.source.dealer()
+        assert dealer is not None
+        return verification.gate_dealt(
+            written,
+            release.schema,
+            release.request.k,
+            dealer.original(verification),
+            dealer.witness(),
+            release.claims(),
+            step=self._step(0.0),
+            **self.goal,
         )
 
     @property
-    def _goal(self) -> verification.Goal:
+    def goal(self) -> verification.Goal:
+        """What the release must meet besides k."""
         release = self.release
         return {
             "suppression_limit": release.request.suppression_limit,
-            "labels": release.labels,
+            "labels": _values_under(release),
             "models": release.request.specs,
             "paths": release.paths,
             "ladders": release.ladders,
@@ -135,11 +158,21 @@ def verify_cells(release: Release) -> None:
             thousands=schema.marks[1],
             forms={column.name: column for column in schema.released if column.kind is not None},
         ),
-        labels=release.labels,
+        labels=_values_under(release),
         models=request.specs,
         population=None if release.population is None else release.population.frame,
         paths=release.paths,
     )
+
+
+def _values_under(release: Release) -> dict[str, Mapping[str, frozenset[str]]]:
+    """Return by column the values below each label, those that only the population has among them."""
+    more = {
+        name: values_under({**release.ladders[name], **labels})
+        for name, labels in release.population_labels.items()
+        if labels
+    }
+    return {**release.labels, **more}
 
 
 def _require(verdict: verification.Verdict) -> verification.Verdict:

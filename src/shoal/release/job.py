@@ -14,20 +14,21 @@ from shoal.hierarchy.base import Rule
 from shoal.methods.base import Method, Run
 from shoal.methods.full_domain.sampling import check_given
 from shoal.models import PrivacyModel
+from shoal.release.counted_tables.pushdown import anonymize_source, needs_rows
 from shoal.release.drift import check_columns
 from shoal.release.files.manifest import paths_beside
 from shoal.release.files.publish import check_report, check_signable, check_text
 from shoal.release.files.signature import SigningKey, about_open_files, read_secret
-from shoal.release.make import anonymize_table, choose_method, make_request, make_run
+from shoal.release.make import Plan, carry_out, choose_method, make_request, make_run, plan_run
 from shoal.release.preconditions import check_promise
-from shoal.release.pushdown import anonymize_source, needs_rows
 from shoal.release.release import Release, Request
 from shoal.schema import Schema
 from shoal.settings.settings import Settings
 from shoal.tables.formats.memory_limit import parse_size
-from shoal.tables.sources import find_source
+from shoal.tables.sources import find_source, names_beyond_memory
 from shoal.tables.sources.base import Source
 from shoal.tables.sources.url import is_file_url, is_url
+from shoal.tables.table import Table
 from shoal.tables.targets import find_target
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
@@ -35,7 +36,9 @@ from shoal.tables.targets.folders import PrivateFolder
 
 __all__ = ["ENGINES", "Job", "Outcome"]
 
-ENGINES = ("memory", "duckdb")
+ENGINES = ("memory", "duckdb", "spark")
+OUT_OF_MEMORY = ("duckdb", "spark")  # engines that fetch no row
+ROLL_UPS = ("memory", "database")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Job:
     """Everything that a release is made of; make one with `Job.from_settings`.
 
     Attributes:
-        data: A frame, a `Table`, a path or the URL of a database table.
+        data: A frame, a `Table`, a path or the URL of a database table; for Spark, an open `Source`.
         settings: The settings of the run.
         request: What the user requests.
         method: The method.
@@ -68,8 +71,10 @@ class Job:
         run: Seed, threads, rules, weights and callbacks; a copy made by pickle has no callbacks.
         hierarchies: By column, its hierarchy.
         saved: The settings of a configuration file, which the table must still match.
-        engine: What counts the rows of a file: "memory" or "duckdb"; None chooses.
+        engine: What counts the rows: "memory", "duckdb" or "spark"; None chooses.
         memory: The memory limit of DuckDB in bytes.
+        roll_up: Where the full-domain methods count coarser levels: "memory", from one query, or "database", with a
+            query for each combination of levels.
         output: A path, the URL of a database table or "-" for standard output; None writes nothing.
         report: The path of an HTML report.
         key: A secret that signs the hash of the input.
@@ -90,6 +95,7 @@ class Job:
     saved: Settings = field(default_factory=Settings)
     engine: str | None = None
     memory: int | None = None
+    roll_up: str = "memory"
     output: str | os.PathLike[str] | None = None
     report: str | os.PathLike[str] | None = None
     key: bytes | None = field(default=None, repr=False)
@@ -112,6 +118,7 @@ class Job:
         models: Iterable[PrivacyModel] = (),
         engine: str | None = None,
         memory: str | None = None,
+        roll_up: str | None = None,
         keep_order: bool = False,
         bound: bool | None = None,
         report: str | os.PathLike[str] | None = None,
@@ -133,6 +140,7 @@ class Job:
             models: Privacy models besides those of the settings.
             engine: What counts the rows of a file: "memory" or "duckdb"; by default "memory".
             memory: The memory limit of DuckDB, such as "4GB".
+            roll_up: Where the full-domain methods count coarser levels: "memory", the default, or "database".
             keep_order: Whether rows keep the order of the input.
             bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
             report: The path of an HTML report about the release.
@@ -148,6 +156,7 @@ class Job:
             FileError: A hierarchy or the key cannot be read.
         """
         limit = _check_engine(data, engine, memory)
+        _check_roll_up(data, engine, roll_up)
         request = make_request(settings, keep_order=keep_order, bound=bound)
         all_models = (*settings.privacy_models(), *models)
         check_promise(request.k, all_models)
@@ -164,6 +173,7 @@ class Job:
             saved or Settings(),
             engine,
             limit,
+            roll_up or ROLL_UPS[0],
             output,
             report,
             None if key_file is None else read_secret(key_file),
@@ -176,6 +186,9 @@ class Job:
 
     def execute(self) -> Outcome:
         """Make the release and, if an output is named, write it."""
+        if self._is_beyond_memory():
+            outcome = replace(self, engine="duckdb").execute()
+            return replace(outcome, release=self._with_engine(outcome.release))
         if self.output is None:
             return Outcome(self.release())
         source = self._source()
@@ -196,16 +209,22 @@ class Job:
 
     def release(self) -> Release:
         """Make the release; write nothing."""
+        if self._is_beyond_memory():
+            return self._with_engine(replace(self, engine="duckdb").release())
         with PrivateFolder() as private, self._released(self._source(), private.path) as release:
             return release
 
     def _source(self) -> Source:
+        if self.engine == "spark":
+            source: Source = self.data
+            return source
         return find_source(
             self.data,
             self.engine,
             memory=self.memory,
             threads=self.run.threads,
             reading=self.settings.reading,
+            numbered=self.settings.qi,
         )
 
     @contextmanager
@@ -221,15 +240,43 @@ class Job:
                 yield replace(release, settings=self.settings)
                 return
             table = source.read()
+        yield replace(carry_out(self._plan(table, schema)), settings=self.settings)
+
+    def plan(self) -> Plan:
+        """Return the run of this job up to its search, on the rows in memory."""
+        with PrivateFolder() as private:
+            source = self._source()
+            with source.opened(private.path, self.run):
+                return self._plan(source.read(), self.settings.schema(source.names))
+
+    def _plan(self, table: Table, schema: Schema) -> Plan:
         people = self.settings.population_table()
-        release = anonymize_table(
+        return plan_run(
             table, schema, self.request, self.method, self.models, self.run, self.hierarchies, people, key=self.key
         )
-        yield replace(release, settings=self.settings)
+
+    def _is_beyond_memory(self) -> bool:
+        """Say whether nobody chose an engine, the file does not fit into memory, and DuckDB can do without."""
+        is_file = isinstance(self.data, str | os.PathLike) and not (is_url(self.data) or is_file_url(self.data))
+        if not is_file or self.engine is not None or self.settings.sheet is not None:
+            return False
+        names = names_beyond_memory(Path(self.data), self.settings.reading)
+        if names is None:
+            return False
+        schema = self.settings.schema(names)  # if rows are needed, reading them into memory says what is missing
+        return needs_rows(self.method, self.models, schema, self.request, deals=True) is None
+
+    def _with_engine(self, release: Release) -> Release:
+        """Note that DuckDB was chosen."""
+        text = "does not fit into memory; DuckDB counted and sorted it on disk"
+        note = Note(str(self.data), text, f"{setting('engine', 'duckdb')} and {setting('memory')} choose this way")
+        return replace(release, notes=(note, *release.notes))
 
     def _reads_rows(self, source: Source, schema: Schema) -> bool:
         if source.in_memory or self.engine is not None:
-            return self.engine != "duckdb"
+            return self.engine not in OUT_OF_MEMORY
+        if self.roll_up == "database":  # a run that needs rows is then refused
+            return False
         return needs_rows(self.method, self.models, schema, self.request) is not None
 
 
@@ -237,6 +284,11 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
     """Refuse an engine that does not fit the input; return the memory limit in bytes, if one is set."""
     if engine is not None and engine not in ENGINES:
         raise UsageError(f"{setting('engine', engine)} is not known. Use {' or '.join(ENGINES)}.")
+    if engine == "spark" and not hasattr(data, "dealer"):
+        raise UsageError(
+            f"{setting('engine', engine)} is the command line's. In Python, call shoal.spark.anonymize with a Spark "
+            "frame or a path."
+        )
     if engine == "duckdb" and not isinstance(data, str | os.PathLike):
         raise UsageError(f"{setting('engine', engine)} reads files. Pass the path of a file, or leave it out.")
     if engine == "duckdb" and is_file_url(data):
@@ -250,3 +302,15 @@ def _check_engine(data: Any, engine: str | None, memory: str | None) -> int | No
             f"{setting('memory')} limits {setting('engine', 'duckdb')}. Leave it out, or choose that engine."
         )
     return None if memory is None else parse_size(memory, setting("memory", memory))
+
+
+def _check_roll_up(data: Any, engine: str | None, roll_up: str | None) -> None:
+    """Refuse roll-ups in a database that is not there."""
+    if roll_up not in (None, *ROLL_UPS):
+        raise UsageError(f"{setting('roll_up', roll_up)} is not known. Use {' or '.join(ROLL_UPS)}.")
+    is_table = isinstance(data, str) and is_url(data) and engine is None
+    if roll_up == "database" and engine != "duckdb" and not is_table:
+        raise UsageError(
+            f"{setting('roll_up', roll_up)} counts in DuckDB or PostgreSQL. Choose {setting('engine', 'duckdb')}, or "
+            "name a table by its URL."
+        )

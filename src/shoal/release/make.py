@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
-from shoal import methods, metrics
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import methods
 from shoal.encoding.attributes import Encoded
-from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode, guess_kinds
-from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.ends import EXACT
 from shoal.encoding.outliers import code_outliers
-from shoal.encoding.partition import Entries, Partition, tight_partition
-from shoal.errors import InputError, InternalError, Note, UsageError, VerificationError, setting
+from shoal.encoding.partition import Entries, counted_again, one_by_one, split_counts, tight_partition
+from shoal.errors import InputError, InternalError, Note, UsageError, setting
 from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import (
@@ -31,19 +32,28 @@ from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.methods.registry import DEFAULT
 from shoal.metrics.association import about_redundancy, derive_weights
-from shoal.metrics.released_loss import label_losses
 from shoal.metrics.research_value import Research
-from shoal.metrics.singled import look_for_singled
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
 from shoal.profile.rare_values import check_rare
-from shoal.release.cells.ends import about_ends, choose_ends
+from shoal.release.cells.centers import MEAN, check_centers, check_spread
+from shoal.release.cells.ends import choose_ends
 from shoal.release.cells.limits import Bounds, group_within
-from shoal.release.custom_models import check_custom_models, models_in_words, specs_to_verify
-from shoal.release.notes import about_levels, about_release, about_search, about_table, about_unchanged, about_unread
-from shoal.release.preconditions import as_it_is, check_columns, check_enough, check_personal, check_population
+from shoal.release.cells.show import Shown, make_release
+from shoal.release.counted_tables.dealing import works_on_counts
+from shoal.release.custom_models import models_in_words, specs_to_verify
+from shoal.release.notes import about_levels, about_table, about_target, about_unchanged, about_unread
+from shoal.release.preconditions import (
+    as_it_is,
+    check_columns,
+    check_enough,
+    check_personal,
+    check_population,
+    check_target,
+    twins_for,
+)
 from shoal.release.release import Release, Request
-from shoal.rules import CompiledRules, compile_rules, judge_rules
+from shoal.rules import compile_rules, judge_rules
 from shoal.schema import INPUT, Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
@@ -52,7 +62,7 @@ from shoal.tables.table import Table
 from shoal.tables.values import exact_fraction
 from shoal.tables.watch import UNWATCHED, Watch
 
-__all__ = ["anonymize_table", "choose_method", "make_request", "make_run"]
+__all__ = ["Plan", "anonymize_table", "carry_out", "choose_method", "make_request", "make_run", "plan_run"]
 
 
 def make_run(settings: Settings, *, threads: int, watch: Watch = UNWATCHED) -> Run:
@@ -75,11 +85,17 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         raise UsageError(
             f"k is not given. Set the smallest number of rows that must look alike; {setting('k', 5)} is common."
         )
+    if settings.cells != "center":
+        for name in ("center", "spread"):
+            if getattr(settings, name):
+                raise UsageError(f"{setting(name)} says how centres are made. Add {setting('cells', 'center')}.")
     return Request(
         k=1 if settings.k is None else check_k(settings.k),
         suppression_limit=_share(settings.suppression_limit),
         keep_order=keep_order,
         cells=settings.cells or "text",
+        center=settings.center or MEAN,
+        spread=bool(settings.spread),
         ends=settings.range_ends,
         spreadsheet_safe=bool(settings.spreadsheet_safe),
         output_delimiter=settings.output_delimiter or ",",
@@ -87,6 +103,7 @@ def make_request(settings: Settings, *, keep_order: bool, bound: bool | None = N
         accept_unique=settings.accept_unique,
         unknown=settings.unknown or "error",
         bound=bound,
+        target=settings.target,
     )
 
 
@@ -131,12 +148,87 @@ def anonymize_table(
         prepared: The table as codes, encoded with this schema, if several runs share it.
         key: The secret that draws a sample, if a model needs one; None for the secure generator of the system.
     """
+    return carry_out(
+        plan_run(table, schema, request, method, models, run, hierarchies, population, prepared=prepared, key=key)
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run up to its search: everything is checked, encoded and settled.
+
+    Attributes:
+        table: The table before outliers were recoded.
+        schema: Its columns, with the kinds by which it was encoded.
+        request: What the user requested, with what the run settled.
+        method: The method.
+        models: The privacy models, k-anonymity first.
+        run: Seed, threads, rules, weights and callbacks, with the limits of cells.
+        encoded: The table as codes.
+        bounds: The limits of cells, and what they depend on.
+        population: The table that population models compare with.
+        notes: What was noticed so far.
+        unchanged: The schema and the table as text, if it already meets the request.
+        sample: The sample, if a model asks for one.
+    """
+
+    table: Table
+    schema: Schema
+    request: Request
+    method: Method
+    models: tuple[PrivacyModel, ...]
+    run: Run
+    encoded: Encoded
+    bounds: Bounds
+    population: Table | None
+    notes: list[Note]
+    unchanged: tuple[Schema, Encoded] | None
+    sample: Sample | None
+
+    def part(self, rows: NDArray[np.int64]) -> Plan:
+        """Return the plan for some of the canonical rows, ascending; domains of columns stay those of the table."""
+        encoded = self.encoded.take(rows)
+        bounds = replace(self.bounds, encoded=encoded, most=self.run.most_suppressed(len(rows)))
+        return replace(self, encoded=encoded, bounds=bounds, run=replace(self.run, limits=bounds.compiled()))
+
+    def group(self) -> Shown:
+        """Search for groups, and return them with their cells."""
+        method, encoded, models, run = self.method, self.encoded, self.models, self.run
+        plain = not run.suppression_limit and not run.limits and encoded.people is None and encoded.personal_k is None
+        if encoded.weights is None or works_on_counts(method, models, plain=plain):
+            partition = group_within(method, encoded, models, run, self.bounds)
+            encoded, partition = split_counts(encoded, partition)
+        else:
+            rows = one_by_one(encoded)
+            partition = group_within(method, rows, models, run, replace(self.bounds, encoded=rows))
+            encoded, partition = counted_again(encoded, partition)
+        check_rows_left(self.method.name, partition.labels)
+        return Shown(self.schema, encoded, partition, compile_rules(self.run.rules, encoded.attributes))
+
+
+def plan_run(
+    table: Table,
+    schema: Schema,
+    request: Request,
+    method: Method,
+    models: tuple[PrivacyModel, ...],
+    run: Run,
+    hierarchies: Mapping[str, Rule] | None = None,
+    population: Table | None = None,
+    prepared: Encoded | None = None,
+    key: bytes | None = None,
+) -> Plan:
+    """Check, encode and settle everything that a run needs before its search; see `anonymize_table`."""
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
     grids = {column.name: column.grid for column in schema.qi if column.grid}
-    request = replace(request, common_k=k, ends=choose_ends(request.ends, method, models, grids))
+    if request.has_centers:
+        check_centers(request, schema, models)
+    ends = EXACT if request.has_centers else choose_ends(request.ends, method, models, grids)
+    request = replace(request, common_k=k, ends=ends)
     check_enough(table, schema, request.k)
     check_columns(models, schema, population)
+    check_target(request, schema, method)
     sampled = None
     if sampling := find_sampling(models):
         check_honours(method, models)
@@ -162,7 +254,8 @@ def anonymize_table(
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
-    must_search = needs_search(method) or is_coded or any(any(column.limits) for column in schema.qi)
+    must_search = needs_search(method) or is_coded or request.has_centers
+    must_search |= any(any(column.limits) for column in schema.qi)
     unchanged = None if must_search else as_it_is(table, schema, models, k, hierarchies)
     try:
         if prepared is None or is_coded:
@@ -177,57 +270,48 @@ def anonymize_table(
         notes.append(about_unread(error))
         schema, encoded = unchanged
     check_population(encoded)
+    if request.spread:
+        check_spread(schema)
     run.stage("grouping")
     k = check_personal(encoded, k)
     if run.derive_weights:
         run = replace(run, weights=derive_weights(encoded))
         notes += about_redundancy(encoded)
     bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))
-    run = replace(run, limits=bounds.compiled())
+    run = replace(run, limits=bounds.compiled(), twins=twins_for(request, table, schema, encoded))
     schema = bounds.with_levels()
     check_run(method.name, [column.name for column in schema.qi], run)
     check_support(method, encoded, models)
-    rules = compile_rules(run.rules, encoded.attributes)
+    compile_rules(run.rules, encoded.attributes)  # refuses rules that do not fit
     if unchanged is not None and request.cells == "bounds":  # a column of values becomes two columns of bounds
         unchanged = None if failing_groups(encoded, models, encoded.row_tuple).any() else (schema, encoded)
     request = _complete(request, k, method, models, run)
-    if unchanged is None:
-        notes += about_levels(method, encoded)
-        partition = group_within(method, encoded, models, run, bounds)
-        check_rows_left(method.name, partition.labels)
-        groups = partition.entries
-        shown = Shown(schema, encoded, partition, rules)
+    notes += [about_unchanged(models)] if unchanged is not None else about_levels(method, encoded)
+    notes += about_target(request, encoded, run.twins) if unchanged is None else []
+    notes += [about_sample(sampling, key)] if sampling else []
+    return Plan(original, schema, request, method, models, run, encoded, bounds, population, notes, unchanged, sampled)
+
+
+def carry_out(plan: Plan) -> Release:
+    """Search for groups, and return the release that shows them."""
+    run, encoded = plan.run, plan.encoded
+    if plan.unchanged is None:
+        shown = plan.group()
+        encoded, groups = shown.encoded, shown.partition.entries
     else:
-        notes.append(about_unchanged(models))
         groups = Entries.of_rows(encoded, encoded.row_tuple)
-        shown = _show_as_it_is(*unchanged, method)
+        shown = _show_as_it_is(*plan.unchanged, plan.method)
     run.stage("measuring")
     run.check()
-    research: Research | None = getattr(method, "research", None)  # of methods that search by research value
-    release = make_release(original, request, models, shown, population, notes, run.weights, research)
+    research: Research | None = getattr(plan.method, "research", None)  # of methods that search by research value
+    release = make_release(
+        plan.table, plan.request, plan.models, shown, plan.population, plan.notes, run.weights, research
+    )
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
     if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
-        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
-    release = replace(release, schema=schema, rules=verdicts)
-    if sampling and sampled:
-        release = replace(release, source=sampled, notes=(*release.notes, about_sample(sampling, key)))
-    return release
-
-
-class Shown(NamedTuple):
-    """What a release shows: the cells of a partition.
-
-    Attributes:
-        schema: The columns, with the kinds by which the table was encoded.
-        encoded: The table as codes: values or, for a table that stays as it is, texts.
-        partition: The groups and their cells.
-        rules: The data constraint rules over the codes; None if no group mixes values.
-    """
-
-    schema: Schema
-    encoded: Encoded
-    partition: Partition
-    rules: CompiledRules | None
+        raise InternalError(f"method {plan.method.name!r} made groups that break a ban; nothing was written.")
+    release = replace(release, schema=plan.schema, rules=verdicts)
+    return release if plan.sample is None else replace(release, source=plan.sample)
 
 
 def _show_as_it_is(schema: Schema, encoded: Encoded, method: Method) -> Shown:
@@ -250,68 +334,4 @@ def _complete(request: Request, k: int, method: Method, models: tuple[PrivacyMod
         models=models_in_words(models),
         specs=specs_to_verify(models),
         weights=dict(run.weights),
-    )
-
-
-def make_release(
-    table: Table,
-    request: Request,
-    models: tuple[PrivacyModel, ...],
-    shown: Shown,
-    population: Table | None,
-    notes: list[Note],
-    weights: Mapping[str, Fraction],
-    research: Research | None = None,
-) -> Release:
-    """Decode the groups of a partition into cells, and measure their information loss."""
-    schema, encoded, partition, rules = shown
-    is_coded = any(column.codings for column in schema.columns)
-    apart = rules.banned if rules else None
-    ends = release_ends(encoded, partition, schema, request.ends or EXACT, k=request.k, apart=apart)
-    released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends)
-    notes = [*notes, *check_custom_models(models, encoded, released, schema)]
-    trees = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
-    floats = {name: float(weight) for name, weight in weights.items()}
-    try:
-        measures = metrics.measure_partition(
-            encoded,
-            partition,
-            schema,
-            ends=ends,
-            k=request.k,
-            weights=floats,
-            rules=rules,
-            research=research,
-            original=table,
-        )
-    except InputError as error:  # our own release must be readable
-        raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
-    singled = look_for_singled(encoded, partition, ends, request.k, floats)
-    return Release(
-        released.table.frame,
-        released.source_rows,
-        table,
-        TableSource(table),
-        schema,
-        request,
-        measures,
-        (
-            *notes,
-            *(note for tree in trees.values() for note in tree.notes),
-            *about_release(table, released, schema, request),
-            *about_ends(singled, request, models),
-            *about_search(partition.facts),
-        ),
-        labels={name: tree.values_under() for name, tree in trees.items()},
-        label_losses={name: label_losses(tree) for name, tree in trees.items()},
-        ends=released.bounds,
-        singled=singled,
-        # The bound holds for releases of all rows as they are, with equal weights.
-        encoded=None if request.suppression_limit or weights or is_coded else encoded,
-        paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
-        ladders={name: tree.rows for name, tree in trees.items()},
-        population=population,
-        levels=partition.levels,
-        search=partition.facts,
-        factors={name: released.table.factor(name) for name in released.table.names},
     )

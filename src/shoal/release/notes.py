@@ -12,6 +12,7 @@ from shoal.encoding.decode import Released
 from shoal.errors import InputError, Note, counted, setting
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
+from shoal.metrics.association import Twin
 from shoal.models import PrivacyModel
 from shoal.profile.columns import Coded
 from shoal.profile.markers import SPELLINGS, count_look_alike_sets, count_look_alikes
@@ -23,11 +24,20 @@ from shoal.report.warnings import about_groups, about_settings
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["about_levels", "about_release", "about_search", "about_table", "about_unchanged", "about_unread"]
+__all__ = [
+    "about_levels",
+    "about_release",
+    "about_search",
+    "about_table",
+    "about_target",
+    "about_unchanged",
+    "about_unread",
+]
 
 SAMPLE_ROWS = 20_000
 PERSON_CODE = "\x00person"  # no column of a table has this name
 MOST_HINTS = 3  # notes of one kind
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads the cells of a row over all bits
 FREQUENT = 0.01  # share of the rows from which a text such as "?" deserves a note
 
 
@@ -126,12 +136,17 @@ def _markers(table: Table, schema: Schema) -> Iterator[Note]:
 
 
 def _dependencies(table: Table, schema: Schema) -> Iterator[Note]:
-    """Note columns that are released unchanged and reveal a quasi-identifier; looks at a sample of the rows."""
-    step = max(1, table.frame.height // SAMPLE_ROWS)
+    """Note columns that are released unchanged and reveal a quasi-identifier.
+
+    Looks at a sample of the rows, and at one row of each person: the income of a household, which all its members
+    share, reveals nothing about the region.
+    """
+    released = [column.name for column in schema.released]
+    rows = _sample(table, released, schema.names(Role.PERSON))
     coded = {}
-    for column in schema.released:
-        ranks, texts = table.factor(column.name)
-        coded[column.name] = Coded(ranks[::step].astype(np.int64), len(texts))
+    for name in released:
+        ranks, texts = table.factor(name)
+        coded[name] = Coded(ranks[rows].astype(np.int64), len(texts))
     names = [column.name for column in schema.qi]
     untouched = [name for name in coded if name not in names]
     revealed: dict[str, list[str]] = {}
@@ -146,6 +161,22 @@ def _dependencies(table: Table, schema: Schema) -> Iterator[Note]:
     if len(ranked) > MOST_HINTS:
         more = ", ".join(map(repr, ranked[MOST_HINTS:]))
         yield Note("", f"further columns that reveal quasi-identifiers and are released unchanged: {more}")
+
+
+def _sample(table: Table, names: Sequence[str], person: Sequence[str]) -> Any:
+    """Return the rows to look at, one of each person, which make the same table however the rows are ordered."""
+    step = table.frame.height // SAMPLE_ROWS
+    if step < 2 and not person:
+        return slice(None)
+    mixed = np.zeros(table.frame.height, dtype=np.uint64)
+    for name in names:
+        mixed = (mixed ^ table.factor(name).ranks.astype(np.uint64)) * MIXER
+        mixed ^= mixed >> np.uint64(32)
+    order = np.argsort(mixed)
+    if person:
+        _, first = np.unique(table.factor(person[0]).ranks[order], return_index=True)
+        order = order[np.sort(first)]
+    return order[:: max(1, len(order) // SAMPLE_ROWS)]
 
 
 def _people(table: Table, released: Released, schema: Schema, k: int) -> Iterator[Note]:
@@ -211,3 +242,15 @@ def _diversity(released: Released, schema: Schema) -> Note:
     counts = {f"values{i}": int(groups[name].min() or 0) for i, name in enumerate(names)}  # type: ignore[arg-type]
     parts = [f"{{{key}{':value' * (i == 0)}}} of {names[i]!r}" for i, key in enumerate(counts)]
     return Note("", f"every group contains at least {' and '.join(parts)}", counts=counts)
+
+
+def about_target(request: Request, encoded: Encoded, twins: tuple[Twin, ...]) -> list[Note]:
+    """Note which columns the target steered, or that it steered none."""
+    if request.target is None:
+        return []
+    names = list(dict.fromkeys(encoded.attributes[twin.place].name for twin in twins))
+    if not names:
+        text = "changed nothing: no category among the quasi-identifiers tells anything about it"
+        return [Note(f"target {request.target!r}", text, f"leave out {setting('target')}")]
+    text = f"the search preferred groups whose values of {', '.join(map(repr, names))} say the same about it"
+    return [Note(f"target {request.target!r}", text)]

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from shoal.encoding.attributes import Encoded
+from shoal.encoding.dictionary import Distinct
 from shoal.encoding.encode import encode, guess_sensitive_kinds
 from shoal.encoding.population import count_strangers
+from shoal.encoding.sensitive import sensitive_dictionary
 from shoal.errors import InfeasibleError, InputError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
-from shoal.methods.base import failing_groups
+from shoal.methods.base import Method, failing_groups
+from shoal.methods.registry import METHODS, info_of
+from shoal.metrics.association import Twin, find_twins
 from shoal.models import Basis, PrivacyModel
+from shoal.release.release import Request
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import Table
 
-__all__ = ["as_it_is", "check_columns", "check_enough", "check_personal", "check_population", "check_promise"]
+__all__ = [
+    "as_it_is",
+    "check_columns",
+    "check_enough",
+    "check_personal",
+    "check_population",
+    "check_promise",
+    "check_target",
+    "twins_for",
+]
 
 
 def as_it_is(
@@ -115,3 +130,59 @@ def check_enough(table: Table, schema: Schema, k: int) -> None:
                 f"k={k} cannot be met: the table has rows of only {counted(people, 'person', 'people')} (column "
                 f"{name!r}). Use k <= {people}."
             )
+
+
+def check_target(request: Request, schema: Schema, method: Method) -> None:
+    """Refuse a target that is not released as it is, and a method that does not know targets.
+
+    Raises:
+        UsageError: The target is a quasi-identifier, not a column, or not released; or the method ignores it.
+    """
+    target = request.target
+    if target is None:
+        return
+    place = setting("target", target)
+    roles = {column.name: column.role for column in schema.columns}
+    if target not in roles:
+        raise UsageError(f"{place}: the table has no such column. Columns: {', '.join(map(repr, roles))}.")
+    if roles[target] is Role.QI:
+        raise UsageError(
+            f"{place}: a quasi-identifier cannot be the target: groups alike in it would all show one value. Leave the "
+            f"target out, or make the column sensitive ({setting('sensitive', target)})."
+        )
+    if roles[target] not in (Role.SENSITIVE, Role.INSENSITIVE):
+        raise UsageError(
+            f"{place}: the column is not released, so nothing can be learned from the release about it. Make it "
+            f"sensitive ({setting('sensitive', target)}), or leave the target out."
+        )
+    info = info_of(method.name)
+    if info is not None and "target" not in info.takes:
+        able = ", ".join(each.name for each in METHODS if "target" in each.takes)
+        raise UsageError(f"method {method.name!r} does not support {place}. Methods that do: {able}.")
+    if getattr(method, "by_variance", False):
+        raise UsageError(f"{place} prices the cells of groups, not their variance. Leave out objective=variance.")
+
+
+def twins_for(request: Request, table: Table, schema: Schema, encoded: Encoded) -> tuple[Twin, ...]:
+    """Return the twins of the categories of a table, if a target is named.
+
+    Args:
+        request: What the user requested.
+        table: The table.
+        schema: Its columns.
+        encoded: The same table as codes.
+
+    Raises:
+        UsageError: A population is compared with, which has no target.
+    """
+    if request.target is None:
+        return ()
+    if encoded.population is not None:
+        raise UsageError(
+            f"{setting('target', request.target)} does not support a population ({setting('population')}). Leave out "
+            "one of the two."
+        )
+    column = next(column for column in schema.columns if column.name == request.target)
+    dictionary = sensitive_dictionary(column, Distinct.of(table, column.name), schema.missing)
+    codes = dictionary.codes(table.factor(column.name))[encoded.order]
+    return find_twins(encoded, replace(dictionary.meaning, codes=codes))

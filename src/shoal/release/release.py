@@ -17,23 +17,26 @@ from numpy.typing import NDArray
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import Released
 from shoal.encoding.ends import CHOICES
+from shoal.encoding.partition import Entries
 from shoal.errors import Note, UsageError, for_python, setting
 from shoal.methods.registry import DEFAULT
 from shoal.metrics import Measures
 from shoal.metrics.lower_bound import lower_bound
 from shoal.metrics.singled import Singled
-from shoal.release.files.layout import lay_out, spreadsheet_safe
+from shoal.release.cells.centers import MEAN, MEDIAN
+from shoal.release.files.layout import lay_out
 from shoal.release.files.manifest import manifest_path, paths_beside
-from shoal.release.files.marks import Respelling, numbers_of
-from shoal.release.files.publish import write_to
-from shoal.release.files.reading import bounds_of
+from shoal.release.files.marks import Respelling, numbers_of, with_marks
+from shoal.release.files.publish import write_recoded, write_to
+from shoal.release.files.reading import typed_columns
 from shoal.release.files.signature import SigningKey
 from shoal.release.gate import Gate, verify_cells
+from shoal.report.groups import SensitiveFacts, look_at_target
 from shoal.report.public import PublicFigures, public_figures
 from shoal.rules import RuleVerdict
-from shoal.schema import INPUT, Role, Schema, check_delimiter, check_output_decimal
+from shoal.schema import INPUT, Schema, check_delimiter, check_output_decimal
 from shoal.settings.settings import Settings, check_signoff
-from shoal.tables.sources.base import Recoding, Source
+from shoal.tables.sources.base import Dealing, Recoding, Source
 from shoal.tables.table import Factor, Table
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import FileTarget, ReportTarget
@@ -61,7 +64,9 @@ class Request:
         seed: The seed for methods that use random numbers.
         weights: The weights of the quasi-identifiers; empty if all count the same.
         keep_order: Whether rows keep the order of the input.
-        cells: How ranges are written: "text", or "bounds" for two columns.
+        cells: How ranges are written: "text", or "bounds" for two columns; "center" for the centres of groups.
+        center: What the centre of numbers and dates is, "mean" or "median".
+        spread: Whether columns with the spread of each group follow its centres.
         ends: The ends of ranges: "safe", "round" or "exact"; None leaves the choice to the method.
         spreadsheet_safe: Whether formulas are made harmless.
         accept_unique: Insensitive columns that may be released although some of their values are rare.
@@ -69,6 +74,7 @@ class Request:
         output_decimal: The decimal mark of numbers in a released CSV file; "input" for that of the original.
         unknown: What to do with values that a hierarchy lacks: "error" or "top".
         bound: Whether to compute the lower bound however long it takes; None means only if it is quick.
+        target: The column that the release is made to answer questions about; None for no such column.
     """
 
     k: int
@@ -82,6 +88,8 @@ class Request:
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     keep_order: bool = False
     cells: str = "text"
+    center: str = MEAN
+    spread: bool = False
     ends: str | None = None
     spreadsheet_safe: bool = False
     accept_unique: tuple[str, ...] = ()
@@ -89,10 +97,13 @@ class Request:
     output_decimal: str = INPUT
     unknown: str = "error"
     bound: bool | None = None
+    target: str | None = None
 
     def __post_init__(self) -> None:
-        if self.cells not in ("text", "bounds"):
-            raise UsageError(f"cells={self.cells!r} is not known. Use 'text' or 'bounds'.")
+        if self.cells not in ("text", "bounds", "center"):
+            raise UsageError(f"cells={self.cells!r} is not known. Use 'text', 'bounds' or 'center'.")
+        if self.center not in (MEAN, MEDIAN):
+            raise UsageError(f"center={self.center!r} is not known. Use 'mean' or 'median'.")
         if self.output_delimiter != INPUT:
             check_delimiter(self.output_delimiter, "output_delimiter")
         check_output_decimal(self.output_decimal)
@@ -100,6 +111,11 @@ class Request:
             raise UsageError(f"ends={self.ends!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
         if not 0 <= self.suppression_limit <= 1:
             raise UsageError(f"suppression_limit={self.suppression_limit} is not a share. Use a number from 0 to 1.")
+
+    @property
+    def has_centers(self) -> bool:
+        """Whether cells are the centres of groups, which are not true of each row."""
+        return self.cells == "center"
 
     @property
     def tells_bound(self) -> bool:
@@ -128,20 +144,26 @@ class Release:
         request: What the user requested.
         measures: Sizes and information loss.
         notes: What the user should know before handing out the release.
-        recoding: For a table that was counted where it is, the released text of each cell; None for a table in memory.
+        recoding: For a table that was counted where it is, the released text of each cell, or the groups that its rows
+            are dealt to; None for a table in memory.
         labels: By column, the values below each label of its hierarchy.
+        population_labels: By column, the labels of each value that only the population has.
         label_losses: By column, the loss of each label of its hierarchy, for the figures that may be published.
         ends: By column of numbers or dates, the smallest and the largest value of each released cell.
+        groups: With centres, the group of each row of the original, -1 if the row is not released; never published.
+        spread: With centres, by column the standard deviation or the share of each released row's group.
         singled: What the cells show of single rows, and the cost of ends that were moved; never published.
         paths: By sensitive column with a hierarchy, the labels of each value.
         ladders: By quasi-identifier with a hierarchy, the labels of each value.
         population: The table that population models compare with.
         encoded: The original as codes, from which the lower bound is computed; None if there is no bound.
+        entries: The groups over the tuples of `encoded`, from which the bound starts; None if it is not asked for.
         levels: The level of each quasi-identifier in a full-domain release.
         rules: How well each data constraint rule is met.
         search: Further results of the method.
         settings: The settings of the run, which repeat it.
         factors: Released columns as ranks, if they are known already.
+        weights: With a recoding, the number of rows of each row of `text`.
     """
 
     text: pl.DataFrame
@@ -152,20 +174,25 @@ class Release:
     request: Request
     measures: Measures
     notes: tuple[Note, ...] = ()
-    recoding: Recoding | None = None
+    recoding: Recoding | Dealing | None = None
     labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    population_labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     label_losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     ends: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    groups: NDArray[np.int64] | None = None
+    spread: Mapping[str, Factor] = field(default_factory=dict)
     singled: Singled = field(default_factory=Singled)
     paths: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     ladders: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     population: Table | None = None
     encoded: Encoded | None = None
+    entries: Entries | None = None
     levels: Mapping[str, int] | None = None
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     factors: Mapping[str, Factor] = field(default_factory=dict)
+    weights: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         """Return the verdict in one line."""
@@ -179,16 +206,18 @@ class Release:
     @cached_property
     def table(self) -> Table:
         """The released cells as a table; with a recoding, with the number of rows of each distinct row."""
-        weights = self.original.weights
-        weights = None if weights is None else weights[self.source_rows]
-        return Table(self.text, weights=weights, _factors=dict(self.factors))
+        return Table(self.text, weights=self.weights, _factors=dict(self.factors))
 
     @cached_property
     def lower_bound(self) -> float | None:
         """The smallest loss of any k-anonymous local recoding of the table; None if it is not computed."""
-        if self.encoded is None:
-            return None
-        return lower_bound(self.encoded, self.request.k, thorough=bool(self.request.bound))
+        encoded, k, thorough = self.encoded, self.request.k, bool(self.request.bound)
+        return None if encoded is None else lower_bound(encoded, k, thorough=thorough, groups=self.entries)
+
+    @cached_property
+    def target_facts(self) -> SensitiveFacts | None:
+        """What the groups disclose about the target that the release is made for; None if there is none."""
+        return look_at_target(self.table, self.schema, self.request)
 
     @cached_property
     def public_figures(self) -> PublicFigures:
@@ -200,7 +229,7 @@ class Release:
         """The release as a frame of the library that the original came from (polars for a file or a database).
 
         With cells="bounds", numbers and dates are two typed columns, NAME_min and NAME_max; both are null where a cell
-        is suppressed or missing.
+        is suppressed or missing. With cells="center", they are one typed column.
         """
         if self.recoding is not None:
             return self._read_back(self.recoding)
@@ -209,16 +238,11 @@ class Release:
         verify_cells(self)
         if self.request.cells == "text":
             return rebuild(self.text, self.original, self.source_rows, self.schema)
-        laid = self._lay_out(safe=False)
-        text, missing = laid.table.frame, self.schema.missing
-        bounds = {
-            column.name: bounds_of(column, text[f"{column.name}_min"], text[f"{column.name}_max"], missing)
-            for column in self.schema.qi
-            if column.name in self.ends
-        }
-        return rebuild(text, self.original, laid.source_rows, self.schema, bounds)
+        laid = self.lay_out(safe=False)
+        text = laid.table.frame
+        return rebuild(text, self.original, laid.source_rows, self.schema, typed_columns(self, text))
 
-    def _read_back(self, recoding: Recoding) -> pl.DataFrame:
+    def _read_back(self, recoding: Recoding | Dealing) -> pl.DataFrame:
         """Write the release to a private file, pass it through the gate and read it."""
         import polars as pl
 
@@ -227,17 +251,19 @@ class Release:
         with PrivateFolder() as private, self.source.opened(private.path) as source:
             source.check_unchanged()
             written = private.path / "release.csv"
-            source.write(recoding, written)
+            write_recoded(source, recoding, written)
             Gate(self).check_file(written)
             frame = read_csv(written, delimiter=",", encoding="utf-8", header=True).frame
-        return frame.with_columns(pl.col(list(recoding.maps)).replace("", None))
+        return frame.with_columns(pl.col([column.name for column in self.schema.qi]).replace("", None))
 
     @cached_property
     def _file(self) -> Released:
         """The cells as they are written to a file, with the source row of each row."""
-        return self._lay_out(safe=self.request.spreadsheet_safe, numbers=self.numbers)
+        return self.lay_out(safe=self.request.spreadsheet_safe, numbers=self.numbers)
 
-    def _lay_out(self, *, safe: bool, numbers: Mapping[str, Respelling] | None = None) -> Released:
+    def lay_out(self, *, safe: bool, numbers: Mapping[str, Respelling] | None = None) -> Released:
+        """Return the cells as a file has them; with numbers, these have the decimal marks of the file."""
+        spread = self.spread if numbers is None else with_marks(self.spread, self.schema, self.request.output_decimal)
         return lay_out(
             Released(self.table, self.source_rows, self.ends),
             self.schema,
@@ -245,6 +271,7 @@ class Release:
             safe=safe,
             numbers=numbers or {},
             keep_order=self.request.keep_order,
+            spread=spread,
         )
 
     @cached_property
@@ -261,13 +288,6 @@ class Release:
             return self.request.output_delimiter
         dialect = self.original.dialect
         return "," if dialect is None or self.original.sheet is not None else dialect.delimiter
-
-    @property
-    def file_types(self) -> dict[str, Any]:
-        """The types of the columns that are released unchanged, by their name in a file."""
-        unchanged = [column.name for column in self.schema.released if column.role is not Role.QI]
-        named = {name: spreadsheet_safe(name) if self.request.spreadsheet_safe else name for name in unchanged}
-        return {named[name]: self.original.types[name] for name in unchanged if name in self.original.types}
 
     @property
     def file_text(self) -> pl.DataFrame:
@@ -297,10 +317,8 @@ class Release:
         from shoal.metrics.features import encode_release
 
         if self.recoding is not None:
-            raise UsageError(
-                f"to_numeric needs the rows in memory, but the table was counted where it is. Use "
-                f"{setting('engine', 'memory')}."
-            )
+            found = "to_numeric needs the rows in memory, but the table was counted where it is"
+            raise UsageError(f"{found}. Use {setting('engine', 'memory')}.")
         verify_cells(self)
         return encode_release(self.table, self.original, self.schema, self.labels, columns, domain)
 
@@ -341,9 +359,7 @@ class Release:
         with ExitStack() as stack:
             inputs = self.settings.input_files(self.source.path, None if sign_key is None else Path(sign_key))
             target = stack.enter_context(FileTarget(path, paths_beside(Path(path)), inputs=inputs, force=force))
-            pages = None
-            if report is not None:
-                pages = stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
+            pages = None if report is None else stack.enter_context(ReportTarget(report, inputs=inputs, force=force))
             self.write_to(target, key=key, sign_key=signer, report=pages, watch=make_watch(progress, cancelled))
         return manifest_path(target.path)
 
@@ -374,9 +390,8 @@ class Release:
 
     def claims(self) -> dict[str, int]:
         """Return the counts that the manifest states and the gate recounts."""
-        n_source, n_rows = self.original.n_rows, self.measures.rows
-        groups = {"groups": self.measures.groups, "smallest_group": self.measures.smallest_group}
-        return {"rows": n_rows, **groups, "suppressed_rows": n_source - n_rows}
+        counts = {name: getattr(self.measures, name) for name in ("rows", "groups", "smallest_group")}
+        return counts | {"suppressed_rows": self.original.n_rows - self.measures.rows}
 
     def _repr_html_(self) -> str:
         """Show the verdict and the first rows in a notebook."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.metrics.extent import vanished_values
 from shoal.metrics.released_cells import CategoryReader, numbers_of, rare_labels
 from shoal.report.public import BASIS, CellForms, cell_forms
 from shoal.report.words import percent, width_words
@@ -17,7 +18,7 @@ from shoal.tables.table import Table
 if TYPE_CHECKING:
     from shoal.release.release import Release
 
-__all__ = ["ColumnFacts", "ReleasedColumn", "look_at_cells", "why_words"]
+__all__ = ["ColumnFacts", "ReleasedColumn", "centers_json", "look_at_cells", "why_words"]
 
 STAR = "*"
 
@@ -118,14 +119,37 @@ def _ends(text: str, both: ReleasedColumn) -> tuple[str, str]:
     return texts[order[0]], texts[order[-1]]
 
 
-def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
+def centers_json(release: Release, released: Table, *, private: bool) -> dict[str, Any] | None:
+    """Return what the centres of groups keep of each column; None if cells are not centres.
+
+    How they differ from the original, and which values they no longer show, is private.
+    """
+    if not release.request.has_centers:
+        return None
+    columns = []
+    for column in release.schema.qi if private else ():
+        figures = release.measures.centers[column.name]
+        vanished = vanished_values(release.original, released, column, release.schema.missing)
+        names = None if figures.vanished is None else vanished
+        columns.append({"column": column.name, **asdict(figures), "vanished": names})
+    return {"choice": release.request.center, "spread": release.request.spread, "columns": columns}
+
+
+def why_words(facts: ColumnFacts, others: Sequence[ColumnFacts], *, centers: bool = False) -> str:
     """Explain why a column is as coarse as it is.
 
     Args:
         facts: The column.
         others: All quasi-identifiers.
+        centers: Whether its cells are the centres of groups; the loss is that of the values of these.
     """
     cells = facts.cells
+    if centers:
+        n_values = f" It has {facts.distinct:,} distinct values." if facts.distinct is not None else ""
+        loss = (
+            f"Its values lost {percent(facts.loss)} of their detail, {percent(facts.share)} of the loss of the groups."
+        )
+        return " ".join([f"{loss}{n_values}", *_reasons(facts, others)])
     if facts.loss == 0 and cells.starred == 0:
         return "No loss: every released row shows its exact value."
     weighted = "weighted " * (len({other.weight for other in others}) > 1)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import Note
-from shoal.report.columns import ReleasedColumn, why_words
+from shoal.report.columns import ReleasedColumn, centers_json, why_words
 from shoal.report.criteria import conventions, mistakes, three_criteria
 from shoal.report.figures import Evidence, Part, risk_before
-from shoal.report.groups import SensitiveFacts, size_classes
+from shoal.report.groups import SensitiveFacts, size_classes, target_json, target_words
 from shoal.report.public import BASIS, extent_json, public_rule_row, public_rules
 from shoal.report.repeat import as_toml, command
 from shoal.report.spread import spread_of
@@ -23,6 +23,7 @@ from shoal.report.summary import rule_row
 from shoal.report.warnings import warnings_of
 from shoal.report.words import (
     band,
+    center_sentences,
     chance,
     coding_words,
     ends_json,
@@ -111,16 +112,18 @@ def _common(evidence: Evidence, *, private: bool) -> dict[str, Any]:
                 "share_words": percent(facts.share),
                 "loss": facts.loss if private else rounded(facts.loss),
                 **(asdict(part.extents[facts.name]) if private else extent_json(part.extents[facts.name])),
-                "why": why_words(facts, part.columns),
+                "why": why_words(facts, part.columns, centers=request.has_centers),
             }
-            for facts in part.columns
+            for facts in (part.columns if private or not request.has_centers else ())
         ],
         "groups": [asdict(size_class) for size_class in size_classes(part.sizes, part.k)],
         "groups_count": part.sizes_in,
         "cells": _cells(evidence, part),
-        "ends": {"choice": request.ends, "words": ends_sentence(request.ends, part.k)},
+        "ends": {"choice": None if request.has_centers else request.ends, "words": ends_sentence(request, part.k)},
+        "centers": centers_json(release, evidence.released, private=private),
         "recoded": coding_words(release.schema),
         "limits": limit_words(release.schema),
+        "target": None if release.target_facts is None else target_json(release.target_facts),
         "sensitive": [_sensitive(facts, private) for facts in evidence.sensitive],
         "risk": _risk(part),
         "conventions": conventions(part.risk.smallest_group, part.risk.counts),
@@ -153,6 +156,7 @@ def _reached(evidence: Evidence, part: Part, private: bool) -> dict[str, Any]:
     written = evidence.written
     bound = _bound(evidence) if private else None
     return {
+        "loss_is_known": private or not evidence.release.request.has_centers,
         "k": part.k,
         "rows": written.rows,
         "groups": written.groups,
@@ -210,7 +214,11 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
             "found": sized(int(part.left_out), "rows") if private else "checked against the original",
         }
     )
-    checks.append({"what": "every cell true to the original", "found": "checked row by row"})
+    if request.has_centers:
+        checks.append({"what": "every cell the centre of its group", "found": "recomputed from the original"})
+        checks.append({"what": "all other cells true to the original", "found": "checked row by row"})
+    else:
+        checks.append({"what": "every cell true to the original", "found": "checked row by row"})
     bound = _bound(evidence) if private else None
     if bound is not None:
         checks.append(
@@ -225,6 +233,14 @@ def _checks(evidence: Evidence, part: Part, private: bool) -> list[dict[str, str
 def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
     names = [column.name for column in evidence.release.schema.qi]
     listed = _listed(names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"])
+    if evidence.release.request.has_centers:
+        measures = evidence.release.measures if private else None
+        return [
+            *center_sentences(evidence.release.request, measures, listed, sized(part.smallest, part.risk.counts)),
+            *_made_for(evidence),
+            *_rows_as_people(part),
+            _not_hidden(evidence),
+        ]
     fitting = f"at least {sized(part.smallest, part.risk.counts)}"
     fitting = fitting if part.risk.counts == "rows" else f"the rows of {fitting}"
     sentences = [
@@ -245,9 +261,19 @@ def _meaning(evidence: Evidence, part: Part, private: bool) -> list[str]:
             sentences.append(f"Mean width of a cell: {words}.")
     else:
         sentences.append("These columns lost no detail: every released row shows exact values.")
-    if part.risk.counts == "rows":
-        sentences.append("Each row counts as one person: k does not protect a person who has several rows as well.")
-    return [*sentences, _not_hidden(evidence)]
+    return [*sentences, *_made_for(evidence), *_rows_as_people(part), _not_hidden(evidence)]
+
+
+def _made_for(evidence: Evidence) -> list[str]:
+    """Say what the release was made for, if it was."""
+    facts = evidence.release.target_facts
+    return [] if facts is None else [f"Made for {target_words(facts, evidence.release.measures.rows)}."]
+
+
+def _rows_as_people(part: Part) -> list[str]:
+    """Say that rows are counted, if they are."""
+    words = "Each row counts as one person: k does not protect a person who has several rows as well."
+    return [words] if part.risk.counts == "rows" else []
 
 
 def _share_of(share: float, of: str) -> str:
@@ -269,7 +295,7 @@ def _not_hidden(evidence: Evidence) -> str:
 def _roles(evidence: Evidence, part: Part) -> list[dict[str, Any]]:
     kinds = {column.name: str(column.kind) for column in part.columns}
     treatment = {
-        Role.QI: "recoded",
+        Role.QI: "centre of its group" if evidence.release.request.has_centers else "recoded",
         Role.SENSITIVE: "kept unchanged",
         Role.INSENSITIVE: "kept unchanged",
         Role.IDENTIFIER: "dropped",

@@ -166,11 +166,11 @@ class Evidence:
 def gather(release: Release, written: Written) -> Evidence:
     """Compute the figures of a release that was written."""
     names = [column.name for column in release.schema.qi]
-    released = release.table
+    released, counted = _with_spread(release, names)
     hidden = starred_rows(released, names)
     starred = count_starred(released, names)
     grouped = _part(released, ~hidden)
-    sizes = _count(release, grouped, release.source_rows[~hidden], names)
+    sizes = _count(release, grouped, release.source_rows[~hidden], counted)
     left_out = release.original.n_rows - release.measures.rows
     columns, loss = _columns(release, released, left_out)
     sensitive = [name for name in release.schema.names(Role.SENSITIVE) if name in released.names]
@@ -179,14 +179,24 @@ def gather(release: Release, written: Written) -> Evidence:
         written,
         released,
         sizes,
-        grouped.group_sizes(names) if grouped.frame.height else sizes,
+        grouped.group_sizes(counted) if grouped.frame.height else sizes,
         starred,
         left_out,
         loss,
         columns,
-        tuple(look_at_sensitive(grouped, names, sensitive, release.public_figures.k)),
+        tuple(look_at_sensitive(grouped, counted, sensitive, release.public_figures.k)),
         estimate(sizes, suppressed_rows=starred, counts=_counts(release)),
     )
+
+
+def _with_spread(release: Release, names: list[str]) -> tuple[Table, list[str]]:
+    """Return the released rows with the spread of their centres, and the columns that tell groups apart."""
+    if not release.spread:
+        return release.table, names
+    spread = {name: factor.texts.gather(factor.ranks) for name, factor in release.spread.items()}
+    of_name = {name: f"{name} (spread)\0" for name in spread}  # no column of a table has such a name
+    frame = release.table.frame.with_columns([cells.alias(of_name[name]) for name, cells in spread.items()])
+    return Table(frame, weights=release.table.weights), [*names, *of_name.values()]
 
 
 def _counts(release: Release) -> str:

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import counted as counted_words
 from shoal.metrics.measure import starred_rows
+from shoal.report.words import percent
+from shoal.schema import Schema
 from shoal.tables.table import Table
 
-__all__ = ["SensitiveFacts", "SizeClass", "count_one_value", "look_at_sensitive", "size_classes"]
+if TYPE_CHECKING:
+    from shoal.release.release import Request
+
+__all__ = [
+    "SensitiveFacts",
+    "SizeClass",
+    "count_one_value",
+    "look_at_sensitive",
+    "look_at_target",
+    "size_classes",
+    "target_json",
+    "target_words",
+]
 
 
 @dataclass(frozen=True)
@@ -128,3 +144,37 @@ def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[st
             )
         )
     return facts
+
+
+def look_at_target(table: Table, schema: Schema, request: Request) -> SensitiveFacts | None:
+    """Return what the groups disclose about the target of a release; None if it has none.
+
+    Args:
+        table: The released rows.
+        schema: The columns.
+        request: What the user requested.
+    """
+    if request.target is None:
+        return None
+    names = [column.name for column in schema.qi]
+    rows = Table(table.frame.filter(~starred_rows(table, names)))
+    return next(iter(look_at_sensitive(rows, names, [request.target], request.k)), None)
+
+
+def target_words(facts: SensitiveFacts, n_rows: int) -> str:
+    """Say what a release was made for, and what its groups disclose about that.
+
+    Args:
+        facts: Of the target.
+        n_rows: The number of released rows.
+    """
+    values = counted_words(facts.fewest, "value")
+    return (
+        f"{facts.name}: groups were preferred whose values say the same about it; every group has at least {values} of "
+        f"it (l = {facts.fewest}), and {percent(facts.one_value / max(n_rows, 1))} of the rows are in groups with one"
+    )
+
+
+def target_json(facts: SensitiveFacts) -> dict[str, Any]:
+    """Return the target of a release in the form of `anonymize --json`."""
+    return {"column": facts.name, "l": facts.fewest, "rows_in_groups_of_one_value": facts.one_value}

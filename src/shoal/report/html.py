@@ -57,7 +57,7 @@ def as_html(content: Mapping[str, Any]) -> str:
         singled=SINGLED,
         counted=counted,
         first_warnings=FIRST_WARNINGS,
-        loss=_loss(content),
+        loss=_loss(content) if content["loss"] else None,
         sizes=_sizes(content),
         cells=[_cells(column) for column in content["cells"]],
         spreads=[_spread(column) for column in content.get("before_after", ())],

@@ -98,6 +98,8 @@ class PublicFigures:
         derived_weights: Whether the weights were derived from the original; they are not published.
         columns: The quasi-identifiers.
         exact_rows: Share of the released rows that show one value in every quasi-identifier.
+        centers: Whether cells are the centres of groups. What they lost does not follow from them: every loss is 0, and
+            no row is exact.
     """
 
     k: int
@@ -110,6 +112,7 @@ class PublicFigures:
     derived_weights: bool
     columns: tuple[PublicColumn, ...]
     exact_rows: float
+    centers: bool = False
 
     @property
     def weighted(self) -> bool:
@@ -143,10 +146,10 @@ class PublicFigures:
         n_hidden = self.starred if self.starred < self.k else 0
         n_groups = self.groups - (n_hidden > 0)
         c_avg = (self.rows - n_hidden) / n_groups / self.k if n_groups else 0.0
-        return {
-            "rows": self.rows,
-            "groups": self.groups,
-            "smallest_group": self.smallest_group,
+        counts = {"rows": self.rows, "groups": self.groups, "smallest_group": self.smallest_group}
+        if self.centers:
+            return counts | {"c_avg": rounded(c_avg)}
+        return counts | {
             "basis": BASIS,
             "ncp": rounded(self.loss),
             "ncp_unweighted": rounded(self.loss_unweighted),
@@ -181,7 +184,8 @@ def public_figures(release: Release) -> PublicFigures:
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
         columns=tuple(columns),
-        exact_rows=count_rows(exact, release.table) / measures.rows,
+        exact_rows=0.0 if request.has_centers else count_rows(exact, release.table) / measures.rows,
+        centers=request.has_centers,
     )
 
 
@@ -237,6 +241,12 @@ def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.
     texts, rows = release.table.factor(column.name).texts.gather(shown).to_list(), rows[shown]
     missing = release.schema.missing
     column = _shown_form(release, column, texts)
+    if release.request.has_centers:
+        extent = ColumnExtent(None, None, unit_of(column, texts))
+        none = CellForms(0.0, 0.0, 0.0, 0.0)
+        kind = column.kind or Kind.CATEGORICAL
+        public = PublicColumn(column.name, kind, 0.0, len(texts), none, extent, column)
+        return public, np.zeros(len(release.table.factor(column.name).texts), dtype=bool)
     labels = release.label_losses.get(column.name, {})
     cells = read_shown(column, texts, missing, release.ends.get(column.name, {}), labels)
     loss = sum(cell.loss * count for cell, count in zip(cells, rows.tolist(), strict=True)) / int(rows.sum())

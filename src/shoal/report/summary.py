@@ -1,8 +1,7 @@
 """Words and JSON of results, shared by terminal, pages and callers of the library.
 
-Functions ending in `_facts` return (name, text) pairs, those ending in `_words` a text, those ending in `_json` plain
-values. A text is a `Note`: printed, it spells settings as keywords; `for_command_line` spells them as options. Results
-of `shoal.evaluate` are put into words by `shoal.evaluate.summary`.
+Functions ending in `_facts` return (name, text) pairs, those in `_words` a text, those in `_json` plain values. A
+text is a `Note`: printed, it spells settings as keywords; `for_command_line` spells them as options.
 """
 
 from __future__ import annotations
@@ -14,12 +13,14 @@ from shoal.errors import Note, counted, setting
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics import Measures
 from shoal.metrics.singled import Singled
-from shoal.profile.survey import Profile
+from shoal.report import words as say
+from shoal.report.groups import SensitiveFacts, target_json, target_words
 from shoal.report.words import coding_words, ends_json, ends_words, extent_words, limit_words, loss_words, percent
 from shoal.rules import RuleVerdict
 from shoal.schema import Role
 
 if TYPE_CHECKING:
+    from shoal.profile.survey import Profile
     from shoal.release.release import Request
     from shoal.schema import Schema
 
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 PROFILE_HEAD = ("column", "role", "kind", "distinct", "missing", "unique", "distribution", "why")
+EACH_ROW = "rows: each row counts as one person"
 SHOWN_CHOICES = 5  # level choices that pass
 
 Fact = tuple[str, Note]
@@ -82,6 +84,10 @@ class ReleaseLike(Protocol):
     @property
     def measures(self) -> Measures:
         """Information loss and group sizes."""
+
+    @property
+    def target_facts(self) -> SensitiveFacts | None:
+        """What the groups disclose about the target."""
 
     @property
     def singled(self) -> Singled:
@@ -138,6 +144,9 @@ def release_words(release: ReleaseLike) -> Note:
 def detail_words(release: ReleaseLike) -> Note:
     """Say how much of a release is exact, and how wide its cells are."""
     measures = release.measures
+    if measures.centers:
+        kept = [f"{name}: {', '.join(each)}" for name, each in say.center_words(measures.centers).items() if each]
+        return Note("", "; ".join([say.NOT_TRUE, *kept]))
     changed = (
         f"{percent(measures.modification_rate)} of the cells changed, {percent(measures.exact_rows)} of the rows exact"
     )
@@ -158,36 +167,33 @@ def release_facts(release: ReleaseLike, places: Places) -> list[Fact]:
     facts = [fact("asked", f"{'; '.join(request.models)} over {qi}"), fact("method", request.method)]
     facts += measures_facts(release.measures)
     people = release.schema.names(Role.PERSON)
-    counts = f"people, by the column {people[0]!r}" if people else "rows: each row counts as one person"
+    counts = f"people, by the column {people[0]!r}: at least {request.k} in each group" if people else EACH_ROW
     facts.append(fact("k counts", counts))
     if release.singled.moved_ends or release.singled.rows_at_rare_ends:
         facts.append(("range ends", ends_words(release.singled, request, release.measures)))
-    if request.weights:
-        facts.append(fact("weights", ", ".join(f"{name} {float(w):.4g}" for name, w in request.weights.items())))
+    facts += [fact("made for", target_words(f, release.measures.rows))] if (f := release.target_facts) else []
+    weights = ", ".join(f"{name} {float(weight):.4g}" for name, weight in request.weights.items())
+    facts += [fact("weights", weights)] if weights else []
     facts += [fact("recoded", "; ".join(words))] if (words := coding_words(release.schema)) else []
     facts += [fact("limits", "; ".join(words))] if (words := limit_words(release.schema)) else []
     facts += [("rule", rule_words(verdict)) for verdict in release.rules]
-    if release.levels is not None:
-        facts.append(fact("levels", ", ".join(f"{name} {level}" for name, level in release.levels.items())))
-    if "successful" in release.search:
-        facts.append(("level choices", level_choice_words(release.search)))
-    if request.tells_bound:
-        facts.append(("lower bound", bound_words(release)))
+    levels = ", ".join(f"{name} {level}" for name, level in (release.levels or {}).items())
+    facts += [fact("levels", levels)] if levels else []
+    facts += [("level choices", level_choice_words(release.search))] if "successful" in release.search else []
+    facts += [("lower bound", bound_words(release))] if request.tells_bound else []
     if places.output is None:
         facts.append(fact("written", "nothing: this was a dry run"))
     else:
         facts.append(fact("release", f"{places.output} (verified)"))
         facts.append(fact("manifest", places.manifest or "the comment of the table"))
-    if places.report is not None:
-        facts.append(fact("report", f"{places.report}; for your eyes only: {places.private_report}"))
-    return facts
+    report = fact("report", f"{places.report}; for your eyes only: {places.private_report}")
+    return facts if places.report is None else [*facts, report]
 
 
 def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[str, Any]:
     """Return a release in the form of `anonymize --json`."""
     request = release.request
-    content = measures_json(release.measures, request.k)
-    content |= {"method": request.method, "seconds": round(seconds, 3)}
+    content = measures_json(release.measures, request.k) | {"method": request.method, "seconds": round(seconds, 3)}
     content |= {
         "levels": release.levels and dict(release.levels),
         "ends": ends_json(release.singled, request, release.measures.ncp),
@@ -196,12 +202,10 @@ def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[s
         content["recode"] = {column.name: [coding._asdict() for coding in column.codings] for column in coded}
     if limited := [column for column in release.schema.qi if any(column.limits)]:
         content["limits"] = {c.name: {key: text for key, text in c.limits._asdict().items() if text} for c in limited}
-    if release.rules:
-        content["rules"] = [rule_json(verdict) for verdict in release.rules]
-    if release.search:
-        content["search"] = dict(release.search)
-    if request.tells_bound:
-        content["lower_bound"] = release.lower_bound
+    content |= {"target": target_json(release.target_facts)} if release.target_facts else {}
+    content |= {"rules": [rule_json(verdict) for verdict in release.rules]} if release.rules else {}
+    content |= {"search": dict(release.search)} if release.search else {}
+    content |= {"lower_bound": release.lower_bound} if request.tells_bound else {}
     content |= {"output": places.output, "manifest": places.manifest}
     return content if places.report is None else content | {"report": places.report}
 
@@ -209,22 +213,33 @@ def release_json(release: ReleaseLike, places: Places, seconds: float) -> dict[s
 def measures_facts(measures: Measures) -> list[Fact]:
     """Describe the most important measures of a release."""
     losses = sorted(measures.per_attribute.items(), key=lambda item: -item[1])
-    return [
+    by_column = fact("loss by column", ", ".join(f"{name} {loss:.2%}" for name, loss in losses))
+    facts = [
         fact("rows", f"{measures.rows:,} released, {measures.suppressed_rows:,} suppressed"),
         fact("groups", f"{measures.groups:,}; the smallest has {counted(measures.smallest_group, 'row')}"),
-        fact("loss (NCP)", f"{loss_words(measures)}; utility {_utility_words(measures)} of 1"),
-        fact("loss by column", ", ".join(f"{name} {loss:.4f}" for name, loss in losses)),
-        fact("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
-        fact("exact rows", f"{percent(measures.exact_rows)} of the rows, in all quasi-identifiers"),
-        fact("mean cell", extent_words(measures.columns)),
-        fact("average group", f"{measures.c_avg:.2f} x k rows; discernibility {measures.dm:,}"),
     ]
+    if measures.centers:
+        facts.append(fact("cells", say.NOT_TRUE))
+        if measures.has_loss:
+            loss = f"{loss_words(measures)} (NCP of the ranges and sets that they span)"
+            facts += [fact("loss of groups", loss), by_column]
+        kept = say.squares_words(measures.sse) | say.center_words(measures.centers)
+        facts += [fact(name, "; ".join(words)) for name, words in kept.items() if words]
+    else:
+        facts += [
+            fact("loss (NCP)", f"{loss_words(measures)}; utility {_utility_words(measures)}"),
+            by_column,
+            fact("cells changed", f"{measures.modification_rate:.1%} of the quasi-identifier cells"),
+            fact("exact rows", f"{percent(measures.exact_rows)} of the rows, in all quasi-identifiers"),
+            fact("mean cell", extent_words(measures.columns)),
+        ]
+    return [*facts, fact("average group", f"{measures.c_avg:.2f} x k rows; discernibility {measures.dm:,}")]
 
 
 def _utility_words(measures: Measures) -> str:
     if not measures.weighted:
-        return f"{measures.utility:.4f}"
-    return f"{1 - measures.ncp_unweighted:.4f} ({measures.utility:.4f} weighted)"
+        return f"{measures.utility:.2%}"
+    return f"{1 - measures.ncp_unweighted:.2%} ({measures.utility:.2%} weighted)"
 
 
 def further_facts(measures: Measures) -> list[Fact]:
@@ -267,7 +282,7 @@ def level_choice_words(search: Mapping[str, Any]) -> Note:
 def bound_words(release: ReleaseLike) -> Note:
     """Describe the lower bound of the loss, or say why it is not computed."""
     if release.lower_bound is not None:
-        return Note("", f"{release.lower_bound:.4f}: no k-anonymous local recoding of this table loses less")
+        return Note("", f"{release.lower_bound:.2%}: no k-anonymous local recoding of this table loses less")
     request = release.request
     if request.weights or request.suppression_limit:
         return Note("", "not computed: it requires weights of 1 and no suppression")
@@ -310,7 +325,13 @@ def rule_row(verdict: RuleVerdict) -> dict[str, Any]:
 
 
 def verdict_words(
-    verdict: GroupFigures, k: int, models: Sequence[str], *, against_original: bool, people: bool = False
+    verdict: GroupFigures,
+    k: int,
+    models: Sequence[str],
+    *,
+    against_original: bool,
+    people: bool = False,
+    centers: bool = False,
 ) -> Note:
     """Describe a release that passed verification.
 
@@ -320,6 +341,7 @@ def verdict_words(
         models: Descriptions of the other models that every group passes.
         against_original: Whether the rows were checked against the original.
         people: Whether k was counted in people.
+        centers: Whether cells are centres of groups.
     """
     parts = [_group_words(verdict, k)]
     if people:
@@ -327,7 +349,10 @@ def verdict_words(
     if models:
         parts.append(f"; every group passes {', '.join(models)}")
     if against_original:
-        parts.append(f"{',' if people or models else ''} and every row is true to the original")
+        truth = (
+            "all columns but the centres are true to the original" if centers else "every row is true to the original"
+        )
+        parts.append(f", and {truth}")
     return Note("", f"yes. {''.join(parts)}.")
 
 

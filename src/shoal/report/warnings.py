@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import Note, counted, setting
 from shoal.metrics.measure import count_starred
-from shoal.report.figures import Evidence
 from shoal.report.groups import count_one_value
-from shoal.report.words import percent
+from shoal.report.words import percent, rounded
 from shoal.schema import Role, Schema
 from shoal.tables.table import Table
 
 if TYPE_CHECKING:
     from shoal.release.release import Request
+    from shoal.report.figures import Evidence
 
 __all__ = ["about_groups", "about_settings", "warnings_of"]
 
@@ -57,6 +57,20 @@ def about_settings(request: Request, k: int) -> list[Note]:
     notes = []
     if k < SMALL_K:
         notes.append(Note("", f"a k of {k} protects little", "5 is a common choice"))
+    if request.target is not None:
+        text = "the release was made for this column, so its groups tell more about it than those of another release"
+        notes.append(Note(f"column {request.target!r}", text, f"{setting('l', 2)} or more keeps groups diverse"))
+    if request.has_centers:
+        text = "cells are the centres of their groups and not true of each row"
+        notes.append(Note("", text, "tell whoever computes with them"))
+        if request.center == "mean":
+            text = (
+                "whoever knows all values behind a mean but one can work out that one, up to the rounding of the mean"
+            )
+            notes.append(Note("", text, "the larger k is, the fewer can know that much"))
+        else:
+            text = "a median is the exact value of a row of its group, or lies between those of two rows"
+            notes.append(Note("", text, f"{setting('center', 'mean')} shows no value of a single row"))
     if request.keep_order:
         text = "rows keep their order, which identifies people to anyone who knows it"
         notes.append(Note("", text, f"leave out {setting('keep_order', True)}"))
@@ -107,8 +121,8 @@ def _disclosures(evidence: Evidence) -> list[Note]:
     lifted = sorted((facts for facts in unprotected if facts.lift >= LIFTED), key=lambda facts: -facts.lift)
     if lifted:
         text = (
-            f"a value that makes up at least half of a group is {lifted[0].lift:.0f} times as frequent there as in the "
-            "release"
+            "a value that makes up at least half of a group is "
+            f"{rounded(lifted[0].lift):g} times as frequent there as in the release"
         )
         text += f"; similar in {counted(len(lifted) - 1, 'other sensitive column')}" if len(lifted) > 1 else ""
         notes.append(Note(f"column {lifted[0].name!r}", text, f"limit this with {setting('t')} (t-closeness)"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.ends import ROUND, SAFE
 from shoal.errors import Note, counted
 from shoal.metrics import Measures
-from shoal.metrics.extent import DAY, ColumnExtent
+from shoal.metrics.extent import DAY, CenterFigures, ColumnExtent
 from shoal.metrics.singled import Singled
 from shoal.models.thresholds import round_up
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HIDDEN",
+    "NOT_TRUE",
     "band",
+    "center_sentences",
+    "center_words",
     "chance",
     "coding_words",
     "ends_json",
@@ -33,11 +36,13 @@ __all__ = [
     "percent",
     "rounded",
     "sized",
+    "squares_words",
     "unit",
     "width_words",
 ]
 
 HIDDEN = "<k"
+NOT_TRUE = "centres of groups, not true of each row"
 CURRENCIES = ("$", "€", "£", "¥")  # written before the number
 # Up to this many days, the length of the unit in days, and its name.
 UNITS = (
@@ -200,21 +205,69 @@ def _mean_cell(extent: ColumnExtent) -> str:
         return width if is_date else f"{width} {extent.unit or 'wide'}"
     if extent.mean_values is None:
         return ""
-    if extent.mean_values < 1.005:
+    if f"{extent.mean_values:.3g}" == "1":
         return f"just over 1 {extent.unit.removesuffix('s')}"
     number = f"{extent.mean_values:.3g}" if extent.mean_values < 2 else width_words(extent.mean_values, dates=False)
     return f"{number} {extent.unit}"
 
 
 def loss_words(measures: Measures) -> str:
-    """Return the loss with four decimals; a weighted one says so and never stands alone."""
+    """Return the loss in per cent; a weighted one says so and never stands alone."""
     if not measures.weighted:
-        return f"{measures.ncp:.4f}"
-    return f"{measures.ncp_unweighted:.4f} ({measures.ncp:.4f} weighted)"
+        return f"{measures.ncp:.2%}"
+    return f"{measures.ncp_unweighted:.2%} ({measures.ncp:.2%} weighted)"
 
 
-def ends_sentence(choice: str | None, k: int) -> str:
-    """Say which ends of ranges were moved."""
+def squares_words(sse: float | None) -> dict[str, list[str]]:
+    """Say how much of the variance of the columns is lost inside groups, if that is known."""
+    return {} if sse is None else {"squares (SSE)": [f"{sse:.4f} of the variance of all columns lies inside groups"]}
+
+
+def center_words(centers: Mapping[str, CenterFigures]) -> dict[str, list[str]]:
+    """Say what centres keep of each column: means, standard deviations, and values that no row shows any more.
+
+    >>> center_words({"age": CenterFigures(70, 60, None, 38.5, 38.54, 13, 12.35, 0.95)})["standard deviation"]
+    ['age 0.950 of the original']
+    """
+    means, deviations, vanished = [], [], []
+    for name, each in centers.items():
+        if each.mean_before and each.mean_after is not None:
+            means.append(f"{name} {100 * (each.mean_after / each.mean_before - 1):+.2g}%")
+        if each.sd_ratio is not None:
+            deviations.append(f"{name} {each.sd_ratio:.3f} of the original")
+        if each.vanished:
+            vanished.append(f"{name} {each.vanished:,} of {each.values_before:,}")
+    none = [] if vanished or not any(each.vanished is not None for each in centers.values()) else ["none"]
+    return {"mean": means, "standard deviation": deviations, "vanished values": vanished or none}
+
+
+def center_sentences(request: Request, measures: Measures | None, names: str, smallest: str) -> list[str]:
+    """Say what centres show, what they do not, and what follows from a mean.
+
+    Args:
+        request: What was requested.
+        measures: What they keep of the original; None where that is not published.
+        names: The quasi-identifiers.
+        smallest: The size of the smallest group.
+    """
+    sentences = [
+        f"The cells of {names} are shared by at least {smallest}, so nobody can distinguish these by them.",
+        f"They are not true of each row: a number or date is the {request.center} of its group, any other cell its "
+        "most frequent value.",
+    ]
+    if request.center == "mean":
+        sentences.append(
+            "Whoever knows all values behind a mean but one can work out that one, up to the rounding of the mean."
+        )
+    words = {} if measures is None else center_words(measures.centers)
+    return sentences + [f"{name[0].upper()}{name[1:]}: {'; '.join(each)}." for name, each in words.items() if each]
+
+
+def ends_sentence(request: Request, k: int) -> str:
+    """Say which ends of ranges were moved; nothing if there are no ranges."""
+    if request.has_centers:
+        return ""
+    choice = request.ends
     sentences = {
         SAFE: f"An end of a range that fewer than {k} rows or people have was moved outwards to a round value.",
         ROUND: "Ends of ranges were moved outwards to round values.",
@@ -225,7 +278,7 @@ def ends_sentence(choice: str | None, k: int) -> str:
 def ends_words(singled: Singled, request: Request, measures: Measures) -> Note:
     """Say which ends of ranges were moved, what that costs, and how many rows find their own value as an end."""
     if request.ends in (SAFE, ROUND):
-        exact = f"with exact ends, the {'weighted ' * measures.weighted}loss would be {measures.ncp - singled.cost:.4f}"
+        exact = f"with exact ends, the {'weighted ' * measures.weighted}loss would be {measures.ncp - singled.cost:.2%}"
         return Note("", f"{request.ends}; {{ends:end}} moved outwards; {exact}", counts={"ends": singled.moved_ends})
     text = f"exact; {{rows:row finds its|rows find their}} own value there, which fewer than {request.k} have"
     return Note("", text, counts={"rows": singled.rows_at_rare_ends})

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from shoal.metrics.measure import starred_rows
 from shoal.models.thresholds import compare
 from shoal.models.uniques import Uniques, estimate_uniques
 from shoal.risks.population_fit import count_fitting
-from shoal.schema import Reading, Role, Schema, column_names
+from shoal.schema import Reading, ReadingKeywords, Role, Schema, column_names
 from shoal.tables import values
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
@@ -236,16 +236,8 @@ def risk(
     population: Any = None,
     person: str | None = None,
     weight: str | None = None,
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] | None = None,
-    boolean: Sequence[str] = (),
-    ordered: Mapping[str, Sequence[str]] | None = None,
-    units: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
     hierarchies: Mapping[str, Rule] | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
+    **cell_keywords: Unpack[ReadingKeywords],
 ) -> Risk:
     """Estimate how easily people are found in a table, released by any tool or not at all.
 
@@ -257,16 +249,9 @@ def risk(
             path), which is counted. Kinds and hierarchies apply to its values.
         person: The column that identifies the person of each row.
         weight: The column with the number of people that each row represents.
-        numeric: Columns to read as numbers.
-        categorical: Columns to read as categories.
-        dates: Columns to read as dates; a mapping gives the format of each.
-        boolean: Columns to read as yes or no; words such as true and no are detected.
-        ordered: Ordered categories: by column, its values, lowest first.
-        units: By column, the unit of its numbers, such as "cm" or "$#"; detected if every cell has it.
-        missing: Texts that mean a missing value.
         hierarchies: Hierarchies by column.
-        decimal: The decimal mark of numbers.
-        thousands: The thousands mark of numbers.
+        cell_keywords: How cells are read: `numeric`, `categorical`, `dates`, `boolean`, `ordered`, `units`, `missing`,
+            `decimal` and `thousands`; see `shoal.schema.ReadingKeywords`.
 
     Returns:
         The risk.
@@ -275,17 +260,7 @@ def risk(
     >>> shoal.risk(pl.DataFrame({"age": ["30", "40", "40", "40"]}), qi=["age"]).uniques
     1
     """
-    reading = Reading.of_cells(
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        boolean=boolean,
-        ordered=ordered,
-        units=units,
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
-    )
+    reading = Reading.of_cells(**cell_keywords)
     qi = column_names("qi", qi)
     person, weight = (None if name is None else str(name) for name in (person, weight))
     named = (*qi, *(name for name in (person, weight) if name is not None))

@@ -26,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The types of the keywords, for editors and type checkers; k and method are parameters of their own.
+    """The types of the keywords, for editors and type checkers; k, method and target are parameters of their own.
 
     A test compares the names with the table of settings.
     """
@@ -76,6 +76,8 @@ class SettingsKeywords(TypedDict, total=False):
     snap: bool | None
     grids: Mapping[str, str] | None
     cells: str | None
+    center: str | None
+    spread: bool | None
     spreadsheet_safe: bool | None
     output_delimiter: str | None
     output_decimal: str | None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import Note, UsageError, join_problems
+from shoal.errors import Note, UsageError, counted, join_problems
 from shoal.hierarchy import is_file
 from shoal.profile.detect import Proposal
 from shoal.profile.survey import PROPOSED_K, Profile, ProfiledColumn, Warned, warn_undecided
@@ -18,7 +18,7 @@ from shoal.settings.fields import Form, Place
 from shoal.settings.settings import FIELDS, Settings
 from shoal.settings.write import to_toml
 
-__all__ = ["apply_settings", "document", "document_for", "without_lost_columns"]
+__all__ = ["apply_settings", "document", "document_for", "proposed_settings", "without_lost_columns"]
 
 WIDTH = 110
 OF_THE_TABLE = ("header", "roles", "decide")  # warnings that are written once, however many columns they name
@@ -32,7 +32,7 @@ role = "sensitive"    nobody may learn it about a person: released unchanged
 role = "insensitive"  neither known nor harmful: released unchanged
 role = "person"       the person (or case) that the row belongs to: never released, and k counts people
 
-A comment "decide:" marks a column that neither its name nor its values explain. It is dropped until you give it a role.
+A comment "decide:" marks a column whose role shoal cannot tell, and says why. It is dropped until you give it a role.
 
 Then: shoal anonymize DATA.csv -o OUT.csv --config shoal.toml
 The comments contain counts and shares, but no cell of the table other than missing markers.
@@ -121,10 +121,12 @@ def document(profile: Profile, settings: Settings | None = None) -> str:
         warnings = [w for w in profile.warnings if column.name in w.columns and w.about not in OF_THE_TABLE]
         comments[f"columns.{column.name}"] = list(_wrap(_remarks(column, warnings)))
     header = [*HEADER.splitlines(), *([""] if general else []), *_wrap(general)]
-    return to_toml((settings or Settings()).over(_proposed(profile)), header=header, comments=comments, columns=names)
+    return to_toml(
+        (settings or Settings()).over(proposed_settings(profile)), header=header, comments=comments, columns=names
+    )
 
 
-def _proposed(profile: Profile) -> Settings:
+def proposed_settings(profile: Profile) -> Settings:
     """Return the profile as settings."""
     values: dict[str, Any] = {}
     for field in FIELDS:
@@ -150,7 +152,7 @@ def _remarks(column: ProfiledColumn, warnings: Iterable[Warned]) -> Iterator[str
     facts, reason = column.facts, column.proposal.reason
     yield f"decide: {reason}." if column.proposal.decide else f"{reason[0].upper()}{reason[1:]}."
     yield (
-        f"{facts.distinct:,} distinct values; {facts.missing_share:.1%} of the cells are missing; "
+        f"{counted(facts.distinct, 'distinct value')}; {facts.missing_share:.1%} of the cells are missing; "
         f"{facts.unique_share:.1%} of the others occur in one row only."
     )
     yield from (f"CHECK: {_sentences(warning)}" for warning in warnings)

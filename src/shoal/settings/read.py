@@ -18,7 +18,7 @@ from shoal.schema import ISO, Kind, Limits
 from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import AUTO, FIELDS, SIGNOFF, Settings
 
-__all__ = ["known_keys", "read_config"]
+__all__ = ["known_keys", "parse_config", "parse_toml", "read_config"]
 
 MOST_BYTES = 1 << 24
 DEEPEST = 32
@@ -46,6 +46,21 @@ def read_config(path: str | os.PathLike[str]) -> Settings:
     return _settings(_validated(_parse(Path(path)), path), Path(path).parent)
 
 
+def parse_config(content: Mapping[str, Any], place: str = "settings", folder: Path = Path()) -> Settings:
+    """Return the settings of plain values that have the form of a shoal.toml.
+
+    Args:
+        content: The values, as a TOML or JSON reader returns them.
+        place: What to call them in messages.
+        folder: Where paths in them start.
+
+    Raises:
+        UsageError: If keys are unknown or values wrong; the message lists all of them.
+    """
+    _check_integers(content, Path(place))
+    return _settings(_validated(dict(content), place), folder)
+
+
 def _parse(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file; refuse one that is too large or nested too deeply to be a shoal.toml."""
     try:
@@ -57,6 +72,11 @@ def _parse(path: Path) -> dict[str, Any]:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
     if len(raw) > MOST_BYTES:
         raise UsageError(f"{path}: is larger than {MOST_BYTES >> 20} MB. Name a shoal.toml, not a table.")
+    return parse_toml(raw, path)
+
+
+def parse_toml(raw: bytes, path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file; refuse one that is nested too deeply to be a shoal.toml."""
     try:
         text = raw.decode()
         _check_dots(text, path)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.ends import CHOICES, ROUND
 from shoal.encoding.grid import check_grid
-from shoal.encoding.limits import check_limit
 from shoal.errors import UsageError, setting
 from shoal.schema import (
     ISO,
@@ -24,6 +23,7 @@ from shoal.schema import (
     Role,
     Schema,
     check_text,
+    limits_by_column,
     parse_codings,
     split_order,
 )
@@ -330,6 +330,14 @@ class Settings:
         metavar="COLUMN=WEIGHT",
         in_python='Weights of quasi-identifiers by column; "auto" lowers that of a column which others predict.',
     )
+    target: str | None = entry(
+        Form.TEXT,
+        "Column that the release will be asked about: groups are preferred whose categories say the same about it. "
+        "Never a quasi-identifier.",
+        panel=Panel.RUN,
+        commands=ANONYMIZE,
+        metavar="COLUMN",
+    )
     constraints: tuple[Any, ...] = entry(
         Form.RULES,
         "Data constraint rules: values that groups should not mix.",
@@ -414,11 +422,30 @@ class Settings:
     )
     cells: str | None = entry(
         Form.TEXT,
-        "Write a range as text, or as two columns of bounds, NAME_min and NAME_max.",
+        "Write a range as text, or as two columns of bounds, NAME_min and NAME_max. center: each cell is the mean, or "
+        "the most frequent value, of its group.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify", "measure"},
+        choices=("text", "bounds", "center"),
+        in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max. "center": each cell '
+        "is the mean, or the most frequent value, of its group.",
+    )
+    center: str | None = entry(
+        Form.TEXT,
+        "With --cells center: numbers and dates are the mean of their group, the default, or its median.",
         panel=Panel.OUTPUT,
         commands=ANONYMIZE | {"verify"},
-        choices=("text", "bounds"),
-        in_python='Write a range as "text", or as two columns of "bounds", NAME_min and NAME_max.',
+        choices=("mean", "median"),
+        in_python='With cells="center": numbers and dates are the "mean" of their group, the default, or its "median".',
+    )
+    spread: bool | None = entry(
+        Form.FLAG,
+        "With --cells center: add the standard deviation of numbers and dates, NAME_sd, and the share of the value "
+        "that is shown, NAME_share.",
+        panel=Panel.OUTPUT,
+        commands=ANONYMIZE | {"verify"},
+        in_python='With cells="center": add the standard deviation of numbers and dates, NAME_sd, and the share of the '
+        "value that is shown, NAME_share.",
     )
     spreadsheet_safe: bool | None = entry(
         Form.FLAG,
@@ -509,7 +536,7 @@ class Settings:
     @property
     def named(self) -> tuple[str, ...]:
         """Every column that a setting names, once."""
-        one_each = (self.person, self.k_column)
+        one_each = (self.person, self.k_column, self.target)
         lists = (self.qi, self.sensitive, self.insensitive, self.drop, self.accept_unique, self.numeric)
         more = (self.ordered, self.units, self.recode, *self._limits)
         by_column = (self.dates, self.hierarchies, self.grids, self.kinds, *more)
@@ -552,16 +579,7 @@ class Settings:
     @property
     def limits(self) -> dict[str, Limits]:
         """The limits of released cells, by column."""
-        names = dict.fromkeys(name for each in self._limits for name in each)
-        return {
-            name: Limits(
-                *(
-                    check_limit(name, field, each[name]) if name in each else ""
-                    for field, each in zip(Limits._fields, self._limits, strict=True)
-                )
-            )
-            for name in names
-        }
+        return limits_by_column(*self._limits)
 
     @property
     def codings(self) -> dict[str, tuple[Coding, ...]]:

@@ -15,7 +15,7 @@ from shoal.schema import Kind, Limits
 from shoal.settings.fields import Field, Form, Place
 from shoal.settings.settings import FIELDS, Settings
 
-__all__ = ["to_toml"]
+__all__ = ["to_plain", "to_toml"]
 
 ARRAYS_OF_TABLES = (Form.MODELS, Form.RULES)
 
@@ -61,6 +61,13 @@ def to_toml(
     _add_columns(document, settings, columns, comments)
     _add_table(document, Place.SIGNOFF[1:-1], settings.signoff, comments)
     return tomlkit.dumps(document).lstrip("\n")
+
+
+def to_plain(settings: Settings) -> dict[str, Any]:
+    """Return settings as plain values in the form of a shoal.toml, which JSON can hold too."""
+    import tomllib
+
+    return tomllib.loads(to_toml(settings))
 
 
 def _top_value(field: Field, settings: Settings) -> Any:

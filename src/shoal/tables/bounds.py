@@ -22,7 +22,8 @@ def in_bounds(names: Iterable[str], header: Collection[str]) -> list[str]:
     >>> in_bounds(["age", "sex"], ["age_min", "age_max", "sex"])
     ['age']
     """
-    return [name for name in names if name not in header and {f"{name}_min", f"{name}_max"} <= set(header)]
+    known = set(header)
+    return [name for name in names if name not in known and {f"{name}_min", f"{name}_max"} <= known]
 
 
 def merge_bounds(table: Table, names: Iterable[str]) -> Table:

@@ -22,7 +22,7 @@ def rebuild(
     original: Table,
     rows: NDArray[np.int64],
     schema: Schema,
-    bounds: Mapping[str, Sequence[pl.Series]] | None = None,
+    typed: Mapping[str, Sequence[pl.Series]] | None = None,
 ) -> Any:
     """Return the released rows as a frame of the original's library.
 
@@ -34,14 +34,14 @@ def rebuild(
         original: The table that the release was made from.
         rows: For each released row, its row in the original.
         schema: The roles and kinds of the columns.
-        bounds: By column that is written as two columns of bounds, these two.
+        typed: By column that has other types than the original's, the columns in its place: two bounds, or a centre.
 
     Returns:
         A pandas, polars or pyarrow frame; polars if the original was a file.
     """
     native = original.native or Native(original.frame, "polars")
-    bounds = bounds or {}
-    changing = [c.name for c in schema.released if (c.role is Role.QI or c.codings) and c.name not in bounds]
+    typed = typed or {}
+    changing = [c.name for c in schema.released if (c.role is Role.QI or c.codings) and c.name not in typed]
     recoded = [name for name in changing if not _is_untouched(text[name], original, rows, name)]
     released = {name: [cell or None for cell in text[name].to_list()] for name in recoded}
     names = [column.name for column in schema.released]
@@ -49,7 +49,7 @@ def rebuild(
         import polars as pl
 
         columns = [
-            bounds.get(n)
+            typed.get(n)
             or [pl.Series(n, released[n], dtype=pl.String) if n in released else _polars_column(native.frame[n], rows)]
             for n in names
         ]
@@ -59,8 +59,8 @@ def rebuild(
 
         arrays: dict[str, Any] = {}
         for n in names:
-            if n in bounds:
-                arrays |= {each.name: each.to_arrow() for each in bounds[n]}
+            if n in typed:
+                arrays |= {each.name: each.to_arrow() for each in typed[n]}
             else:
                 text_column = pa.array(released[n], pa.string()) if n in released else None
                 arrays[n] = _arrow_column(native.frame.column(n), rows) if text_column is None else text_column
@@ -70,8 +70,8 @@ def rebuild(
     by_name = {str(name): name for name in native.frame.columns}
     frames: dict[Any, Any] = {}
     for name in names:
-        if name in bounds:
-            frames |= {each.name: each.to_pandas() for each in bounds[name]}
+        if name in typed:
+            frames |= {by_name.get(each.name, each.name): each.to_pandas() for each in typed[name]}
         elif name in released:
             frames[by_name[name]] = pd.Series(released[name], dtype="str")
         else:

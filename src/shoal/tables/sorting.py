@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pack", "sort_keys", "starts_of_runs"]
+__all__ = ["LARGEST_KEY", "number_rows", "number_texts", "pack", "sort_keys", "starts_of_runs"]
 
 LARGEST_KEY = 2**62
 
@@ -32,6 +32,17 @@ def pack(columns: Sequence[NDArray[Any]], cards: Sequence[int]) -> tuple[NDArray
         key += column
         n_keys *= card
     return key, n_keys
+
+
+def number_rows(columns: Sequence[NDArray[Any]], cards: Sequence[int]) -> NDArray[np.int64]:
+    """Return the number of each row, from 0 without gaps; equal rows have the same. Arguments as for `pack`."""
+    return np.unique(pack(columns, cards)[0], return_inverse=True)[1].astype(np.int64)
+
+
+def number_texts(texts: Iterable[str]) -> NDArray[np.int64]:
+    """Return the number of each text, from 0 in the order of first occurrence; equal texts have the same."""
+    number_of: dict[str, int] = {}
+    return np.array([number_of.setdefault(text, len(number_of)) for text in texts], dtype=np.int64)
 
 
 def sort_keys(key: NDArray[np.int64], n_keys: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from shoal.errors import Note, UsageError, join_problems, setting
 from shoal.schema import Coding, Column, Kind, Limits, Reading, Role, Schema
 from shoal.verification.manifest.manifest import BY_ITSELF, Manifest
 from shoal.verification.recount import header_violations
-from shoal.verification.verdict import Violation, plural
+from shoal.verification.verdict import MOST_VIOLATIONS, Violation, plural
 
 __all__ = [
     "HELD_BACK",
@@ -22,6 +22,7 @@ __all__ = [
     "expected_schema",
     "keeps_order",
     "missing_texts",
+    "open_notes",
     "quasi_identifiers",
     "require_columns",
     "taken_for_comparison",
@@ -55,6 +56,8 @@ class Demand:
         population: The table of the population, for models that count it.
         rules: The data constraint rules that no group may break, as plain values.
         bounds: Whether ranges may be written as two columns, NAME_min and NAME_max.
+        center: "mean" or "median" if cells are the centres of groups; None if they must cover the original.
+        spread: Whether a standard deviation or share must follow every centre.
         spreadsheet_safe: Whether formulas are escaped.
         delimiter: The separator of cells in a released CSV file; None if it is detected.
         decimal: The decimal mark of numbers in the release; "input" for that of the original, None if it is not said.
@@ -77,6 +80,8 @@ class Demand:
     population: object = None
     rules: tuple[Mapping[str, Any], ...] = ()
     bounds: bool = False
+    center: str | None = None
+    spread: bool = False
     spreadsheet_safe: bool = False
     delimiter: str | None = None
     decimal: str | None = None
@@ -241,6 +246,31 @@ def require_columns(where: str, names: Sequence[str], needed: Iterable[str]) -> 
             problems.append(f"column {name!r} is not in {where}. It has {columns}; is its first line a header?")
     if problems:
         raise UsageError(join_problems(problems))
+
+
+def open_notes(
+    demand: Demand, manifest: Manifest | None, names: Sequence[str], n_rows: int, n_source: int | None
+) -> list[Note]:
+    """Return how many original rows are not in the release, and which of its columns nobody gave a role.
+
+    Args:
+        demand: What the release must meet.
+        manifest: Its manifest, if it has one.
+        names: Its columns.
+        n_rows: The number of its rows.
+        n_source: The number of rows of the original; None if it is not there.
+    """
+    notes = []
+    if n_source is not None and n_source > n_rows:
+        notes.append(Note("rows", f"{n_source - n_rows} of {n_source} original rows are not in the release"))
+    unnamed = [name for name in names if manifest is None and demand.role_of(name) is None]
+    if demand.complete:
+        unnamed = unnamed if demand.others == "insensitive" and n_source is None else []
+    if unnamed:
+        columns = ", ".join(map(repr, unnamed[:MOST_VIOLATIONS])) + (", ..." if len(unnamed) > MOST_VIOLATIONS else "")
+        said = f"not checked; use {setting('original')}" if n_source is None else "compared with the original"
+        notes.append(Note("", f"columns without a role: {columns}; {said}"))
+    return notes
 
 
 def unchecked_notes(demand: Demand, manifest: Manifest | None, *, has_original: bool) -> list[Note]:

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
-from shoal.schema import Dialect, Schema
+from shoal.schema import Column, Dialect, Schema
 from shoal.verification.cells import Cells
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import TEXTUAL, Tally, TextReader
 from shoal.verification.reading.hidden import hidden_content
+from shoal.verification.reading.layout import Layout, spread_names
 from shoal.verification.reading.tables import PathName, chunks, picker
 from shoal.verification.verdict import MOST_VIOLATIONS, Group, Violation, plural, small_groups
 
@@ -24,6 +25,7 @@ __all__ = [
     "name_violations",
     "quasi_identifier_cells",
     "shape_violations",
+    "spread_violations",
 ]
 
 
@@ -161,6 +163,22 @@ class Recount:
         if not self._first_unsorted and not all(map(operator.le, before, rows)):
             numbers = range(self.rows + 1, self.rows + len(rows) + 1)
             self._first_unsorted = next(n for n, a, b in zip(numbers, before, rows, strict=True) if a > b)
+
+
+def spread_violations(layout: Layout, columns: Iterable[Column]) -> list[Violation]:
+    """Return the columns that are not followed by the spread that belongs to them.
+
+    Args:
+        layout: How the file is laid out, after it was read.
+        columns: The columns that must be followed by their spread, with their kinds.
+    """
+    texts = []
+    for column in columns:
+        of_numbers, of_categories = spread_names(column.name)
+        expected = of_numbers if column.kind in ("numeric", "date") else of_categories
+        if layout.spread.get(column.name, ("",))[0] != expected:
+            texts.append(f"{expected!r} does not follow {column.name!r}")
+    return [Violation("columns", text) for text in texts]
 
 
 def quasi_identifier_cells(schema: Schema, labels: Mapping[str, Mapping[str, Iterable[str]]]) -> dict[str, Cells]:

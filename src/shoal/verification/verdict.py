@@ -19,6 +19,7 @@ __all__ = [
     "claim_violations",
     "exact",
     "judge",
+    "judge_counts",
     "plural",
     "read_limit",
     "share",
@@ -86,6 +87,7 @@ class Verdict:
             others.
         models: The models besides k that every group passes, in words; those of a good verdict.
         counts_people: Whether k was counted in people.
+        center: "mean" or "median" if the cells are centres of groups, which are not true of each row.
         notes: What else was noticed.
         unchecked: What could not be checked, and what it would take.
     """
@@ -98,6 +100,7 @@ class Verdict:
     violations: tuple[str, ...]
     models: tuple[str, ...] = ()
     counts_people: bool = False
+    center: str | None = None
     notes: tuple[Note, ...] = ()
     unchecked: tuple[Note, ...] = ()
 
@@ -189,7 +192,12 @@ def suppression_violations(n_suppressed: int, n_source: int, limit: Fraction) ->
 
 def judge(k: int, rows: int, groups: Mapping[Any, int], violations: Sequence[Violation]) -> Verdict:
     """Return the verdict; of more than ten violations, list nine and count the others."""
+    return judge_counts(k, rows, len(groups), min(groups.values(), default=0), violations)
+
+
+def judge_counts(k: int, rows: int, n_groups: int, smallest: int, violations: Sequence[Violation]) -> Verdict:
+    """Return the verdict from the number of groups and the size of the smallest; see `judge`."""
     texts: list[str] = list(violations)
     if len(texts) > MOST_VIOLATIONS:
         texts[MOST_VIOLATIONS - 1 :] = [f"... and {len(texts) - MOST_VIOLATIONS + 1} more."]
-    return Verdict(not texts, k, rows, len(groups), min(groups.values(), default=0), tuple(texts))
+    return Verdict(not texts, k, rows, n_groups, smallest, tuple(texts))

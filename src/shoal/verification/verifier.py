@@ -6,20 +6,34 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, Unpack
 
 from shoal.errors import UsageError, VerificationError, join_problems, setting
-from shoal.schema import INPUT, Dialect, Kind, Reading, Role, check_k, check_output_decimal, column_names
+from shoal.schema import (
+    INPUT,
+    Dialect,
+    Kind,
+    Reading,
+    ReadingKeywords,
+    Role,
+    check_k,
+    check_output_decimal,
+    column_names,
+    limits_by_column,
+    parse_codings,
+)
 from shoal.verification.demand import Demand, Paths, require_columns
 from shoal.verification.examination.examination import examine
+from shoal.verification.examination.people import people_notes
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.manifest.reader import manifest_beside, read_manifest
 from shoal.verification.matching.groups import Groups
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.models.description import Description, describe_groups
-from shoal.verification.reading.coded import read_written
+from shoal.verification.reading.coded import CodedColumn, read_written
 from shoal.verification.reading.layout import Layout, in_bounds
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import coded_table
@@ -40,15 +54,6 @@ def check(
     original: object = None,
     person: str | None = None,
     drop: Sequence[str] = (),
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] | None = None,
-    boolean: Sequence[str] = (),
-    ordered: Mapping[str, Sequence[str]] | None = None,
-    units: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
-    decimal: str | None = None,
-    thousands: str | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     date_formats: Mapping[str, str] | None = None,
     marks: tuple[str, str] | None = None,
@@ -60,13 +65,21 @@ def check(
     k_column: str | None = None,
     population: object = None,
     paths: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    max_width: Mapping[str, str | float] | None = None,
+    finest: Mapping[str, str | float] | None = None,
+    coarsest: Mapping[str, str | float] | None = None,
+    uniform: Mapping[str, str | float] | None = None,
+    recode: Mapping[str, str] | None = None,
     suppression_limit: float | Fraction | None = None,
     cells: str | None = None,
+    center: str | None = None,
+    spread: bool = False,
     spreadsheet_safe: bool = False,
     output_decimal: str | None = None,
     keep_order: bool = False,
     manifest: PathName | bool | None = None,
     public_key: PathName | None = None,
+    **cell_keywords: Unpack[ReadingKeywords],
 ) -> Verdict:
     """Return the verdict on a released table, good or bad; the arguments are those of `verify`."""
     if public_key is not None and not isinstance(released, str | os.PathLike):
@@ -82,17 +95,10 @@ def check(
         raise UsageError(f"the personal k of each row is in the original. Use {setting('original')} to give it.")
     if original is None and person is not None:
         raise UsageError(f"the person of each row is in the original. Use {setting('original')} to give it.")
-    has_marks = marks is not None or decimal is not None or thousands is not None or reading is not None
+    has_marks = marks is not None or reading is not None
+    has_marks |= cell_keywords.get("decimal") is not None or cell_keywords.get("thousands") is not None
     if reading is None:
-        decimal, thousands = (decimal, thousands) if marks is None else marks
-        reading = Reading.of_cells(
-            **_by_kind(numeric, categorical, dates, boolean, kinds, date_formats),
-            ordered=ordered,
-            units=units,
-            missing=missing,
-            decimal=decimal,
-            thousands=thousands,
-        )
+        reading = Reading.of_cells(**_spelled(cell_keywords, kinds, date_formats, marks))
     roles = {
         Role.QI: qi,
         Role.SENSITIVE: sensitive,
@@ -108,8 +114,13 @@ def check(
         suppression_limit=None if suppression_limit is None else read_limit(suppression_limit),
         labels=labels or {},
         paths=paths or {},
+        ladders={name: labels for name, labels in (paths or {}).items() if name in qi},
+        limits=limits_by_column(max_width or {}, finest or {}, coarsest or {}, uniform or {}),
+        codings={str(name): parse_codings(str(name), text) for name, text in (recode or {}).items()},
         population=population,
         bounds=cells == "bounds",
+        center=_check_center(cells, center, spread=spread),
+        spread=spread,
         spreadsheet_safe=spreadsheet_safe,
         decimal=output_decimal,
         keep_order=keep_order,
@@ -124,6 +135,19 @@ def check(
         original_dialect=original_dialect,
         public_key=public_key,
     )
+
+
+def _check_center(cells: str | None, center: str | None, *, spread: bool) -> str | None:
+    """Return what the centres of numbers and dates are; None if cells are no centres."""
+    if cells not in (None, "text", "bounds", "center"):
+        raise UsageError(f"cells={cells!r} is not known. Use 'text', 'bounds' or 'center'.")
+    if cells != "center":
+        if center is not None or spread:
+            raise UsageError(f"{setting('center')} and {setting('spread')} need {setting('cells', 'center')}.")
+        return None
+    if center not in (None, "mean", "median"):
+        raise UsageError(f"center={center!r} is not known. Use 'mean' or 'median'.")
+    return center or "mean"
 
 
 def find_manifest(released: object, manifest: PathName | bool | None = None) -> Manifest | None:
@@ -181,15 +205,6 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         person: The column of the original that identifies the person of each row; k then counts people, as many as the
             rows of a group can belong to.
         drop: Columns that must not be in the release.
-        numeric: Columns to read as numbers. A kind that is not declared is detected from the original.
-        categorical: Columns to read as categories.
-        dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
-        boolean: Columns to read as yes or no.
-        ordered: Ordered categories: by column, its values, lowest first.
-        units: By column, the unit of its numbers, such as "cm" or "$#".
-        missing: The texts that mean a missing value, besides the empty one.
-        decimal: The decimal mark of numbers; a point by default.
-        thousands: The thousands mark of numbers; none by default.
         kinds: "numeric", "categorical", "date" or "boolean" by column: another spelling of the keywords above.
         date_formats: The formats of date columns: another spelling of `dates`.
         marks: The decimal and the thousands mark: another spelling of `decimal` and `thousands`.
@@ -201,15 +216,28 @@ def verify(*arguments: Any, **options: Any) -> Verdict:  # noqa: D417
         k_column: The column of the original with the personal k of each row. A released row is then assigned only an
             original row whose personal k its group reaches.
         population: The table (or path) of the population, for models that count it.
-        paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
+        paths: By column, the labels of each value in its hierarchy, from level 1 up: of a sensitive column for models,
+            of a quasi-identifier for limits that name levels.
+        max_width: By quasi-identifier, the widest range that its cells may have: 10 or, for dates, "5y"; of a set or a
+            label, the largest number of values.
+        finest: By quasi-identifier, the band or level that no cell is finer than, such as "month".
+        coarsest: By quasi-identifier, the band or level that no cell is coarser than.
+        uniform: By quasi-identifier, the band or level that every cell is one of.
+        recode: How outliers of the original were recoded, by column: "top:90", "bottom:1%" or "rare:20".
         suppression_limit: The largest share of original rows that may be missing from the release; any by default.
-        cells: "bounds" if ranges are written as two columns, NAME_min and NAME_max.
+        cells: "bounds" if ranges are written as two columns, NAME_min and NAME_max; "center" if cells are the centres
+            of groups. Such cells are not true of each row. Without the groups, only centres that no group could have
+            are found.
+        center: "median" if the centres of numbers and dates are medians; "mean" by default.
+        spread: Whether a standard deviation or share must follow every centre.
         spreadsheet_safe: Whether a quote precedes every cell that a spreadsheet would take for a formula.
         output_decimal: The decimal mark of the release, "." or ",", if it is not that of the original.
         keep_order: Whether the rows are in the order of the original.
         manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
             it.
         public_key: The PEM file of a public Ed25519 key. Its owner must have signed the manifest.
+        cell_keywords: How cells are read: `numeric`, `categorical`, `dates`, `boolean`, `ordered`, `units`, `missing`,
+            `decimal` and `thousands`; see `shoal.schema.ReadingKeywords`.
 
     Returns:
         The verdict, which is good. Its `unchecked` lists what could not be checked.
@@ -238,19 +266,11 @@ def describe(
     *,
     qi: Sequence[str] = (),
     sensitive: Sequence[str] = (),
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] | None = None,
-    boolean: Sequence[str] = (),
-    ordered: Mapping[str, Sequence[str]] | None = None,
-    units: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
-    decimal: str | None = None,
-    thousands: str | None = None,
     reading: Reading | None = None,
     dialect: Dialect | None = None,
     paths: Mapping[str, Paths] | None = None,
     manifest: PathName | bool | None = None,
+    **cell_keywords: Unpack[ReadingKeywords],
 ) -> Description:
     """Return which k, and for each sensitive column which l, t, alpha, beta and so on, a released table reaches.
 
@@ -258,20 +278,13 @@ def describe(
         released: The path of a file (CSV, also compressed, Parquet or Excel), or a pandas, polars or pyarrow table.
         qi: The quasi-identifiers; those of the manifest by default.
         sensitive: The sensitive columns; those of the manifest by default.
-        numeric: Columns to read as numbers. A kind that is not declared is detected.
-        categorical: Columns to read as categories.
-        dates: Columns to read as dates; a mapping gives the strptime format of each, %Y-%m-%d by default.
-        boolean: Columns to read as yes or no.
-        ordered: Ordered categories: by column, its values, lowest first.
-        units: By column, the unit of its numbers, such as "cm" or "$#".
-        missing: The texts that mean a missing value, besides the empty one.
-        decimal: The decimal mark of numbers; a point by default.
-        thousands: The thousands mark of numbers; none by default.
         reading: All of this at once.
         dialect: How the file is written; detected by default.
         paths: By sensitive column, the labels of each value in its hierarchy, from level 1 up.
         manifest: The path of the manifest. By default the one beside the file is read, if there is one; False ignores
             it.
+        cell_keywords: How cells are read: `numeric`, `categorical`, `dates`, `boolean`, `ordered`, `units`, `missing`,
+            `decimal` and `thousands`; see `shoal.schema.ReadingKeywords`.
 
     Returns:
         The description. The release passes `description.models`; a slightly stronger model fails.
@@ -297,30 +310,19 @@ def describe(
         sensitive = sensitive or (() if qi else stated.names(Role.SENSITIVE))
         qi = qi or stated.names(Role.QI)
     qi, sensitive, _ = _check_names(qi, sensitive, (), required=True)
-    kinds = (numeric, categorical, dates, boolean, ordered, units)
-    has_reading = bool(any(kinds) or missing or decimal or thousands)
-    reading = reading or (
-        stated.reading
-        if stated is not None and not has_reading
-        else Reading.of_cells(
-            numeric=numeric,
-            categorical=categorical,
-            dates=dates,
-            boolean=boolean,
-            ordered=ordered,
-            units=units,
-            missing=missing,
-            decimal=decimal,
-            thousands=thousands,
-        )
-    )
+    if reading is None:
+        is_stated = stated is not None and not any(cell_keywords.values())
+        reading = stated.reading if stated is not None and is_stated else Reading.of_cells(**cell_keywords)
+    spread: list[CodedColumn] = []
     if stated is None:
         table = coded_table(released, dialect, qi, reading)
         table = Layout(in_bounds(qi, table.names), typed=not isinstance(released, str | os.PathLike)).table(table)
     else:
         assert isinstance(released, str | os.PathLike)
         written = read_written(released, delimiter=stated.delimiter)
-        table = Layout(stated.bounds, stated.spreadsheet_safe, mark=stated.mark()).table(written)
+        layout = Layout(stated.bounds, stated.spreadsheet_safe, mark=stated.mark(), spread=stated.spread)
+        table = layout.table(written)
+        spread = [column for _, column in layout.spread.values()]
     require_columns("the released table", table.names, [*qi, *sensitive])
     columns = [reading.column(name, Role.SENSITIVE) for name in sensitive]
     labels = {
@@ -328,14 +330,15 @@ def describe(
         for name, path in (paths or {}).items()
         if name in sensitive
     }
-    counter = Groups(table, qi)
+    counter = Groups(table, qi, spread)
     checks = ModelChecks(
         [{"name": "distinct-l", "column": n, "l": 1} for n in sensitive], columns, reading.missing, labels
     )
     for name in sensitive:
         for group, cell, times in counter.with_cells(table.column(name)):
             checks.add(name, group, cell, times)
-    return describe_groups(counter.rows, {name: checks.values_of(name) for name in sensitive})
+    described = describe_groups(counter.rows, {name: checks.values_of(name) for name in sensitive})
+    return described if stated is not None else replace(described, notes=tuple(people_notes(table, qi)))
 
 
 def _check_names(
@@ -350,27 +353,32 @@ def _check_names(
     return lists
 
 
-def _by_kind(
-    numeric: Sequence[str],
-    categorical: Sequence[str],
-    dates: Sequence[str] | Mapping[str, str] | None,
-    boolean: Sequence[str],
+def _spelled(
+    cells: ReadingKeywords,
     kinds: Mapping[str, Kind | str] | None,
     date_formats: Mapping[str, str] | None,
-) -> dict[str, Any]:
-    """Return the columns of each kind, from both spellings of the keywords; the second one has the last word."""
-    kind_of = Reading.of_cells(numeric=numeric, categorical=categorical, dates=dates, boolean=boolean)
-    merged: dict[str, Kind | str] = {**kind_of.kinds, **(kinds or {}), **dict.fromkeys(date_formats or {}, Kind.DATE)}
+    marks: tuple[str, str] | None,
+) -> ReadingKeywords:
+    """Return how cells are read, from both spellings of the keywords; the second one has the last word."""
+    given = Reading.of_cells(**cells)
+    merged: dict[str, Kind | str] = {
+        name: kind for name, kind in given.kinds.items() if kind is not Kind.ORDERED and name not in given.units
+    }
+    merged |= {**(kinds or {}), **dict.fromkeys(date_formats or {}, Kind.DATE)}
     for name, kind in merged.items():
         if kind not in list(Kind) or kind == Kind.ORDERED:
             known = ", ".join(each for each in Kind if each is not Kind.ORDERED)
             raise UsageError(
                 f"kind {kind!r} of column {name!r} is not known. Use one of {known}, or {setting('ordered')}."
             )
-    formats = {**kind_of.dates, **(date_formats or {})}
+    formats = {**given.dates, **(date_formats or {})}
+    decimal, thousands = given.marks if marks is None else marks
     return {
+        **cells,
         "numeric": [name for name, kind in merged.items() if kind == Kind.NUMERIC],
         "categorical": [name for name, kind in merged.items() if kind == Kind.CATEGORICAL],
         "dates": {name: formats.get(name, "%Y-%m-%d") for name, kind in merged.items() if kind == Kind.DATE},
         "boolean": [name for name, kind in merged.items() if kind == Kind.BOOLEAN],
+        "decimal": decimal,
+        "thousands": thousands,
     }

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal import hierarchy
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.decode import decode
 from shoal.encoding.encode import encode
@@ -101,6 +102,16 @@ def test_label_of_a_hierarchy_fits_values_that_the_table_lacks() -> None:
     of_city = {"Lyon": 0, "Milan": 1, "Rome": 1}
     labels = np.array([of_city[sheet.columns["city"][row]] for row in encoded.order], dtype=np.int32)
     assert covered_rows(encoded, labels).tolist() == [2, 4]
+
+
+def test_label_of_an_interval_fits_long_numbers_however_they_are_written() -> None:
+    incomes = Sheet({"income": ["1234561", "1234568"]}, {"income": "numeric"})
+    people = ["1234561", "1234568.0", "1234562", "1234563.00", "1234572"]
+    crowd = Sheet({"income": people}, {"income": "numeric"})
+    rule = hierarchy.intervals(widths=[5, 10, 100])
+    encoded = encode(from_frame(incomes.frame), incomes.schema, {"income": rule}, population=from_frame(crowd.frame))
+    assert count_strangers(encoded) == 0
+    assert covered_rows(encoded, np.zeros(2, dtype=np.int32)).tolist() == [4]
 
 
 def random_population(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
+from shoal.kernels.bound import Floors
 from shoal.metrics.lower_bound import kernel_order, prepare
 from tests.naive import bound as naive
 from tests.strategies import Sheet
@@ -52,9 +53,9 @@ def twin_input(encoded: Encoded) -> tuple[dict[naive.Tuple, int], list[naive.Att
 
 
 def kernel_floors(encoded: Encoded, k: int, patience: int = PATIENCE) -> NDArray[np.float64]:
-    counts, tuples = prepare(encoded)
-    floors = np.full(len(counts), -1.0)
-    tuples.find(k, patience, floors)
+    columns = prepare(encoded)
+    floors = np.full(len(columns.counts), -1.0)
+    Floors(*columns[:-1]).find(k, patience, floors)
     return floors
 
 
@@ -82,7 +83,7 @@ def test_sharing_agrees_with_the_twin(k: int) -> None:
         carried = floors
         for _ in range(2):
             raised = np.full(len(floors), -1.0)
-            prepare(encoded)[1].share(k, PATIENCE, LEVELS, floors, caps, weights, carried, raised)
+            Floors(*prepare(encoded)[:-1]).share(k, PATIENCE, LEVELS, floors, caps, weights, carried, raised)
             told = [dict(zip(counts, array.tolist(), strict=True)) for array in (floors, caps, weights, carried)]
             expected = [naive.shared(t, counts, attributes, k, LEVELS, *told) for t in counts]
             assert raised == pytest.approx(expected, abs=1e-9), f"seed {seed}"

@@ -10,7 +10,7 @@ from shoal import hierarchy
 from shoal.encoding.attributes import Attribute
 from shoal.encoding.encode import encode, guess_kinds
 from shoal.errors import InternalError
-from shoal.metrics.label_figures import read_labels
+from shoal.metrics.research_value import read_labels
 from shoal.schema import Role, Schema
 from shoal.tables.table import from_frame
 

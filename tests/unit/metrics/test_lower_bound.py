@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import shoal.metrics.lower_bound
+from shoal.encoding.attributes import Encoded
 from shoal.encoding.encode import encode
 from shoal.hierarchy import Hierarchy
-from shoal.methods import Mondrian, Run
+from shoal.methods import Mondrian, Run, Shoaling
 from shoal.metrics.lower_bound import kernel_order, lower_bound
 from shoal.models import KAnonymity
 from shoal.tables.table import from_frame
@@ -23,6 +25,14 @@ from tests.unit.kernels.test_bound import random_sheet, twin_input
 def optimum(sheet: Sheet, k: int) -> float:
     counts, attributes = twin_input(sheet.encoded)
     return naive.optimum([t for t, n in counts.items() for _ in range(n)], attributes, k)
+
+
+def loss_of(encoded: Encoded, labels: NDArray[np.int32]) -> float:
+    _, attributes = twin_input(encoded)
+    rows = encoded.tuples[:, kernel_order(encoded)][encoded.row_tuple]
+    groups = [list(map(tuple, rows[labels == label].tolist())) for label in np.unique(labels)]
+    lost = sum(len(group) * naive.group_loss(group, attributes) for group in groups)
+    return lost / (encoded.n_rows * len(attributes))
 
 
 def crowd(n_rows: int = 250, seed: int = 0) -> Sheet:
@@ -83,6 +93,33 @@ def test_bound_is_zero_for_a_table_that_is_k_anonymous() -> None:
     assert lower_bound(sheet.encoded, 1) == 0.0
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_bound_from_a_release_is_never_above_the_optimum(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
+    higher = 0
+    for seed in range(60):
+        sheet = random_sheet(seed, max_rows=9)
+        groups = Shoaling().partition(sheet.encoded, (KAnonymity(k),), Run()).entries
+        least, plain = optimum(sheet, k), lower_bound(sheet.encoded, k)
+        assert plain is not None
+        for start in (0.5, 1.05, 3.0):
+            monkeypatch.setattr(shoal.metrics.lower_bound, "START", start)
+            bound = lower_bound(sheet.encoded, k, groups=groups)
+            assert bound is not None
+            assert plain <= bound <= least + 1e-12, f"seed {seed}"
+            higher += bound > plain + 1e-6
+    assert higher > 20, "a release must help"
+
+
+def test_bound_from_a_release_covers_most_of_its_loss() -> None:
+    encoded = crowd().encoded
+    partition = Shoaling().partition(encoded, (KAnonymity(5),), Run())
+    plain, bound = lower_bound(encoded, 5), lower_bound(encoded, 5, groups=partition.entries)
+    assert plain is not None
+    assert bound is not None
+    assert bound > 1.1 * plain
+    assert bound < loss_of(encoded, partition.labels)
+
+
 def test_bound_of_one_group_is_its_loss() -> None:
     sheet = Sheet({"age": ["20", "30", "70"], "sex": ["f", "m", "m"]}, {"age": "numeric", "sex": "categorical"})
     assert lower_bound(sheet.encoded, 3) == pytest.approx(1.0)
@@ -96,11 +133,7 @@ def test_bound_grows_with_k_and_stays_below_a_release() -> None:
     assert bounds[1] > 0.0
     for k in (2, 5, 20):
         labels = Mondrian().partition(encoded, (KAnonymity(k),), Run()).labels
-        _, attributes = twin_input(encoded)
-        rows = encoded.tuples[:, kernel_order(encoded)][encoded.row_tuple]
-        groups = [list(map(tuple, rows[labels == label].tolist())) for label in np.unique(labels)]
-        lost = sum(len(group) * naive.group_loss(group, attributes) for group in groups) / (encoded.n_rows * 5)
-        assert (lower_bound(encoded, k) or 0.0) < lost
+        assert (lower_bound(encoded, k) or 0.0) < loss_of(encoded, labels)
 
 
 def test_sharing_raises_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.profile import profile_table
 from shoal.profile.columns import distinct_values, profile_column
 from shoal.profile.detect import Proposal, propose
 from shoal.profile.roles import propose_roles
 from shoal.profile.vocabulary import naming_of, words_of
 from shoal.schema import Kind, Role
+from shoal.tables.formats import read_table
 from tests.golden.hipaa import make
 
 HIPAA = Path(__file__).parents[2] / "golden" / "hipaa"
@@ -97,7 +99,7 @@ def test_codes_are_no_quantities() -> None:
 
 def test_reasons_tell_what_the_column_is() -> None:
     amounts = [str(i % 40 * 50) for i in range(200)]
-    assert "income, payments or wealth" in proposal_of("capital-loss", amounts).reason
+    assert "income, debts or wealth" in proposal_of("capital-loss", amounts).reason
     assert "vehicles" in proposal_of("Vehicle Make", ["Ford", "Honda", "Toyota"] * 20).reason
 
 
@@ -186,3 +188,117 @@ def test_company_alone_makes_no_column_sensitive() -> None:
     proposals = propose_roles([profile_column(v) for v in values], {v.name: v.coded for v in values})
     assert [p.role for p in proposals[:3]] == [Role.SENSITIVE] * 3
     assert all(p.role is Role.IDENTIFIER and p.decide and "health" in p.reason for p in proposals[3:])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role", "reason"),
+    [
+        ("emp_length", ["<1", "3", "10+"], Role.QI, "work"),
+        ("cell_id", [str(i) for i in range(80)], Role.QI, "places"),
+        ("id_cellule", [str(i) for i in range(80)], Role.QI, "places"),
+        ("fraud", ["0", "1"], Role.SENSITIVE, "fraud"),
+        ("beat", [str(i) for i in range(100, 140)], Role.QI, "places"),
+        ("duration_sec", [str(i * 7) for i in range(90)], Role.SENSITIVE, "a duration"),
+        ("free_school_meals", ["Y", "N"], Role.SENSITIVE, "welfare"),
+        ("claim_type", ["theft", "glass"], Role.SENSITIVE, "claims"),
+        ("reason_for_leaving", ["retired", "resigned"], Role.SENSITIVE, "leaving a job"),
+        ("ARM", ["DRUG", "PLACEBO"], Role.SENSITIVE, "arms of a study"),
+        ("VISIT", ["WEEK 1", "WEEK 2", "BASELINE"], Role.INSENSITIVE, "labels of visits"),
+        ("Visite", ["V1", "V2", "Screening"], Role.INSENSITIVE, "labels of visits"),
+    ],
+)
+def test_reason_is_true_of_the_column(name: str, values: list[str], role: Role, reason: str) -> None:
+    proposal = proposal_of(name, (values * 200)[:400])
+    assert (proposal.role, proposal.decide) == (role, False)
+    assert reason in proposal.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("judge", ["Ames", "Bolt", "Cole"], "staff"),
+        ("officer", ["11", "12", "13"], "staff"),
+        ("loan", [str(i) for i in range(1, 61)], "without a gap"),
+        ("mobile", ["0", "1"], "too short"),
+        ("zqv", [f"{i * 3},{i:02}" for i in range(90)], "numbers with a comma"),
+    ],
+)
+def test_what_cannot_be_told_says_why(name: str, values: list[str], reason: str) -> None:
+    proposal = proposal_of(name, (values * 200)[:400])
+    assert proposal.decide
+    assert reason in proposal.reason
+    assert "neither" not in proposal.reason
+
+
+def test_amounts_of_loans_are_no_sequence() -> None:
+    assert proposal_of("loan", [str(i % 90 * 250 + 1000) for i in range(400)]).role is Role.SENSITIVE
+
+
+@pytest.mark.parametrize(("neighbours", "decide"), [(("loan_amnt", "dti", "int_rate"), True), (("sex", "age"), False)])
+def test_a_grade_among_loans_is_no_education(neighbours: tuple[str, ...], decide: bool) -> None:
+    values = [distinct_values(pl.Series(n, [str(i % 5) for i in range(200)])) for n in (*neighbours, "grade")]
+    proposal = propose_roles([profile_column(v) for v in values], {v.name: v.coded for v in values})[-1]
+    assert proposal.decide is decide
+    assert ("education" in proposal.reason) is not decide
+
+
+@pytest.mark.parametrize(("delimiter", "kind"), [(";", Kind.NUMERIC), (",", Kind.CATEGORICAL)])
+def test_decimal_commas_of_a_file_with_semicolons(tmp_path: Path, delimiter: str, kind: Kind) -> None:
+    rows = [f'{i}{delimiter}"{i * 31 + 100},{i % 100:02}"' for i in range(200)]
+    (tmp_path / "data.csv").write_text("\n".join((f"Nr{delimiter}Kosten_EUR", *rows)))
+    cost = profile_table(read_table(tmp_path / "data.csv")).columns[1]
+    assert cost.proposal.kind is kind
+    assert cost.proposal.decide is (delimiter == ",")
+
+
+def test_unit_at_the_end_of_a_name_is_no_place() -> None:
+    lengths = [str(7 * i % 90 + 1) for i in range(300)]
+    assert proposal_of("length_km", lengths).concept != "place"
+    assert proposal_of("km", lengths).concept == "place"  # on a road
+
+
+@pytest.mark.parametrize("name", ["incident_no", "event_number", "reference_no", "Vorgangsnummer"])
+def test_numbers_of_incidents_are_no_phone_numbers(name: str) -> None:
+    proposal = proposal_of(name, [f"0212{345_678 + 13 * i}" for i in range(300)])
+    assert proposal.role is Role.IDENTIFIER
+    assert "phone" not in proposal.reason
+
+
+def test_numbered_questions_with_one_scale_are_answers() -> None:
+    draw = random.Random(1)
+    cells = {f"q{i}": [str(draw.randint(1, 5)) for _ in range(200)] for i in range(1, 7)}
+    cells |= {"z1": [str(draw.randint(1, 40)) for _ in range(200)], "y": ["1", "2", "3", "4"] * 50}
+    frame = pl.DataFrame(cells)
+    values = [distinct_values(frame[name]) for name in frame.columns]
+    found = propose_roles([profile_column(each) for each in values], {each.name: each.coded for each in values})
+    assert [proposal.role for proposal in found[:6]] == [Role.SENSITIVE] * 6
+    assert "one of 6 numbered questions with answers from 1 to 5" in found[0].reason
+    assert [proposal.decide for proposal in found[6:]] == [True, True]
+
+
+@pytest.mark.parametrize("name", ["plan_name", "vessel_name", "programme_name", "sheet_name", "file_name"])
+def test_names_of_things_are_left_to_the_user(name: str) -> None:
+    proposal = proposal_of(name, ["Gold", "Silver", "Bronze", "Iron", "Copper", "Zinc"] * 40)
+    assert proposal.decide
+    assert "of people or of something else" in proposal.reason
+
+
+def test_a_vessel_is_a_ship_unless_blood_flows_in_it() -> None:
+    assert proposal_of("vessel", ["Aurora", "Boreas", "Cygnus", "Dorado", "Esperia"] * 40).decide
+    assert proposal_of("num_vessels", [str(i % 4) for i in range(200)]).concept == "health"
+
+
+def test_a_count_of_days_is_no_point_in_time() -> None:
+    days = [str(7 * i % 15) for i in range(300)]
+    assert proposal_of("CLM_UTLZTN_DAY_CNT", days).role is Role.SENSITIVE
+    assert proposal_of("day_count", days).decide
+    assert proposal_of("week_no", [str(i % 52 + 1) for i in range(300)]).concept == "time"
+
+
+def test_grade_of_a_subject_is_a_mark() -> None:
+    marks = [str(7 * i % 9 + 1) for i in range(300)]
+    assert proposal_of("english_grade", marks).concept == proposal_of("maths_grade", marks).concept == "mark"
+
+
+def test_column_called_text_says_so_however_few_its_values() -> None:
+    assert "free text" in proposal_of("commentaire", ["RAS", "voir dossier", "rien"] * 60).reason

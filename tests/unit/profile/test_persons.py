@@ -30,6 +30,8 @@ KEYS = repeated([f"P{1000 + i}" for i in range(60)], 4)
 NUMBERS = repeated([str(i + 1) for i in range(60)], 4)
 ROWS = [str(i + 1) for i in range(240)]
 AMOUNTS = [f"{DRAW.uniform(10, 900):.2f}" for _ in range(240)]
+PHONES = [f"+4916{DRAW.randint(10_000_000, 99_999_999)}" for _ in range(240)]
+ACCOUNTS = [f"FR{DRAW.randint(10**20, 10**21)}" for _ in range(240)]
 # Small tables of each shape, and the column that counts people.
 TABLES: dict[str, tuple[str | None, dict[str, list[str]]]] = {
     "court cases": ("case_no", {"case_no": KEYS, "defendant_sex": SEX, "charge": ["theft", "fraud"] * 120}),
@@ -40,6 +42,14 @@ TABLES: dict[str, tuple[str | None, dict[str, list[str]]]] = {
     "survey": (None, {"respondent_id": ROWS, "sex": SEX, "birth_year": BORN, "income": AMOUNTS}),
     "visits": ("patient_id", {"visit_id": ROWS, "patient_id": NUMBERS, "sex": SEX, "birth_year": BORN}),
     "households": ("household_no", {"household_no": NUMBERS, "person_no": ["1", "2", "3", "4"] * 60, "age": BORN}),
+    "phone records": (
+        "subscriber",
+        {"subscriber": KEYS, "msisdn": repeated(PHONES[:60], 4), "callee": PHONES, "seconds": ROWS[::-1]},
+    ),
+    "calls that several people take": ("caller", {"caller": repeated(PHONES[:60], 4), "callee": PHONES[:120] * 2}),
+    "payments": ("customer", {"txn_id": ROWS, "customer": KEYS, "receiver_iban": ACCOUNTS, "amount": AMOUNTS}),
+    "payments to new cards": ("customer", {"customer": KEYS, "card_number": ACCOUNTS, "amount": AMOUNTS}),
+    "customers, one per phone number": (None, {"phone": PHONES, "sex": SEX, "branch": KEYS}),
     "panel without a telling name": ("zper", {"zper": NUMBERS, "female": SEX, "birth_year": BORN, "outpdol": AMOUNTS}),
 }
 
@@ -78,3 +88,30 @@ def test_names_that_repeat_beside_a_key_of_every_row_are_no_hint() -> None:
 
 def test_few_values_are_codes_not_patients() -> None:
     assert role_of(PID=["1", "2", "3", "4", "5", "6", "7"] * 40, sex=["f", "m"] * 140)["PID"] is not Role.PERSON
+
+
+HOUSEHOLD = {
+    "hhid": repeated([str(10_000 + i) for i in range(60)], 4),
+    "pid": ROWS,
+    "region": repeated([DRAW.choice(["north", "south", "east"]) for _ in range(60)], 4),
+    "hh_income": repeated([str(DRAW.randint(900, 9_000)) for _ in range(60)], 4),
+    "age": [str(DRAW.randint(0, 90)) for _ in range(240)],
+}
+
+
+def test_households_of_people_with_keys_of_their_own_are_proposed() -> None:
+    table = Table(pl.DataFrame(HOUSEHOLD))
+    profile = profile_table(table)
+    assert {c.name: c.proposal.role for c in profile.columns}["hhid"] is Role.PERSON
+    assert any("k counts households instead of rows" in c.proposal.reason for c in profile.columns)
+    # All members share the income, which reveals nothing about the region.
+    assert not [warned for warned in profile.warnings if warned.about == "dependency"]
+
+
+def test_households_are_no_hint_that_people_have_several_rows() -> None:
+    table = Table(pl.DataFrame(HOUSEHOLD))
+    columns = tuple(Column(name, Role.QI) for name in ("region", "age"))
+    assert (
+        likely_person(table, Schema((*columns, Column("hhid", Role.IDENTIFIER), Column("pid", Role.IDENTIFIER))))
+        is None
+    )

@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.release import notes
+from shoal.schema import Role, Schema
+from shoal.tables.table import Table
 
 DISEASES = ["flu", "Flu", "FLU", "fIu", "cold", "c\u043eld", "asthma", "grippe\u0301", "grippé"]
 TABLE = pl.DataFrame({"age": [str(20 + i % 6) for i in range(36)], "disease": [DISEASES[i % 9] for i in range(36)]})
@@ -72,3 +75,15 @@ def test_names_of_columns_can_be_formulas() -> None:
     table = pl.DataFrame({"=age": ["1"] * 6, "b": ["x"] * 6})
     notes = shoal.anonymize(table, qi=["=age"], sensitive=["b"], k=3).notes
     assert any("1 cell begins like a formula" in note for note in notes)
+
+
+def test_the_sample_of_a_long_table_does_not_depend_on_the_order_of_its_rows() -> None:
+    """Every second row alone suggests a dependency that the table does not have."""
+    n_rows = 2 * notes.SAMPLE_ROWS
+    age = [str(20 + row // 2 % 40) for row in range(n_rows)]
+    half = [age[row] if row % 2 == 0 else str(row * 7 % 40) for row in range(n_rows)]
+    frame = pl.DataFrame({"age": age, "half": half, "all": [f"x{each}" for each in age]})
+    schema = Schema.build(frame.columns, {Role.QI: ("age",), Role.INSENSITIVE: ("half", "all")})
+    for each in (frame, frame.sample(fraction=1, shuffle=True, seed=1), frame.reverse()):
+        found = [str(note).partition(":")[0] for note in notes.about_table(Table(each), schema) if "reveals" in note]
+        assert found == ["column 'all'"]

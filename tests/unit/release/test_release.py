@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import shoal
 from shoal.errors import UsageError
+from shoal.models import KMap
 
 
 def made(**columns: list[str]) -> shoal.Release:
@@ -55,3 +58,20 @@ def test_a_thousand_quasi_identifiers(tmp_path: object) -> None:
     release = shoal.anonymize(frame, qi=frame.columns, k=3)
     assert release.measures.smallest_group >= 3
     release.write(Path(str(tmp_path)) / "out.csv")
+
+
+@pytest.mark.parametrize("base", [0, 1_234_500])
+def test_the_gate_counts_values_that_only_the_population_has(tmp_path: Path, base: int) -> None:
+    """Labels of a hierarchy also cover them: 18 rows of the population are in [60, 70), 6 of them in the table."""
+    incomes = [base + 61, base + 68] * 3
+    others = [base + 62 + i for i in range(6)] * 2 + [base + 72] * 30
+    release = shoal.anonymize(
+        pl.DataFrame({"income": incomes}),
+        qi=["income"],
+        k=4,
+        models=[KMap(18)],
+        population=pl.DataFrame({"income": incomes + others}),
+        hierarchies={"income": shoal.hierarchy.intervals(widths=[5, 10, 100])},
+    )
+    release.write(tmp_path / "out.csv")
+    assert set(release.text["income"]) == {f"[{base + 60}, {base + 70})"}

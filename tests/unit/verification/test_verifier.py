@@ -755,3 +755,30 @@ def test_no_limit_of_the_process_is_changed(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     assert {len(cell) for cell in read_original(path, Dialect()).texts()["b"]} == {200_000}
     assert csv.field_size_limit() == before
+
+
+def test_limits_and_recodings_are_keywords() -> None:
+    """Bands, widths and levels of a hierarchy; and the recoding that the gate applies to the original itself."""
+    original = polars.DataFrame({"age": ["20", "24", "33", "97"], "zip": ["0211", "0213", "0211", "0213"]})
+    released = polars.DataFrame({"age": ["[20, 25)", "[20, 25)", "[30, 90]", "[30, 90]"], "zip": ["021*"] * 4})
+    paths = {"zip": {"0211": ("021*", "*"), "0213": ("021*", "*")}}
+    labels = {"zip": {"021*": ["0211", "0213"]}}
+    options: Any = {"qi": ["age", "zip"], "k": 2, "original": original, "labels": labels, "paths": paths}
+    recode = {"age": "top:90"}
+    assert not check(released, **options).ok
+    assert check(released, **options, recode=recode).ok
+    assert check(released, **options, recode=recode, max_width={"age": 60}, coarsest={"zip": 1}).ok
+    for limit in (
+        {"max_width": {"age": 59}},
+        {"uniform": {"age": 5}},
+        {"finest": {"zip": 2}},
+        {"coarsest": {"zip": 0}},
+    ):
+        verdict = check(released, **options, recode=recode, **limit)
+        assert any("the limit" in text or "the bands" in text for text in verdict.violations), limit
+    with pytest.raises(UsageError, match=r"max_width.* age=wide: use a number"):
+        check(released, **options, max_width={"age": "wide"})
+    with pytest.raises(UsageError, match="is not a recoding"):
+        check(released, **options, recode={"age": "90"})
+    with pytest.raises(UsageError, match="'numbers' is not a keyword of this function"):
+        check(released, **options, numbers=["age"])

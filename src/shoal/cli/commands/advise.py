@@ -61,6 +61,7 @@ def advise(
             rich_help_panel=Panel.ROLES,
         ),
     ] = "tree",
+    hierarchies_for: shared.HierarchiesFor = "all",
     jobs: shared.Jobs = None,
     threads: shared.RunThreads = 1,
     cache: shared.CacheFolder = None,
@@ -100,7 +101,12 @@ def advise(
     cases = make_cases(split_names(methods) or ("shoaling",), shared.split_sizes(k) or DEFAULT_SWEEP, seeds)
     with TextFiles([plot, report], inputs=settings.input_files(data, config), force=force) as files:
         subject = shared.read_subject(
-            data, settings, target=target, learner=None if target is None else learner, threads=threads
+            data,
+            settings,
+            target=target,
+            learner=None if target is None else learner,
+            threads=threads,
+            hierarchies_for=hierarchies_for,
         )
         with terminal.counting() as counted:
             cache_store = shared.open_cache(cache, no_cache)

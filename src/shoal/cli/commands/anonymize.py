@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +19,9 @@ from shoal.errors import UsageError, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 from shoal.tables.sources.url import is_url
+
+if TYPE_CHECKING:
+    from shoal.release.job import Job, Outcome
 
 
 @with_settings("anonymize")
@@ -30,17 +35,36 @@ def anonymize(
         typer.Option(
             "-o",
             "--output",
-            help="Where to write the release: .csv, .csv.gz, .parquet or .xlsx; - for standard output; or a "
-            "postgresql:// URL.",
+            help="Where to write the release: .csv, .csv.gz, .parquet or .xlsx; - for standard output; a "
+            "postgresql:// URL; with Spark, also a folder of parts: out.parquet/.",
         ),
     ] = None,
     threads: opt.Threads = None,
     engine: Annotated[
         str | None,
-        typer.Option(metavar="memory|duckdb", help="Engine that counts the rows of a file.", rich_help_panel=Panel.RUN),
+        typer.Option(
+            metavar="memory|duckdb|spark", help="Engine that counts the rows of a file.", rich_help_panel=Panel.RUN
+        ),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where Spark runs, such as local[4] or spark://host:7077; by default on all cores of this machine.",
+            rich_help_panel=Panel.RUN,
+        ),
     ] = None,
     memory: Annotated[
         str | None, typer.Option(help="Memory limit of DuckDB, such as 4GB.", rich_help_panel=Panel.RUN)
+    ] = None,
+    roll_up: Annotated[
+        str | None,
+        typer.Option(
+            metavar="memory|database",
+            help="Where full-domain methods count coarser levels: in memory, from one query, by default; or by a query "
+            "each.",
+            rich_help_panel=Panel.RUN,
+        ),
     ] = None,
     keep_order: Annotated[
         bool,
@@ -99,19 +123,22 @@ def anonymize(
     streams = output == "-"
     if streams and as_json:
         raise UsageError("-o - and --json both print on standard output. Use one of them.")
+    if master is not None and engine != "spark":
+        raise UsageError(f"{setting('master')} is for {setting('engine', 'spark')}. Add that, or leave it out.")
     n_threads = opt.use_threads(threads)
     from shoal.release.job import Job
     from shoal.release.make import make_run
 
-    with terminal.progress() as (stage, progress):
+    with terminal.progress() as (stage, progress), _source(data, settings, engine, master) as source:
         job = Job.from_settings(
-            reveal(data) if is_url(data) else opt.table_place(data),
+            source,
             settings,
             None if dry_run or output is None else reveal(output),
             replace(make_run(settings, threads=n_threads), stage=stage, progress=progress),
             saved=saved,
             engine=engine,
             memory=memory,
+            roll_up=roll_up,
             keep_order=keep_order,
             bound=bound,
             report=None if dry_run else report,
@@ -122,7 +149,7 @@ def anonymize(
             spell=for_command_line,
         )
         try:
-            outcome = job.execute()
+            outcome = _execute(job)
         except BrokenPipeError:  # the reader of standard output is gone, which is not an error
             raise typer.Exit from None
     terminal.say_notes((*job.notes, *outcome.release.notes))
@@ -131,3 +158,32 @@ def anonymize(
         terminal.print_release(
             outcome.release, outcome.place, outcome.manifest, seconds, as_json=as_json, report=outcome.report
         )
+
+
+@contextmanager
+def _source(data: str, settings: Settings, engine: str | None, master: str | None) -> Iterator[Any]:
+    """Return what a job reads: a path or a URL; with Spark, a source in a session that ends with the block."""
+    if engine != "spark":
+        yield reveal(data) if is_url(data) else opt.table_place(data)
+        return
+    if is_url(data):
+        raise UsageError(f"{setting('engine', engine)} reads files. Leave it out: a database counts its own tables.")
+    from shoal.spark.engine import open_source
+
+    with open_source(data, settings, None, master) as source:
+        yield source
+
+
+def _execute(job: Job) -> Outcome:
+    """Run a job; with Spark, the output may be a folder of parts."""
+    output = None if job.output is None else str(job.output)
+    if job.engine != "spark" or output is None or not (output.endswith("/") or Path(output).is_dir()):
+        return job.execute()
+    from shoal.release.job import Outcome
+    from shoal.spark.engine import write_release
+
+    if job.report is not None or job.key is not None:
+        name = "report" if job.report is not None else "key_file"
+        raise UsageError(f"{setting(name)} goes with a single file. Name one, such as out.csv, or leave it out.")
+    release, target, manifest = write_release(job, output, watch=job.run)
+    return Outcome(release, str(target.path), manifest)

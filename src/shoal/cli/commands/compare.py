@@ -53,6 +53,14 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Store nothing of this
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Repeat runs whose measures are stored.", rich_help_panel=Panel.RUN)
 ]
+HierarchiesFor = Annotated[
+    str,
+    typer.Option(
+        metavar="all|needed",
+        help="Methods that are given the hierarchies: all, or only those that need them.",
+        rich_help_panel=Panel.KINDS,
+    ),
+]
 Page = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Page with charts to write: .html.", rich_help_panel=Panel.OUTPUT),
@@ -76,6 +84,7 @@ def compare(
             rich_help_panel=Panel.ROLES,
         ),
     ] = None,
+    hierarchies_for: HierarchiesFor = "all",
     threshold: opt.Threshold = "0.2",
     add: Annotated[
         list[str] | None,
@@ -111,7 +120,15 @@ def compare(
     inputs = settings.input_files(data, config, *files_added.values())
     with open_outputs(output, report, inputs=inputs, force=force) as files:
         cases = make_cases(split_names(methods) or DEFAULT_METHODS, split_sizes(k) or DEFAULT_K, seeds)
-        subject = read_subject(data, settings, threshold=threshold, target=target, learner=learner, threads=threads)
+        subject = read_subject(
+            data,
+            settings,
+            threshold=threshold,
+            target=target,
+            learner=learner,
+            threads=threads,
+            hierarchies_for=hierarchies_for,
+        )
         added = {
             name: opt.read_one_of(path, settings.reading, settings.generalised) for name, path in files_added.items()
         }
@@ -204,7 +221,8 @@ def print_runs(comparison: Comparison) -> None:
     from shoal.evaluate.summary import failure_words
 
     head = head_of(comparison)
-    title = f"shoal: {counted(comparison.n_rows, 'row')}"
+    of_whom = "a row" if comparison.counts == "rows" else "a person"
+    title = f"shoal: {counted(comparison.n_rows, 'row')}; risks are those of {of_whom}"
     terminal.print_grid(title, head, shown_rows(comparison), right=head[1:], below=(2, 4))
     for line in failure_words(comparison):
         terminal.say(line)

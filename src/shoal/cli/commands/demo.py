@@ -29,7 +29,7 @@ NEXT_K = 10  # of the release to try next
 
 def demo(
     folder: Annotated[Path, typer.Option(help="Folder for the release; created if necessary.")] = Path("shoal-demo"),
-    k: Annotated[int, typer.Option("-k", help="Smallest group: every row has at least k-1 look-alikes.")] = 5,
+    k: Annotated[int, typer.Option("-k", "--k", help="Smallest group: every row has at least k-1 look-alikes.")] = 5,
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
 ) -> None:

@@ -30,6 +30,7 @@ def describe(
     integers have four decimals: shoal verify passes with the printed value and fails with the next stronger one.
 
     Example: shoal describe out.csv
+
     Example: shoal describe out.csv --qi age,sex,zip --sensitive disease
     """
     from shoal import verification
@@ -38,7 +39,7 @@ def describe(
     if stated is None:
         opt.require_qi(settings)
     elif not as_json:
-        terminal.say_notes([asked.about_manifest(stated)])
+        terminal.say_notes([asked.about_manifest(stated), *([asked.BY_ROW] if stated.counts_people else [])])
     merged = settings if stated is None else asked.take_from_manifest(settings, stated)
     demand = asked.demand_of(merged, merged, stated, original=None, keep_order=False)
     description = verification.describe(
@@ -53,6 +54,7 @@ def describe(
         terminal.print_json(description.as_dict() | {"manifest": stated and stated.place})
     else:
         terminal.print_table(f"shoal: {released}", _facts(description))
+        terminal.say_notes(list(description.notes))
 
 
 def _facts(description: Description) -> list[tuple[str, str]]:

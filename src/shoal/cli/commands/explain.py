@@ -112,15 +112,15 @@ def _why(found: Explanation) -> str:
     if lost == 0:
         return "every cell is exact: the row has enough look-alikes as it is"
     if lost <= own:
-        return f"loss {lost:.4f}: no more than a group of {found.k} around this row alone was found to lose ({own:.4f})"
-    share = f"loss {lost:.4f}: {own:.4f} because {found.k} must look alike"
-    return f"{share}, {lost - own:.4f} because other rows need look-alikes too, or the method found no better group"
+        return f"loss {lost:.2%}: no more than a group of {found.k} around this row alone was found to lose ({own:.2%})"
+    share = f"loss {lost:.2%}: {own:.2%} because {found.k} must look alike"
+    return f"{share}, {lost - own:.2%} because other rows need look-alikes too, or the method found no better group"
 
 
 def _group_facts(group: Group, found: Explanation) -> list[tuple[str, str]]:
     """Return why the cells of a group are as wide as they are."""
     covered = counted(group.covered, "original row")
-    facts = [("rows", f"{group.rows:,} released; its cells cover {covered}"), ("loss", f"{group.loss:.4f}")]
+    facts = [("rows", f"{group.rows:,} released; its cells cover {covered}"), ("loss", f"{group.loss:.2%}")]
     for column in sorted(group.columns, key=lambda each: -each.loss):
         if column.shown == column.value or column.loss == 0:
             facts.append((column.column, f"{_cell(column.shown)}: exact"))
@@ -132,12 +132,12 @@ def _group_facts(group: Group, found: Explanation) -> list[tuple[str, str]]:
         facts.append(
             (
                 column.column,
-                f"{_cell(column.value)} became {_cell(column.shown)}: {values}, loss {column.loss:.4f}; {own}",
+                f"{_cell(column.value)} became {_cell(column.shown)}: {values}, loss {column.loss:.2%}; {own}",
             )
         )
     for neighbour in group.neighbours:
         rows = f"row {neighbour.row}" + f" and {neighbour.rows - 1} more" * (neighbour.rows > 1)
-        words = f"{rows}: {_listed(neighbour.values)}; together they would lose {neighbour.distance:.4f}"
+        words = f"{rows}: {_listed(neighbour.values)}; together they would lose {neighbour.distance:.2%}"
         facts.append(("nearest outside", words))
     return facts
 
@@ -153,8 +153,8 @@ def _alternative_facts(found: Explanation) -> Iterable[tuple[str, str]]:
 
 
 def _alternative_words(found: Alternative) -> str:
-    now = "" if found.loss_now is None else f" (released: {found.loss_now:.4f})"
-    return f"loss {found.loss:.4f}{now}; {_listed(found.cells)}"
+    now = "" if found.loss_now is None else f" (released: {found.loss_now:.2%})"
+    return f"loss {found.loss:.2%}{now}; {_listed(found.cells)}"
 
 
 def _listed(cells: Mapping[str, str]) -> str:

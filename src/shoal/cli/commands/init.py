@@ -48,6 +48,7 @@ def init(
     proposal keeps the settings of that file and adds the columns that it lacks.
 
     Example: shoal init data.csv
+
     Example: shoal init data.csv -i
     """
     opt.use_threads(threads)

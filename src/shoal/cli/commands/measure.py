@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import time
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -86,14 +87,18 @@ def measure(
         target=target,
         rules=settings.data_rules(),
         recode=settings.recode,
+        cells="center" if stated is not None and stated.center else settings.cells,
         **research,
         **reading.cells,
     )
+    if stated is not None and stated.center == "median":
+        measures = replace(measures, sse=None)
     terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])
     if as_json:
         terminal.print_timed_json(summary.measures_json(measures, k), began, output=released, manifest=None)
     else:
-        facts = [*summary.measures_facts(measures), *summary.further_facts(measures)]
+        facts = summary.measures_facts(measures)
+        facts += summary.further_facts(measures) if measures.has_loss else []
         terminal.print_table(f"shoal: {released}", facts)
 
 

@@ -16,7 +16,6 @@ from shoal.settings.settings import Settings
 
 if TYPE_CHECKING:
     from shoal.risks import Risk
-    from shoal.tables.table import Table
 
 
 @with_settings("risk")
@@ -59,21 +58,26 @@ def risk(
         asked.require_true(released, stated)
         settings = asked.take_from_manifest(settings, stated)
     qi, reading = opt.require_qi(settings), settings.reading
+    from shoal.metrics.extent import spread_names
     from shoal.report import risk_summary
     from shoal.risks import risk as risk_of
+    from shoal.tables.table import Table
 
     people: int | Table | None = None
     if population is not None:
         people = int(population) if population.isdecimal() else opt.read_one_of(Path(population), reading, qi)
 
-    def estimate(path: opt.Place) -> Risk:
-        is_release = path == released
-        table = asked.read_release(path, stated, settings) if is_release else opt.read_one_of(path, reading, qi)
-        # A release lacks the person column that a shoal.toml names.
-        is_absent = settings.person == saved.person and settings.person not in table.names
+    # Whoever has the release tells groups apart by the spread of their centres, too; a population table lacks it.
+    spread = [] if stated is None or isinstance(people, Table) else [n for c in stated.spread for n in spread_names(c)]
+
+    release = asked.read_release(released, stated, settings)
+    # A release lacks the person column that a shoal.toml names; its original is counted in the same unit.
+    is_absent = settings.person == saved.person and settings.person not in release.names
+
+    def estimate(table: Table, *, is_release: bool) -> Risk:
         return risk_of(
             table,
-            qi=qi,
+            qi=[*qi, *(name for name in spread if is_release and name in table.names)],
             threshold=threshold,
             population=people,
             person=None if is_absent else settings.person,
@@ -82,9 +86,11 @@ def risk(
             **reading.cells,
         )
 
-    estimates = estimate(released)
-    before = None if original is None else estimate(original)
-    terminal.say_notes([] if stated is None or as_json else [asked.about_manifest(stated)])
+    estimates = estimate(release, is_release=True)
+    before = None if original is None else estimate(opt.read_one_of(original, reading, qi), is_release=False)
+    if stated is not None and not as_json:
+        is_by_row = stated.counts_people and estimates.counts == "rows"
+        terminal.say_notes([asked.about_manifest(stated), *([asked.BY_ROW] if is_by_row else [])])
     if as_json:
         terminal.print_json(risk_summary.risk_json(estimates, before))
     else:

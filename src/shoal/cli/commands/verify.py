@@ -53,6 +53,7 @@ def verify(
     --public-key checks who signed the manifest; a missing or wrong signature is a no.
 
     Example: shoal verify out.csv
+
     Example: shoal verify out.csv -k 10 --qi age,sex,zip --original data.csv
     """
     from shoal import verification
@@ -88,7 +89,12 @@ def verify(
         raise VerificationError(f"{released}: no. {join_problems(verdict.violations)}")
     if not as_json:
         words = verdict_words(
-            verdict, verdict.k, verdict.models, against_original=original is not None, people=verdict.counts_people
+            verdict,
+            verdict.k,
+            verdict.models,
+            against_original=original is not None,
+            people=verdict.counts_people,
+            centers=verdict.center is not None,
         )
         terminal.say(f"{released}: {words}")
         if public_key is not None:

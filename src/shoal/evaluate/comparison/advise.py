@@ -73,7 +73,7 @@ class Outcome:
     def words(self) -> str:
         """Return the result as text."""
         accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}"
-        return f"{self.method} at k = {self.k} (loss {self.loss:.4f}, risk {self.risk:.1%}{accuracy})"
+        return f"{self.method} at k = {self.k} (loss {self.loss:.2%}, risk {self.risk:.1%}{accuracy})"
 
 
 @dataclass(frozen=True)

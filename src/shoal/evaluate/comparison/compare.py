@@ -57,6 +57,7 @@ class ComparisonKeywords(SettingsKeywords, total=False):
 
     seeds: int
     threshold: object
+    hierarchies_for: str
     add: Mapping[str, Any] | None
     jobs: int | None
     threads: int
@@ -160,6 +161,7 @@ def compare(
     threshold: object = DEFAULT_THRESHOLD,
     target: str | None = None,
     learner: str | None = None,
+    hierarchies_for: str = "all",
     add: Mapping[str, Any] | None = None,
     jobs: int | None = None,
     threads: int = 1,
@@ -178,6 +180,8 @@ def compare(
         threshold: The risk above which a row counts as at risk.
         target: A column of classes, for the classification metric and the learner.
         learner: A learner that predicts the target from each release; it needs the `evaluate` extra.
+        hierarchies_for: Which methods are given the hierarchies: "all", or "needed" for those that cannot do without;
+            the others then release ranges and sets.
         add: Releases of other tools to score as well, by name: frames or paths.
         jobs: Number of parallel runs; by default one per core.
         threads: Threads of each run.
@@ -209,6 +213,7 @@ def compare(
         target=target,
         learner=learner,
         threads=threads,
+        hierarchies_for=hierarchies_for,
     )
     tables = {name: as_table(source, merged.generalised) for name, source in (add or {}).items()}
     cases, store = make_cases(methods, k, seeds), Cache(None if cache is None else Path(cache))

@@ -59,7 +59,7 @@ def charts_of(comparison: Comparison) -> list[Chart]:
     words = "Each point is a release, labelled with its k: risk is lowest on the left, utility is highest at the top."
     return [
         *curves[:2],
-        scatter("Risk and utility", words, points, x="mean risk of a row", y="utility", zero=False),
+        scatter("Risk and utility", words, points, x=f"mean risk of a {_unit(comparison)}", y="utility", zero=False),
         *curves[2:],
     ]
 
@@ -80,8 +80,8 @@ def verdict_of(comparison: Comparison) -> str:
         if row["k"] not in best or row["ncp"] < best[row["k"]]["ncp"]:
             best[row["k"]] = row
     least, most = min(best), max(best)
-    losses = f"{best[least]['ncp']:.4f} at k = {least}"
-    losses += f" and {best[most]['ncp']:.4f} at k = {most}" if most > least else ""
+    losses = f"{best[least]['ncp']:.2%} at k = {least}"
+    losses += f" and {best[most]['ncp']:.2%} at k = {most}" if most > least else ""
     word = "weighted loss" if comparison.weighted else "loss"
     n_methods, winners = len({row["method"] for row in rows}), [row["method"] for row in best.values()]
     if n_methods == 1:
@@ -96,7 +96,13 @@ def verdict_of(comparison: Comparison) -> str:
 
 def head_of(comparison: Comparison) -> tuple[str, ...]:
     """Return the headings of `shown_rows`, including the accuracy if a learner ran."""
-    return (*HEAD, "accuracy", "accuracy before") if _has_accuracy(comparison) else HEAD
+    own = tuple(f"{name} of a {_unit(comparison)}" if name == "mean risk" else name for name in HEAD)
+    return (*own, "accuracy", "accuracy before") if _has_accuracy(comparison) else own
+
+
+def _unit(comparison: Comparison) -> str:
+    """Return what the mean risk is a mean over."""
+    return "person" if comparison.counts == "persons" else "row"
 
 
 def _has_accuracy(comparison: Comparison) -> bool:
@@ -105,14 +111,14 @@ def _has_accuracy(comparison: Comparison) -> bool:
 
 def _loss_words(row: Mapping[str, Any], *, weighted: bool) -> str:
     """Return the loss; a weighted one says so and never stands alone."""
-    return f"{row['ncp_unweighted']:.4f} ({row['ncp']:.4f} weighted)" if weighted else f"{row['ncp']:.4f}"
+    return f"{row['ncp_unweighted']:.2%} ({row['ncp']:.2%} weighted)" if weighted else f"{row['ncp']:.2%}"
 
 
 def shown_rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """Return one row of texts for each method and k: means over the seeds, and the spread of the loss."""
     texts: list[tuple[str, ...]] = []
     for row in comparison.means().to_dicts():
-        spread = f" ± {row['ncp_spread'] / 2:.4f}" if row["ncp_spread"] >= 0.0001 else ""
+        spread = f" ± {row['ncp_spread'] / 2:.2%}" if row["ncp_spread"] >= 0.0001 else ""
         is_timed = row["cpu_seconds"] is not None
         accuracies = [row[name] for name in ("accuracy", "accuracy_original") if _has_accuracy(comparison)]
         texts.append(

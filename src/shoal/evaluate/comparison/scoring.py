@@ -18,6 +18,7 @@ from shoal.errors import ShoalError, UsageError, place_of, setting
 from shoal.hierarchy.base import Hierarchy, for_columns
 from shoal.hierarchy.propose import propose_open
 from shoal.methods.base import Method, Run
+from shoal.methods.registry import info_of
 from shoal.metrics import Measures, measure_tables
 from shoal.metrics.association import derive_weights
 from shoal.metrics.measure import classification_metric
@@ -35,9 +36,10 @@ from shoal.tables.table import Table
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Case", "Subject", "prepare", "score", "score_added"]
+__all__ = ["HIERARCHIES_FOR", "Case", "Subject", "prepare", "score", "score_added"]
 
 ROW_VERSION = 3  # raised when a figure changes its meaning, so that rows in a cache become invalid
+HIERARCHIES_FOR = ("all", "needed")
 TABLE_FIGURES = ("rows", "groups", "smallest_group", "suppressed_rows")
 
 
@@ -81,6 +83,8 @@ class Subject:
         target: The column of classes, if any.
         learner: The learner that predicts the target, if any.
         threads: Threads of each run.
+        plain: The table encoded without the hierarchies of quasi-identifiers, for the methods that do not need them;
+            None gives them to every method.
     """
 
     table: Table
@@ -96,6 +100,14 @@ class Subject:
     target: str | None = None
     learner: str | None = None
     threads: int = 1
+    plain: Encoded | None = field(default=None, repr=False)
+
+    def given(self, method: Method) -> tuple[Encoded, Mapping[str, Hierarchy]]:
+        """Return the encoded table and the hierarchies that a method is given."""
+        info = info_of(method.name)
+        if self.plain is None or info is None or info.climbs:
+            return self.encoded, self.hierarchies
+        return self.plain, {name: tree for name, tree in self.hierarchies.items() if name not in self.qi}
 
     @property
     def qi(self) -> tuple[str, ...]:
@@ -119,7 +131,7 @@ class Subject:
         content = {
             "shoal": [__version__, ROW_VERSION],
             "schema": repr(self.schema),
-            "hierarchies": trees,
+            "hierarchies": [trees, self.plain is not None],
             "request": repr(self.request),
             "models": [model.spec() for model in self.models],
             "rules": repr(self.rules),
@@ -139,6 +151,7 @@ def prepare(
     target: str | None = None,
     learner: str | None = None,
     threads: int = 1,
+    hierarchies_for: str = "all",
 ) -> Subject:
     """Encode a table for a comparison, and check table and settings once for all runs.
 
@@ -151,7 +164,13 @@ def prepare(
         target: The column of classes.
         learner: A learner that predicts the target from each release.
         threads: Threads of each run.
+        hierarchies_for: Which methods are given the hierarchies of quasi-identifiers: "all" or those that need them,
+            "needed".
     """
+    if hierarchies_for not in HIERARCHIES_FOR:
+        raise UsageError(
+            f"{setting('hierarchies_for', hierarchies_for)} is not known. Use {' or '.join(HIERARCHIES_FOR)}."
+        )
     if learner is not None:
         _check_learner(learner, target)
     settings = replace(settings, others=settings.others or "drop")
@@ -166,6 +185,10 @@ def prepare(
     rules, _ = propose_open(for_columns(settings.rules().items(), names), table, schema)
     population = settings.population_table()
     encoded = encode(table, schema, rules, unknown=request.unknown, population=population)
+    plain = None
+    if hierarchies_for == "needed" and any(column.hierarchy is not None for column in encoded.attributes):
+        of_sensitive = {name: rule for name, rule in rules.items() if name not in schema.names(Role.QI)}
+        plain = encode(table, schema, of_sensitive, unknown=request.unknown, population=population)
     trees = {column.name: column.hierarchy for column in encoded.attributes}
     trees |= {column.name: column.hierarchy for column in encoded.sensitive}
     return Subject(
@@ -182,6 +205,7 @@ def prepare(
         target,
         learner,
         check_threads(threads),
+        plain,
     )
 
 
@@ -219,6 +243,7 @@ def score(subject: Subject, case: Case) -> dict[str, Any]:
     release: Release | None = None
     try:
         request = replace(subject.request, k=case.k)
+        encoded, hierarchies = subject.given(case.method)
         run = Run(seed=case.seed, rules=subject.rules, weights=subject.weights, threads=subject.threads)
         release = anonymize_table(
             subject.table,
@@ -227,9 +252,9 @@ def score(subject: Subject, case: Case) -> dict[str, Any]:
             case.method,
             subject.models,
             run,
-            subject.hierarchies,
+            hierarchies,
             subject.population,
-            subject.encoded,
+            encoded,
         )
     except Exception as error:
         row |= {"failed": reason_of(error)}

@@ -93,7 +93,7 @@ cdef void propose(
     """Draw an entry and a neighbour, and try to move the entry to the group of the neighbour."""
     cdef uint64_t word = draw(seed)
     cdef int32_t e = <int32_t>(((word >> 32) * <uint64_t>block.n) >> 32), a = groups.group[e], b, other
-    cdef int64_t stay, cost
+    cdef int64_t stay, cost, rows
     cdef double bound
     cdef Summary left
     if groups.price[a] == 0:
@@ -108,8 +108,9 @@ cdef void propose(
     stay = cost_of(groups, a) + cost_of(groups, b)
     left = minus(groups.summary[a], block.entries[e])
     if not passes_without(block, groups, a, e):
-        # The lowest bits choose the proposal: dissolving a group takes as long as swaps for all of its members.
-        if (word & 255) * DISSOLVE_RATE * groups.members[a].size() < 256:
+        # The lowest bits choose the proposal: dissolving a group takes as long as swaps for all of its members. If people
+        # are counted, no proposal starts a group of three people or more, so none is given up before the end.
+        if (word & 255) * DISSOLVE_RATE * groups.members[a].size() < 256 and (block.n_people == 0 or temperature == 0):
             dissolve_group(block, groups, near, origin, vacant, a, bound)
         elif groups.price[b] > 0 and word >> 8 & 3:
             try_swap(block, groups, e, b, <int64_t>(<double>stay + bound), seed)
@@ -118,7 +119,8 @@ cdef void propose(
         return
     if block.n < room and start_new_group(block, groups, origin, vacant, e, other, bound):
         return
-    cost = plus(groups.summary[b], block.entries[e]).rows * price_with(block, groups, b, e)
+    rows = plus(groups.summary[b], block.entries[e]).rows
+    cost = rows * price_with(block, groups, b, e, <int64_t>(<double>stay + bound) // rows)
     if cost > stay + bound:
         return
     cost += left.rows * price_exchanged(block, groups, a, e, -1, MAX_PRICE)
@@ -195,7 +197,7 @@ cdef void dissolve_group(
             b = groups.group[b] if b >= 0 else -1
             if b < 0 or b == best:
                 continue
-            added = plus(groups.summary[b], block.entries[e]).rows * price_with(block, groups, b, e)
+            added = plus(groups.summary[b], block.entries[e]).rows * price_with(block, groups, b, e, MAX_PRICE)
             added -= cost_of(groups, b)
             if (best < 0 or added < least) and passes_with(block, groups, b, e):
                 best = b
@@ -235,7 +237,8 @@ cdef void move_and_refill(
     if not passes_after(block, groups, d, filler, lent, -1, no_rows()):
         return
     limit += cost_of(groups, d)
-    cost = plus(groups.summary[b], block.entries[e]).rows * price_with(block, groups, b, e)
+    cost = plus(groups.summary[b], block.entries[e]).rows
+    cost *= price_with(block, groups, b, e, limit // cost)
     if cost > limit:
         return
     cost += plus(left, lent).rows * price_exchanged(block, groups, a, e, filler, MAX_PRICE)

@@ -1,11 +1,14 @@
 # Agglomeration inside a block: clusters of entries merge, nearest first, until they meet the requirement.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.algorithm cimport sort as cpp_sort
 from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport RANGE, REACH, TREE, Block, copy_columns, measure_entries
+from shoal.kernels.shoaling.block cimport (
+    RANGE, REACH, STRIDE, TREE, Block, any_below_either, copy_columns, measure_entries,
+)
 from shoal.kernels.shoaling.packed cimport BY_BITS, BY_RANGE, BY_REACH, BY_TREE, Layout, lay_out, union_price
 from shoal.kernels.shoaling.population cimport covered_rows
 from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, meets_cover, plus, passes
@@ -109,10 +112,10 @@ cdef inline void grow_groups(const Block& block, Groups& groups) noexcept nogil:
             scan(block, clusters, back[e])
             activate(clusters, back[e])
             offer_nearest(clusters, back[e], queue)
-    while not clusters.alive.empty():
-        slot = clusters.alive.back()
-        deactivate(clusters, slot)
-        place_singly(block, groups, clusters.members[slot])
+    # Several clusters remain only if people are counted: any two of them have a person in common.
+    cpp_sort(clusters.alive.begin(), clusters.alive.end())
+    for e in range(<int32_t>clusters.alive.size()):
+        place_singly(block, groups, clusters.members[clusters.alive[e]])
 
 
 cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept nogil:
@@ -220,25 +223,40 @@ cdef inline bint shares_person(const Clusters& clusters, int32_t slot, int32_t o
 
 
 cdef inline void first_scans(const Block& block, Clusters& clusters) noexcept nogil:
-    """Find the nearest neighbours of every single entry: plain loops that compilers vectorise."""
-    cdef int32_t i, slot
+    """Find the nearest neighbours of every single entry; each pair is measured once, in loops that compilers vectorise."""
+    cdef int32_t i, j, end, e, n = block.n
+    cdef const int32_t* distance = clusters.distance.data()
+    cdef vector[int32_t] worst
+    worst.assign(n, -1)  # entries that are not alive have no neighbours
     for i in range(<int32_t>clusters.alive.size()):
-        slot = clusters.alive[i]
-        measure_entries(block, clusters.columns, slot, clusters.distance)
-        pick_singles(clusters, slot)
+        worst[clusters.alive[i]] = NO_PRICE
+    for e in range(n):
+        if clusters.spot[e] < 0:
+            continue
+        measure_entries(block, clusters.columns, e, clusters.distance, e + 1)
+        j = e + 1
+        while j < n:
+            end = min(j + STRIDE, n)
+            if end == j + STRIDE and not any_below_either(distance + j, worst[e], worst.data() + j):
+                j = end
+                continue
+            while j < end:
+                if clusters.spot[j] >= 0 and not shares_person(clusters, e, j):
+                    keep_single(clusters, worst, e, j, distance[j])
+                    keep_single(clusters, worst, j, e, distance[j])
+                j += 1
+    for i in range(<int32_t>clusters.alive.size()):
+        clusters.all_near[clusters.alive[i]] = clusters.near[clusters.alive[i]].size() < N_CANDIDATES
 
 
-cdef inline void pick_singles(Clusters& clusters, int32_t e) noexcept nogil:
-    cdef int32_t i, j
-    cdef double worst = NO_PRICE
-    cdef vector[Candidate]* near = &clusters.near[e]
-    for i in range(<int32_t>clusters.alive.size()):
-        j = clusters.alive[i]
-        if clusters.distance[j] < worst and j != e and not shares_person(clusters, e, j):
-            keep_near(near[0], clusters.distance[j], j, clusters.version[j])
-            if near.size() == N_CANDIDATES:
-                worst = near.front().key
-    clusters.all_near[e] = near.size() < N_CANDIDATES
+cdef inline void keep_single(
+    Clusters& clusters, vector[int32_t]& worst, int32_t e, int32_t j, int32_t distance,
+) noexcept nogil:
+    """Keep j as a neighbour of e if it is nearer than the worst."""
+    if distance < worst[e]:
+        keep_near(clusters.near[e], distance, j, clusters.version[j])
+        if clusters.near[e].size() == N_CANDIDATES:
+            worst[e] = <int32_t>clusters.near[e].front().key
 
 
 cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:
@@ -378,7 +396,7 @@ cdef inline void place_singly(const Block& block, Groups& groups, const vector[i
         least = 0
         best_fits = False
         for g in range(n_groups):
-            added = plus(groups.summary[g], block.entries[e]).rows * price_with(block, groups, g, e) - cost_of(groups, g)
+            added = plus(groups.summary[g], block.entries[e]).rows * price_with(block, groups, g, e, MAX_PRICE) - cost_of(groups, g)
             if best >= 0 and best_fits and added >= least:
                 continue
             fits = passes_with(block, groups, g, e)

@@ -70,13 +70,15 @@ cdef int32_t cheapest_group(
 ) noexcept nogil:
     """Return the group to which the entry adds the least cost, -1 if it adds the limit or more to every group."""
     cdef int32_t g, best = -1
-    cdef int64_t added
+    cdef int64_t added, rows, most
     least[0] = limit
     for g in range(<int32_t>groups.price.size()):
         # Prices only grow, so the entry adds at least its own rows at the current price.
         if g == besides or groups.members[g].empty() or block.entries[e].rows * groups.price[g] >= least[0]:
             continue
-        added = plus(groups.summary[g], block.entries[e]).rows * price_with(block, groups, g, e) - cost_of(groups, g)
+        rows = plus(groups.summary[g], block.entries[e]).rows
+        most = (least[0] + cost_of(groups, g)) // rows
+        added = rows * price_with(block, groups, g, e, most) - cost_of(groups, g)
         if added < least[0] and passes_with(block, groups, g, e):
             least[0] = added
             best = g

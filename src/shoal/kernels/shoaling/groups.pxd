@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport (
-    RULE, Block, copy_columns, is_counted, measure_entries, rule_price, span_price, values_price,
+    RULE, STRIDE, Block, any_below_either, copy_columns, is_counted, measure_entries, rule_price, span_price, values_price,
 )
 from shoal.kernels.shoaling.population cimport covered_rows
 from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, is_fewer, meets_cover, plus, no_rows, minus, passes
@@ -46,10 +46,6 @@ cdef extern from *:
 
 # --- prices ---
 
-cdef inline int32_t n_codes(const Block& block) noexcept nogil:
-    return block.base[block.q]
-
-
 cdef inline int32_t price_of(const Block& block, const Groups& groups, int32_t g) noexcept nogil:
     """Price of a row of a group."""
     cdef int32_t a, price = 0, q = block.q
@@ -65,28 +61,33 @@ cdef inline int32_t price_of(const Block& block, const Groups& groups, int32_t g
     return price
 
 
-cdef inline int32_t price_with(const Block& block, const Groups& groups, int32_t g, int32_t e) noexcept nogil:
-    """Price of a row of group g if entry e joined it; g is not empty."""
-    cdef int32_t a, c, b, price = 0, q = block.q
-    cdef int32_t total = n_codes(block)
-    cdef const int32_t* count
-    for a in range(q):
-        c = block.codes[e * q + a]
-        b = block.base[a]
-        if block.kinds[a] == RULE:
-            count = &groups.counts[<Py_ssize_t>g * total + b]
-            price += rule_price(block.unit[a], c == 0 or count[0] > 0, c == 1 or count[1] > 0)
-        elif is_counted(block.kinds[a]):
-            price += values_price(
-                block, a, groups.low[g * q + a] + (groups.counts[<Py_ssize_t>g * total + b + c] == 0)
-            )
-        else:
-            price += span_price(block, a, min(c, groups.low[g * q + a]), max(c, groups.high[g * q + a]))
-    return price
-
-
 cdef enum:
     MAX_PRICE = 2147483647  # above every price
+
+
+cdef inline int32_t price_with(
+    const Block& block, const Groups& groups, int32_t g, int32_t e, int64_t most,
+) noexcept nogil:
+    """Price of a row of group g if entry e joined it; g is not empty.
+
+    If the price exceeds `most`, the result may cover the first attributes only.
+    """
+    cdef int32_t a, c, price = 0, q = block.q
+    cdef const int32_t* low = groups.low.data() + <Py_ssize_t>g * q
+    cdef const int32_t* codes = block.codes.data() + <Py_ssize_t>e * q
+    cdef const int32_t* count
+    for a in range(q):
+        c = codes[a]
+        count = groups.counts.data() + <Py_ssize_t>g * block.base[q] + block.base[a]
+        if block.kinds[a] == RULE:
+            price += rule_price(block.unit[a], c == 0 or count[0] > 0, c == 1 or count[1] > 0)
+        elif is_counted(block.kinds[a]):
+            price += values_price(block, a, low[a] + (count[c] == 0))
+        else:
+            price += span_price(block, a, min(c, low[a]), max(c, groups.high[<Py_ssize_t>g * q + a]))
+        if price > most:
+            break
+    return price
 
 
 cdef inline int32_t price_exchanged(
@@ -233,7 +234,7 @@ cdef inline int32_t add_group(const Block& block, Groups& groups) noexcept nogil
     """Add an empty group and return its number."""
     cdef Py_ssize_t g = <Py_ssize_t>groups.price.size()
     cdef vector[int32_t] none
-    groups.counts.resize((g + 1) * n_codes(block), 0)
+    groups.counts.resize((g + 1) * block.base[block.q], 0)
     groups.low.resize((g + 1) * block.q, 0)
     groups.high.resize((g + 1) * block.q, 0)
     groups.price.push_back(0)
@@ -370,29 +371,44 @@ cdef inline void find_near(
     Entries of groups that cost nothing gain nothing by moving and get none. If people are counted, entries of the same
     person are left out: they add nothing to a group that has the person already.
     """
-    cdef vector[int32_t] columns, distance, kept
-    cdef int32_t e, j, at, worst, n = block.n
-    cdef int32_t* own
+    cdef vector[int32_t] columns, distance, kept, worst
+    cdef int32_t e, j, end, n = block.n
     copy_columns(block, columns)
     distance.resize(n)
-    kept.resize(width)
+    kept.assign(<size_t>n * width, MAX_PRICE)
     near.assign(<size_t>n * width, -1)
+    worst.assign(n, MAX_PRICE)
     for e in range(n):
         if groups.price[groups.group[e]] == 0:
-            continue
-        measure_entries(block, columns, e, distance)
-        distance[e] = 2147483647
-        kept.assign(width, 2147483647)
-        own = near.data() + <Py_ssize_t>e * width
-        worst = 2147483647
-        for j in range(n):
-            if distance[j] >= worst or (block.n_people > 0 and block.person[j] == block.person[e]):
+            worst[e] = -1
+    for e in range(n):  # each pair is measured once
+        measure_entries(block, columns, e, distance, e + 1)
+        j = e + 1
+        while j < n:
+            end = min(j + STRIDE, n)
+            if end == j + STRIDE and not any_below_either(distance.data() + j, worst[e], worst.data() + j):
+                j = end
                 continue
-            at = width - 1
-            while at > 0 and kept[at - 1] > distance[j]:
-                kept[at] = kept[at - 1]
-                own[at] = own[at - 1]
-                at -= 1
-            kept[at] = distance[j]
-            own[at] = j
-            worst = kept[width - 1]
+            while j < end:
+                if block.n_people == 0 or block.person[j] != block.person[e]:
+                    if distance[j] < worst[e]:
+                        worst[e] = insert_near(kept.data(), near.data(), width, e, j, distance[j])
+                    if distance[j] < worst[j]:
+                        worst[j] = insert_near(kept.data(), near.data(), width, j, e, distance[j])
+                j += 1
+
+
+cdef inline int32_t insert_near(
+    int32_t* kept, int32_t* near, int32_t width, int32_t e, int32_t j, int32_t distance,
+) noexcept nogil:
+    """Insert j among the neighbours of e, behind those as near; return the distance of the last."""
+    cdef int32_t at = width - 1
+    kept += <Py_ssize_t>e * width
+    near += <Py_ssize_t>e * width
+    while at > 0 and kept[at - 1] > distance:
+        kept[at] = kept[at - 1]
+        near[at] = near[at - 1]
+        at -= 1
+    kept[at] = distance
+    near[at] = j
+    return kept[width - 1]

@@ -5,12 +5,12 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport (
-    RANGE, RULE, Block, copy_columns, is_counted, load_block, measure_entries, range_price, rule_price, span_price,
-    values_price,
+    RANGE, RULE, STRIDE, Block, any_below, copy_columns, is_counted, load_block, measure_entries, range_price, rule_price,
+    span_price, values_price,
 )
 from shoal.kernels.shoaling.requirement cimport Summary, has_k_rows, is_fewer, plus, no_rows, minus, rows_to_borrow
 from shoal.kernels.shoaling.groups cimport (
-    Groups, cost_of, start_groups, add_group, number_entries, price_with, add_entry, write_entries,
+    MAX_PRICE, Groups, cost_of, start_groups, add_group, number_entries, price_with, add_entry, write_entries,
 )
 
 
@@ -46,7 +46,7 @@ cdef void gather(Block& block, Groups& groups, vector[int32_t]& origin, int32_t 
     for e in range(n):
         left = plus(left, block.entries[e])
     while has_k_rows(block.requirement, left) or groups.price.empty():
-        measure_entries(block, columns, last, distance)
+        measure_entries(block, columns, last, distance, 0)
         best = -1
         for e in range(n):
             if groups.group[e] < 0 and (best < 0 or distance[e] > distance[best]):
@@ -137,11 +137,17 @@ cdef void add_part(Block& block, Groups& groups, int32_t g, int32_t e, Summary p
 
 cdef int32_t cheapest(const Groups& groups, const vector[int32_t]& prices) noexcept nogil:
     """Return the cheapest ungrouped entry, -1 if there is none."""
-    cdef int32_t e, best = -1, least = 2147483647
-    for e in range(<int32_t>prices.size()):
-        if prices[e] < least and groups.group[e] < 0:
-            best = e
-            least = prices[e]
+    cdef int32_t e = 0, end, best = -1, least = MAX_PRICE, n = <int32_t>prices.size()
+    while e < n:
+        end = min(e + STRIDE, n)
+        if end == e + STRIDE and not any_below(prices.data() + e, least):
+            e = end
+            continue
+        while e < end:
+            if prices[e] < least and groups.group[e] < 0:
+                best = e
+                least = prices[e]
+            e += 1
     return best
 
 
@@ -149,7 +155,7 @@ cdef int32_t cheapest_group(const Block& block, const Groups& groups, int32_t e)
     cdef int32_t g, best = 0
     cdef int64_t added, least = -1
     for g in range(<int32_t>groups.price.size()):
-        added = plus(groups.summary[g], block.entries[e]).rows * price_with(block, groups, g, e) - cost_of(groups, g)
+        added = plus(groups.summary[g], block.entries[e]).rows * price_with(block, groups, g, e, MAX_PRICE) - cost_of(groups, g)
         if least < 0 or added < least:
             best = g
             least = added

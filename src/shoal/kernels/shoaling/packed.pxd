@@ -11,6 +11,8 @@ from shoal.kernels.shoaling.block cimport (
 cdef extern from *:
     """
     namespace shoaling {
+    inline int32_t count_bits(uint64_t word) { return __builtin_popcountll(word); }
+
     // Some words of a cluster, and how to price them: by table (bit masks of one or more sets with few values in total),
     // as a range (both positions), as a tree (both codes; unit: number of codes, table: start of its climbs), by counting
     // bits (a set of many values; table: 0, or the largest number of values of a limit), or as a limit (both codes; table:
@@ -25,6 +27,8 @@ cdef extern from *:
     };
     }
     """
+    int32_t count_bits "shoaling::count_bits"(uint64_t word) noexcept nogil
+
     cppclass Piece "shoaling::Piece":
         int32_t kind
         int32_t word
@@ -46,13 +50,6 @@ cdef enum:
     BY_TREE = 2
     BY_BITS = 3
     BY_REACH = 4
-
-
-cdef inline int32_t count_bits(uint64_t word) noexcept nogil:
-    word -= (word >> 1) & <uint64_t>0x5555555555555555
-    word = (word & <uint64_t>0x3333333333333333) + ((word >> 2) & <uint64_t>0x3333333333333333)
-    word = (word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
-    return <int32_t>((word * <uint64_t>0x0101010101010101) >> 56)
 
 
 cdef inline void lay_out(const Block& block, Layout& layout) noexcept nogil:

@@ -13,9 +13,9 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import CancelledError
 from shoal.methods.base import Run, check_models
+from shoal.methods.clustering.remainder import deal_pieces
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import Forms, lay_forms
-from shoal.methods.remainder import deal_pieces
 from shoal.models import PrivacyModel
 
 __all__ = ["BottomUp", "merge_groups", "merge_tuples"]

@@ -15,11 +15,11 @@ from shoal.encoding.tree import Tree, plant
 from shoal.errors import CancelledError, UsageError
 from shoal.hierarchy.level_weights import Climb
 from shoal.methods.base import Run, check_models
+from shoal.methods.clustering.remainder import check_suppressed
 from shoal.methods.counter_random import draws, mix
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.options import read_number
 from shoal.methods.prices import common_scale
-from shoal.methods.remainder import check_suppressed
 from shoal.models import PrivacyModel
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from shoal.encoding.partition import Partition, tight_partition
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import CancelledError, UsageError, setting
 from shoal.methods.base import Run, check_models
+from shoal.methods.clustering.remainder import join_nearest
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import whole_places
-from shoal.methods.remainder import join_nearest
 from shoal.models import PrivacyModel
 from shoal.schema import Kind
 

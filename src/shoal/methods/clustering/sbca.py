@@ -12,9 +12,9 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Partition, tight_partition
 from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
+from shoal.methods.clustering.remainder import check_suppressed, deal_pieces, join_nearest
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.prices import is_number, whole_places
-from shoal.methods.remainder import check_suppressed, deal_pieces, join_nearest
 from shoal.models import PrivacyModel
 
 __all__ = ["SBCA"]

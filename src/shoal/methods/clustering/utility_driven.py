@@ -15,10 +15,10 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.partition import Partition, suppress_cells, tight_partition
 from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
+from shoal.methods.clustering.remainder import deal_pieces
 from shoal.methods.merge_failing import merge_failing
 from shoal.methods.options import read_flag, read_number, read_share
 from shoal.methods.prices import Forms, common_scale, lay_forms, raw_span, whole_places
-from shoal.methods.remainder import deal_pieces
 from shoal.metrics.research_value import Research
 from shoal.models import PrivacyModel
 from shoal.rules import CompiledRules, compile_rules

@@ -15,7 +15,7 @@ from shoal.errors import CancelledError, UsageError
 from shoal.methods.base import Run, check_models
 from shoal.methods.full_domain.frequency import FrequencyEngine, FrequencySet, MemoryEngine, sorted_runs
 from shoal.methods.full_domain.judge import Judge
-from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders, level_limits
+from shoal.methods.full_domain.levels import CountedTable, Ladder, QuerySets, Sets, Vector, ladders, level_limits
 from shoal.models import PrivacyModel
 
 __all__ = ["FullDomain", "Judged", "LatticeProblem", "Solution"]
@@ -50,6 +50,7 @@ class LatticeProblem:
         run: The run.
         n_tests: The number of vectors judged so far.
         judged_vectors: A cache of judged vectors.
+        rows_below: For vectors tested by their sizes alone, the number of rows in groups that fail.
     """
 
     sets: Sets
@@ -58,6 +59,7 @@ class LatticeProblem:
     run: Run
     n_tests: int = 0
     judged_vectors: dict[Vector, Judged] = field(default_factory=dict)
+    rows_below: dict[Vector, int] = field(default_factory=dict)
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:
@@ -111,7 +113,7 @@ class LatticeProblem:
         groups = self.sets.at(vector)
         failing = self.by.failing(groups)
         judged = Judged(groups, failing, int(groups.sizes[failing].sum()))
-        self.n_tests += 1
+        self.n_tests += vector not in self.rows_below
         if len(self.judged_vectors) >= CACHED_VECTORS:
             self.judged_vectors.clear()
         self.judged_vectors[vector] = judged
@@ -119,6 +121,15 @@ class LatticeProblem:
 
     def passes(self, vector: Vector) -> bool:
         """Say whether a vector passes; at least one group must remain."""
+        least = self.by.least_size
+        if least is not None and vector not in self.judged_vectors:
+            if self.run.cancelled():
+                raise CancelledError
+            if vector not in self.rows_below and (below := self.sets.rows_below(vector, least)) is not None:
+                self.n_tests += 1
+                self.rows_below[vector] = below
+            if vector in self.rows_below:
+                return self.rows_below[vector] <= self.most_suppressed and self.rows_below[vector] < self.sets.n_rows
         judged = self.judge(vector)
         return judged.failing_rows <= self.most_suppressed and judged.released_rows > 0
 
@@ -190,7 +201,10 @@ class FullDomain:
         rungs = ladders(engine.attributes, self.minimum, self.maximum)
         judge = Judge.of(engine, models, people=people)
         finest = engine.finest(judge.counted)
-        return LatticeProblem(Sets(finest, rungs), judge, run.most_suppressed(finest.n_rows), run)
+        sets = Sets(finest, rungs)
+        if isinstance(run.table, CountedTable) and isinstance(engine, MemoryEngine):
+            sets = QuerySets(finest, rungs, run.table.counter, run.table.codes(engine.encoded, judge.counted))
+        return LatticeProblem(sets, judge, run.most_suppressed(finest.n_rows), run)
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form the groups of the vector that the search chooses."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from shoal.errors import InfeasibleError
 from shoal.methods.full_domain.base import LatticeProblem
-from shoal.methods.full_domain.levels import Sets, Vector, ladders
+from shoal.methods.full_domain.levels import Vector, ladders
 from shoal.methods.full_domain.objectives import ByLevels, by_vector, objective, vector_loss
 from shoal.methods.full_domain.search import find_best
 
@@ -68,8 +68,9 @@ def _unbounded(problem: LatticeProblem) -> LatticeProblem:
     """Return the problem without maximum levels."""
     attributes = [ladder.attribute for ladder in problem.ladders]
     rungs = ladders(attributes, {ladder.name: ladder.first for ladder in problem.ladders})
-    bottom = problem.sets.at((0,) * len(rungs))
-    return replace(problem, sets=Sets(bottom, rungs, at_bottom=True), n_tests=0, judged_vectors={})
+    return replace(
+        problem, sets=problem.sets.narrowed((0,) * len(rungs), rungs), n_tests=0, judged_vectors={}, rows_below={}
+    )
 
 
 def _excess(problem: LatticeProblem, wider: LatticeProblem) -> ByLevels:

@@ -36,13 +36,20 @@ class Judge:
         personal = any(model.basis is Basis.PERSONAL_K for model in models)
         return cls(models, Counted(names, personal, people), {name: engine.sensitive(name) for name in names})
 
+    @property
+    def least_size(self) -> int | None:
+        """The size below which a group fails, if sizes alone decide."""
+        if self.counted.people or not all(model.size_only for model in self.models):
+            return None
+        return max((model.minimum_size for model in self.models), default=0)
+
     def failing(self, frequencies: FrequencySet) -> NDArray[np.bool_]:
         """Return for each group whether it fails and would be suppressed.
 
         A model may compare a group with the whole release, so the remaining groups are judged again after suppression.
         """
-        if not self.counted.people and all(model.size_only for model in self.models):
-            return frequencies.sizes < max((model.minimum_size for model in self.models), default=0)
+        if self.least_size is not None:
+            return frequencies.sizes < self.least_size
         labels = np.repeat(
             np.arange(frequencies.n_groups, dtype=np.int32),
             np.diff(np.append(frequencies.starts, len(frequencies.counts))),

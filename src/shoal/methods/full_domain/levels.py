@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Attribute
+from shoal.encoding.attributes import Attribute, Encoded
 from shoal.errors import UsageError
-from shoal.methods.full_domain.frequency import FrequencySet
-from shoal.metrics.label_figures import LabelFigures, read_labels
-from shoal.metrics.research_value import levels_of
+from shoal.methods.full_domain.frequency import Counted, FrequencySet
+from shoal.metrics.research_value import LabelFigures, levels_of, read_labels
+from shoal.tables.sources.base import GroupCounter, Grouping
 
-__all__ = ["Ladder", "Sets", "Vector", "ladders", "level_limits"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["CountedTable", "Ladder", "QuerySets", "Sets", "Vector", "ladders", "level_limits"]
 
 # A place on each ladder; 0 is the most specific level that the search may use.
 Vector = tuple[int, ...]
@@ -158,6 +162,14 @@ class Sets:
         """The vector that leaves every attribute out."""
         return tuple(ladder.n_levels for ladder in self.ladders)
 
+    def narrowed(self, bottom: Vector, ladders: Sequence[Ladder]) -> Sets:
+        """Return the sets of other ladders that begin at a vector."""
+        return Sets(self.at(bottom), ladders, at_bottom=True)
+
+    def rows_below(self, vector: Vector, least: int) -> int | None:
+        """Return the rows in groups of fewer than `least` rows; None if that takes as long as the set itself."""
+        return None
+
     def at(self, vector: Vector) -> FrequencySet:
         """Return the set of a vector."""
         target = np.array(vector, dtype=np.int16)
@@ -193,3 +205,101 @@ class Sets:
         self._sets.append(frequencies)
         self._lengths[n_sets] = len(frequencies.counts)
         self._vectors[n_sets] = vector
+
+
+@dataclass(frozen=True)
+class CountedTable:
+    """A table that can be counted where it lies.
+
+    Attributes:
+        counter: What counts it.
+        frame: Its distinct rows as text.
+    """
+
+    counter: GroupCounter
+    frame: pl.DataFrame
+
+    def codes(self, encoded: Encoded, counted: Counted) -> list[tuple[str, dict[str, int]]]:
+        """Return the code of each cell, by quasi-identifier and by the sensitive columns that models count."""
+        tuples = encoded.tuples[encoded.row_tuple]
+        columns = [(attribute.name, tuples[:, i]) for i, attribute in enumerate(encoded.attributes)]
+        columns += [
+            (each.name, each.codes) for name in counted.sensitive for each in encoded.sensitive if each.name == name
+        ]
+        order = encoded.order.tolist()
+        return [(name, dict(zip(self.frame[name][order].to_list(), of.tolist(), strict=True))) for name, of in columns]
+
+
+class QuerySets(Sets):
+    """The frequency sets of level vectors, each counted by a query of its own where the table lies.
+
+    This is how Morton's thesis tests a generalisation string: the levels are columns of the table, and one statement
+    groups by one column for each attribute. A test that needs only the sizes of groups fetches a single number.
+    """
+
+    def __init__(
+        self,
+        finest: FrequencySet,
+        ladders: Sequence[Ladder],
+        counter: GroupCounter,
+        codes: Sequence[tuple[str, Mapping[str, int]]],
+        groupings: dict[tuple[int, bytes], Grouping] | None = None,
+    ) -> None:
+        """Describe the sets.
+
+        Args:
+            finest: The finest set; only the names of its columns and its number of rows are used.
+            ladders: The levels of each quasi-identifier.
+            counter: What counts the table.
+            codes: By column of the finest set, the code of each cell.
+            groupings: Groupings that the counter is prepared for; None prepares it for these ladders.
+        """
+        self.ladders = tuple(ladders)
+        self.n_rows = finest.n_rows
+        self._finest = finest
+        self._counter = counter
+        self._codes = codes
+        if groupings is None:
+            groupings = self._all_groupings()
+            counter.prepare_groups(list(groupings.values()))
+        self._groupings = groupings
+
+    def narrowed(self, bottom: Vector, ladders: Sequence[Ladder]) -> Sets:
+        """Return the sets of other ladders; levels that the counter is not prepared for prepare it anew."""
+        maps = [(i, groups.tobytes()) for i, ladder in enumerate(ladders) for groups in ladder.maps if groups.any()]
+        known = self._groupings if all(key in self._groupings for key in maps) else None
+        return QuerySets(self._finest, ladders, self._counter, self._codes, known)
+
+    def at(self, vector: Vector) -> FrequencySet:
+        """Count the set of a vector."""
+        places, groupings = self._asked(vector)
+        extra = list(range(self._finest.n_qi, len(self._codes)))
+        groupings += [self._groupings[i, b""] for i in extra]
+        found, counts = self._counter.count_groups(groupings)
+        codes = np.zeros((len(counts), len(self._codes)), dtype=np.int32)
+        codes[:, [*places, *extra]] = found
+        cards = [ladder.n_groups(place) for ladder, place in zip(self.ladders, vector, strict=True)]
+        cards += self._finest.cards[self._finest.n_qi :]
+        return FrequencySet.counted(self._finest.columns, self._finest.n_qi, cards, codes, counts)
+
+    def rows_below(self, vector: Vector, least: int) -> int:
+        """Return the rows in groups of fewer than `least` rows."""
+        return self._counter.rows_below(self._asked(vector)[1], least)
+
+    def _asked(self, vector: Vector) -> tuple[list[int], list[Grouping]]:
+        """Return the attributes that split the table at a vector, and their groupings."""
+        levels = zip(self.ladders, vector, strict=True)
+        places = [i for i, (ladder, place) in enumerate(levels) if ladder.n_groups(place) > 1]
+        return places, [self._groupings[i, self.ladders[i].maps[vector[i]].tobytes()] for i in places]
+
+    def _all_groupings(self) -> dict[tuple[int, bytes], Grouping]:
+        groupings = {}
+        for i, (name, codes) in enumerate(self._codes):
+            if i >= self._finest.n_qi:
+                groupings[i, b""] = Grouping(name, codes)
+                continue
+            for groups in self.ladders[i].maps:
+                groupings[i, groups.tobytes()] = Grouping(
+                    name, {cell: int(groups[code]) for cell, code in codes.items()}
+                )
+        return groupings

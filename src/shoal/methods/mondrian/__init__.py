@@ -27,6 +27,7 @@ __all__ = ["Mondrian", "prepare"]
 VARIANTS = ("strict", "relaxed", "single-dimensional")
 # Segments of at most this share of the tuples are cut in parallel; fixed, so the number of threads has no effect.
 SHARE_OF_A_TASK = 1 / 64
+LEAST_TASK = 2_000  # tuples
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def _split(cuts: Cuts, m: int, k: int, relaxed: bool, run: Run) -> NDArray[np.in
     """Return the group of each tuple; large segments are cut first, then the small ones in parallel."""
     order = np.arange(m, dtype=np.int32)
     marks = np.zeros(m, dtype=np.uint8)
-    cuts.split(k, relaxed, int(m * SHARE_OF_A_TASK), order, marks)
+    cuts.split(k, relaxed, max(LEAST_TASK, int(m * SHARE_OF_A_TASK)), order, marks)
     begins = np.flatnonzero(marks)
     ends = np.append(begins[1:], m)
     tasks = [(b, e) for b, e in zip(begins.tolist(), ends.tolist(), strict=True) if marks[b] == 2]

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.methods.full_domain.base import LatticeProblem
 from shoal.methods.full_domain.lattice import FAILS, OPEN, PASSES, Lattice
-from shoal.methods.full_domain.levels import Ladder, Sets, Vector, ladders
+from shoal.methods.full_domain.levels import Ladder, Vector, ladders
 from shoal.methods.full_domain.objectives import ByLevels, by_vector
 from shoal.methods.full_domain.research_values import Values, rising_levels
 from shoal.methods.full_domain.search import Rank, rank_of
@@ -88,8 +88,7 @@ class StringSearch:
             else:
                 kept.append(ladder.trimmed(ladder.first + first, ladder.first + ladder.n_levels - 1))
                 values.append(self.values[i][first:])
-        bottom = problem.sets.at(tuple(lowest))
-        narrowed = replace(problem, sets=Sets(bottom, kept, at_bottom=True), judged_vectors={})
+        narrowed = replace(problem, sets=problem.sets.narrowed(tuple(lowest), kept), judged_vectors={}, rows_below={})
         return replace(self, problem=narrowed, values=values, pruned=pruned, dropped=dropped, successes=set())
 
     def facts(self) -> dict[str, Any]:

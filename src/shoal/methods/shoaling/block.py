@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InternalError
+from shoal.methods.clustering.mdav import gather_groups
 from shoal.methods.shoaling.pricing import Prices
+from shoal.methods.shoaling.space import Points
+from shoal.metrics.variance import Coordinates
 
-__all__ = ["NO_BUDGET", "Block", "Budget", "Part", "Task", "price_of"]
+__all__ = ["MOST_PARTS", "NO_BUDGET", "Block", "Budget", "Part", "Task", "price_of"]
 
+MOST_PARTS = 3  # an entry of many rows is split into parts of at most 3 k rows in all
 PARTNERS = 3  # groups that are pooled with another when they are rebuilt
 
 Ints = NDArray[np.int32]
@@ -33,6 +37,8 @@ class Task(StrEnum):
     DISSOLVE = "dissolve"  # give up groups whose members cost less elsewhere
     REBUILD = "rebuild"  # pool neighbouring groups and grow them again
     EXCHANGE = "exchange"  # let rows move and swap places
+    SCATTER = "scatter"  # form the groups of MDAV
+    GATHER = "gather"  # let rows move and swap places while that lowers the sum of squares
 
 
 class Budget(NamedTuple):
@@ -68,6 +74,8 @@ class Block:
         crowd: How often each of these rows occurs.
         charge: What a group costs beside its rows; above 0 if there must be fewer groups.
         budget: For exchanges.
+        points: The entries as points, if the sum of squares is lowered.
+        breach: The least price of a group that breaks a ban or a limit; 0 if there are none.
     """
 
     task: Task
@@ -85,13 +93,16 @@ class Block:
     crowd: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     charge: int = 0
     budget: Budget = NO_BUDGET
+    points: Points | None = None
+    breach: int = 0
 
     @cached_property
     def id(self) -> str:
         """A hash of the content, the same on every machine."""
-        numbers = (str(self.task), self.k, self.charge, *self.budget)
+        numbers = (str(self.task), self.k, self.charge, *self.budget, self.breach)
         arrays = (self.codes, self.classes, self.people, self.rows, self.groups, *self.prices)
-        return _digest(numbers, (*arrays, self.positions, self.terms, self.facts, self.cover, self.crowd))
+        points = self.points or ()
+        return _digest(numbers, (*arrays, self.positions, self.terms, self.facts, self.cover, self.crowd, *points))
 
     def work(self) -> Part:
         """Run the task; return entries of new groups, with indices of entries of the block in place of tuples."""
@@ -106,6 +117,10 @@ class Block:
                 return self._rebuild()
             case Task.EXCHANGE:
                 return self._exchange()
+            case Task.SCATTER:
+                return self._scatter()
+            case Task.GATHER:
+                return self._gather_close()
         raise InternalError(f"a block has the unknown task {self.task!r}.")
 
     @property
@@ -157,6 +172,20 @@ class Block:
 
         entries, rows, groups = self._with_room(len(self.rows) // 2)
         n = anneal(self, self._n_groups, *self.budget, entries, rows, groups)
+        return entries[:n], rows[:n], groups[:n]
+
+    def _scatter(self) -> Part:
+        assert self.points is not None
+        point, places, values, units = self.points
+        return gather_groups(Coordinates(places, values, units).take(point), self.rows, self.k)
+
+    def _gather_close(self) -> Part:
+        from shoal.kernels.variance.exchange import exchange
+
+        assert self.points is not None
+        room = int(np.minimum(self.rows, MOST_PARTS * self.k).sum()) if not len(self.people) else 0
+        entries, rows, groups = self._with_room(room)
+        n = exchange(self, self._n_groups, *self.budget, self.breach, *self.points, entries, rows, groups)
         return entries[:n], rows[:n], groups[:n]
 
 

@@ -13,13 +13,13 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, deal_rows
 from shoal.errors import InfeasibleError
 from shoal.methods.base import failing_groups
-from shoal.methods.shoaling.bans import borrow, clashing, part_banned, sides_held
 from shoal.methods.shoaling.block import Part
+from shoal.methods.shoaling.limits.bans import borrow, clashing, part_banned, sides_held
+from shoal.methods.shoaling.limits.windows import Windows, part_wide
 from shoal.methods.shoaling.problem import Problem
-from shoal.methods.shoaling.windows import Windows, part_wide
 from shoal.models import PrivacyModel
 
-__all__ = ["Grouping", "count_people", "near_hosts", "no_groups", "repair"]
+__all__ = ["Grouping", "count_people", "in_parts", "near_hosts", "no_groups", "repair"]
 
 # Large enough tuples that are offered to each tuple of a remainder that is too small for a group.
 N_HOSTS = 8
@@ -105,8 +105,10 @@ class Grouping:
         price_groups(problem.codes, self.tuples, self.starts, *problem.prices, prices)
         return prices
 
-    def cost(self, problem: Problem) -> int:
-        """Return the price of all rows."""
+    def cost(self, problem: Problem) -> float:
+        """Return the price of all rows, or the sum of squares inside groups if the search lowers that."""
+        if problem.space is not None:
+            return problem.space.squares(self.tuples, self.rows, self.groups)
         return int((self.prices(problem) * self.sizes()).sum())
 
     def entries_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ints]:
@@ -168,6 +170,15 @@ def count_people(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]
     if not problem.by_person:
         return int(grouping.rows[entries].sum())
     return len(np.unique(problem.people[grouping.tuples[entries]]))
+
+
+def in_parts(counts: NDArray[np.int64], most: int) -> tuple[Ints, NDArray[np.int64]]:
+    """Split tuples of many rows into parts of at most so many; return the tuple and the rows of each part."""
+    parts = -(-counts // most)
+    tuples = np.repeat(np.arange(len(counts), dtype=np.int32), parts)
+    number = np.arange(len(tuples)) - np.repeat(np.cumsum(parts) - parts, parts)
+    rows = np.minimum(most, counts[tuples] - number * most)
+    return tuples, rows
 
 
 def no_groups(models: tuple[PrivacyModel, ...]) -> str:

@@ -15,7 +15,8 @@ from shoal.encoding.limits import Limited
 from shoal.encoding.partition import node_losses
 from shoal.kernels.shoaling.prices import RECODINGS
 from shoal.methods.base import Run
-from shoal.methods.shoaling.bans import banned_pairs, check_bans, side_of
+from shoal.methods.shoaling.limits.bans import banned_pairs, check_bans, side_of
+from shoal.metrics.association import Twin
 from shoal.rules import CompiledRules, Pair, compile_rules
 
 __all__ = ["FULL_PRICE", "Column", "Prices", "Pricing", "Recoding", "price_table"]
@@ -71,11 +72,13 @@ class Pricing:
         prices: For the kernels; the columns whose random pairs cost most come first.
         columns: The columns of the search: the attributes and the rules.
         bans: The side of each code in each pair of sides that no group may mix.
+        breach: The least price of a group that breaks a ban or a limit; 0 if there are none.
     """
 
     prices: Prices
     columns: tuple[Column, ...]
     bans: tuple[Column, ...]
+    breach: int = 0
 
     def codes(self, tuples: Ints) -> Ints:
         """Return the codes that tuples have in the search."""
@@ -99,7 +102,7 @@ def price_table(
 
     A group that breaks a rule pays, beside its loss, the share of the rule in the importance of its attribute's rules:
     breaking all of them costs as much as suppressing the attribute. A group that breaks a ban pays twice the price of
-    a fully suppressed row.
+    a fully suppressed row. A group also pays for the range of its twins, by their weights.
 
     Args:
         attributes: The quasi-identifiers.
@@ -116,7 +119,8 @@ def price_table(
     check_bans(attributes, bans, histograms, k)
     full_price = FULL_PRICE // (1 + len(bans) + 2 * len(run.limits))
     limit_of = {limit.place: limit for limit in run.limits}
-    shares = np.array([float(run.weights.get(attribute.name, 1)) for attribute in attributes])
+    own_shares = [float(run.weights.get(attribute.name, 1)) for attribute in attributes]
+    shares = np.array([*own_shares, *(float(twin.weight) for twin in run.twins)])
     loss_prices, rule_prices = (
         np.floor(full_price * (shares / shares.sum()) * part).astype(np.int64) for part in (2 * alpha, 2 - 2 * alpha)
     )
@@ -125,6 +129,9 @@ def price_table(
         for a, attribute in enumerate(attributes)
     ]
     columns = [Column(a, each.ranks) for a, each in enumerate(priced)]
+    for twin, price in zip(run.twins, loss_prices[len(attributes) :].tolist(), strict=True):
+        priced.append(_price_twin(twin, price))
+        columns.append(Column(twin.place, priced[-1].ranks))
     banned = []
     for pair in rules.pairs:
         column = Column(pair.attribute, side_of(pair, np.arange(len(pair.one))))
@@ -148,7 +155,8 @@ def price_table(
         kinds=np.array([priced[c].kind for c in order], dtype=np.uint8),
         units=np.array([priced[c].unit for c in order], dtype=np.int32),
     )
-    return Pricing(prices, tuple(columns[c] for c in order), tuple(banned))
+    breach = 2 * full_price if bans or run.limits else 0
+    return Pricing(prices, tuple(columns[c] for c in order), tuple(banned), breach)
 
 
 def _unit(rules: CompiledRules, pair: Pair, price: int) -> int:
@@ -176,6 +184,14 @@ def _price_limit(limit: Limited, price: int) -> list[_Priced]:
     if limit.most:
         priced.append(_Priced(Recoding.COUNT, np.full(n_codes, limit.most, dtype=np.int32), price, np.arange(n_codes)))
     return priced
+
+
+def _price_twin(twin: Twin, price: int) -> _Priced:
+    """Price the range of a twin over its numbers, like that of an attribute over its values."""
+    numbers, ranks = np.unique(twin.values, return_inverse=True)
+    places = np.full(len(ranks), price, dtype=np.int32)
+    places[: len(numbers)] = np.floor((numbers - numbers[0]) / (numbers[-1] - numbers[0]) * price)
+    return _Priced(Recoding.RANGE, places, price, ranks)
 
 
 @dataclass(frozen=True)

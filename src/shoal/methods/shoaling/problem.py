@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from shoal.methods.base import Run
 from shoal.methods.shoaling.crowd import NOBODY, Crowd
 from shoal.methods.shoaling.model_terms import Requirement, find_requirement
 from shoal.methods.shoaling.pricing import Prices, Pricing, Recoding, price_table
+from shoal.methods.shoaling.space import Space
 from shoal.models import Distributions, PrivacyModel
 
 __all__ = ["Problem", "prepare"]
@@ -42,6 +42,8 @@ class Problem:
         limits: The limits.
         walls: For each tuple, its class; no group has tuples of two classes.
         crowd: The population, if a model compares groups with it.
+        space: The tuples as points, if the search lowers the sum of squares inside groups.
+        breach: The least price of a group that breaks a ban or a limit; 0 if there are none.
     """
 
     codes: Ints
@@ -59,6 +61,8 @@ class Problem:
     limits: tuple[Limited, ...]
     walls: NDArray[np.int64]
     crowd: Crowd
+    space: Space | None = None
+    breach: int = 0
 
     @property
     def free(self) -> bool:
@@ -76,8 +80,15 @@ class Problem:
         """Whether sizes count people; the rows of a tuple then belong to one person."""
         return len(self.people) > 0
 
+    @property
+    def needs_codes(self) -> bool:
+        """Whether a search by the sum of squares needs codes: for bans, limits or the population inside cells."""
+        return self.breach > 0 or len(self.crowd.rows) > 0
+
     def distances(self, one: int) -> NDArray[np.int64]:
-        """Return the price of a row of each tuple together with one tuple."""
+        """Return the price of a row of each tuple together with one tuple, or how far it is away."""
+        if self.space is not None:
+            return self.space.distances(one)
         total = np.zeros(len(self.codes), dtype=np.int64)
         places_of_all, offsets, kinds, units = self.prices
         for a in range(self.codes.shape[1]):
@@ -111,6 +122,7 @@ def prepare(
     alpha: float = 0.5,
     pricing: Pricing | None = None,
     distributions: Distributions | None = None,
+    by_variance: bool = False,
 ) -> Problem:
     """Pose the problem of grouping the rows of a table.
 
@@ -122,13 +134,14 @@ def prepare(
         alpha: Balance of loss and rules; see `price_table`.
         pricing: The prices of the whole table, if `encoded` is a block of it; by default those of `encoded`.
         distributions: What models know of the whole table, if `encoded` is a block of it.
+        by_variance: Whether to lower the sum of squares inside groups, in place of their prices.
 
     Raises:
         InfeasibleError: A ban leaves too few rows for a group.
     """
     run = run or Run()
     if pricing is None:
-        pricing = price_table(encoded.attributes, histograms(encoded), k, run, alpha=alpha)
+        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=alpha)
     requirement = find_requirement(encoded, models, distributions)
     of_codes, classes, people, counts, row_tuple = _distinct(encoded, requirement)
     tuples = encoded.tuples[of_codes]
@@ -150,15 +163,9 @@ def prepare(
         limits=run.limits,
         walls=wall_classes(tuples, run.limits),
         crowd=Crowd.of(encoded, pricing) if requirement.covers else NOBODY,
+        space=Space.of(encoded, of_codes, run.weights) if by_variance else None,
+        breach=pricing.breach,
     )
-
-
-def histograms(encoded: Encoded) -> list[NDArray[Any]]:
-    """Return the number of rows of each code of each attribute."""
-    return [
-        np.bincount(encoded.tuples[:, a], encoded.counts, len(attribute.texts))
-        for a, attribute in enumerate(encoded.attributes)
-    ]
 
 
 def _distinct(encoded: Encoded, requirement: Requirement) -> tuple[Ints, Ints, Ints, NDArray[np.int64], Ints]:

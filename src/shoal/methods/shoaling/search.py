@@ -14,20 +14,23 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import Entries, Partition, tight_partition
 from shoal.encoding.windows import plan_windows
 from shoal.errors import InfeasibleError, UsageError, setting
+from shoal.methods import sections
 from shoal.methods.base import Run, check_models, check_rows_left, failing_groups, group_in_windows
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.options import read_flag, read_share
+from shoal.methods.sections import Tree, TupleSection, cut_sections
+from shoal.methods.shoaling.block import Part
 from shoal.methods.shoaling.grouping import Grouping, no_groups, repair
 from shoal.methods.shoaling.level_cover import cover_tuples
 from shoal.methods.shoaling.nested_ranges import in_halves, nested_partition
-from shoal.methods.shoaling.pricing import Recoding
+from shoal.methods.shoaling.pricing import Pricing, Recoding, price_table
 from shoal.methods.shoaling.problem import Problem, prepare
-from shoal.methods.shoaling.steps import EFFORTS, LARGE_TABLE, Effort, Search
+from shoal.methods.shoaling.steps import EFFORTS, EFFORTS_BY_VARIANCE, LARGE_TABLE, Effort, Search
 from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_under
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
-from shoal.models import Basis, PrivacyModel
+from shoal.models import Basis, Distributions, PrivacyModel
 
-__all__ = ["Shoaling"]
+__all__ = ["SectionPlan", "Shoaling"]
 
 Labels = NDArray[np.int32]
 
@@ -35,8 +38,31 @@ Labels = NDArray[np.int32]
 HEAT_IN_TREES, EXCHANGE_IN_TREES = 1 / 3, 2
 # Rows of one person cannot stand in for each other, so there are fewer useful neighbours: wider blocks pay off.
 EXCHANGE_OF_PEOPLE = 2
+# Fewer exchanges are allowed as well, so groups settle later: hotter exchanges pay off, and more of them for each
+# tuple of codes. It has an entry for each of its people, so there are not always more for each entry.
+HEAT_OF_PEOPLE, PROPOSALS_OF_PEOPLE = 5 / 3, 2
 CYCLES_OF_FEWER = 2  # further cycles if groups were given up because there were too many
+OBJECTIVES = ("ncp", "variance")
 CUT = 1  # the index of Mondrian's cut among the starts
+
+
+@dataclass(frozen=True)
+class SectionPlan:
+    """What the sections of a large table share. It can be pickled, and sent to wherever a section is searched.
+
+    Attributes:
+        pricing: The prices of the whole table.
+        whole: What models know of the whole table.
+        effort: The effort, suited to the whole table; see `suited`.
+        k: The least group size.
+        n_sections: The number of sections.
+    """
+
+    pricing: Pricing
+    whole: Distributions
+    effort: Effort
+    k: int
+    n_sections: int
 
 
 @dataclass(frozen=True)
@@ -44,10 +70,13 @@ class Shoaling:
     """Our own method: agglomeration in blocks, then moves and swaps between groups.
 
     Cost: about O(q m) for m distinct tuples and q attributes, with a large constant that grows with k, because tuples
-    only meet inside their block. The result does not depend on the number of threads.
+    only meet inside their block. A table of very many tuples is searched section by section. The result does not depend
+    on the number of threads.
 
     Attributes:
         effort: "fast", "normal" or "high": how long to search for less loss.
+        objective: What to minimise. "ncp": the width of the released cells. "variance": the sum of squares inside
+            groups over standardised columns, which is what is lost if a group releases its means.
         alpha: Balance in [0, 1] of the loss against data constraint rules. At 0.5, a group that breaks all rules of an
             attribute pays as much as for suppressing it; at 1 rules do not count; at 0 only rules count.
         non_overlapping: Whether ranges of a number or date never partly overlap; they are then halves, quarters and so
@@ -58,6 +87,7 @@ class Shoaling:
     """
 
     effort: str = "normal"
+    objective: str = "ncp"
     alpha: float = 0.5
     non_overlapping: bool = False
 
@@ -68,8 +98,20 @@ class Shoaling:
             raise UsageError(
                 f"method 'shoaling': {setting('effort', self.effort)} is not known. Use {', '.join(EFFORTS)}."
             )
+        if self.objective not in OBJECTIVES:
+            raise UsageError(f"method 'shoaling': objective {self.objective!r} is not known. Use ncp or variance.")
         object.__setattr__(self, "alpha", read_share(self.name, "alpha", self.alpha))
         object.__setattr__(self, "non_overlapping", read_flag(self.name, "non_overlapping", self.non_overlapping))
+        if self.non_overlapping and self.by_variance:
+            raise UsageError(
+                "method 'shoaling': non_overlapping does not support objective=variance, which forms groups around "
+                "their means. Leave out one of the two."
+            )
+
+    @property
+    def by_variance(self) -> bool:
+        """Whether the search lowers the sum of squares inside groups."""
+        return self.objective == "variance"
 
     def check_table(self, encoded: Encoded) -> None:
         """Refuse ranges that do not overlap for a table with a population: their labels are not those of its values."""
@@ -81,6 +123,11 @@ class Shoaling:
 
     def partition(self, encoded: Encoded, models: tuple[PrivacyModel, ...], run: Run) -> Partition:
         """Form groups that pass all models; suppress the most expensive rows within the suppression limit."""
+        if self.by_variance and any(not rule.ban for rule in run.rules):
+            raise UsageError(
+                "method 'shoaling': objective=variance does not weigh rules against the loss. Make every rule a ban "
+                "(ban = true), leave the rules out, or use objective=ncp."
+            )
         most = run.most_suppressed(encoded.n_rows)
         stays = leave_out_greedy(encoded, models, most)
         if run.limits:
@@ -104,7 +151,8 @@ class Shoaling:
                     raise
                 return None
 
-        left = most - int((~stays).sum())
+        # A suppressed row loses all of its squared distance from the mean, more than it costs in almost any group.
+        left = 0 if self.by_variance else most - int((~stays).sum())
         if left <= 0 and stays.all() and not self.non_overlapping:
             groups = self._group(part, k, models, run)
             run.progress(1.0)
@@ -153,21 +201,109 @@ class Shoaling:
         run: Run,
         excess: Excess | None = None,
     ) -> Found:
-        """Return groups that pass the models, and not too many as far as possible."""
-        problem = prepare(encoded, k, models, run, alpha=self.alpha)
+        """Return groups that pass the models, and not too many as far as possible; a large table in sections."""
+        pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=self.alpha)
+        problem = prepare(encoded, k, models, run, pricing=pricing, by_variance=self.by_variance)
+        if self.by_variance:
+            return problem, self._search_by_variance(encoded, problem, models, run)
         with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
             search = Search(problem, suited(EFFORTS[self.effort], problem), run, pool)
-            start = grouping = self._start(encoded, models, search)
-            if excess is not None:
-                search, grouping = search.start_with_fewer(grouping, excess)
-            for cycle in range(search.effort.cycles + (CYCLES_OF_FEWER if search.charge else 0)):
-                grouping = search.improve(grouping, cycle)
-            if excess is not None:
-                search, grouping = search.give_up(grouping, excess)
-        if not problem.free:
-            planned = in_windows(encoded, problem, models, run)
-            grouping = repair(encoded, problem, models, grouping, planned) or start
-        return problem, grouping
+            if len(problem.codes) <= sections.LARGEST_SECTION:
+                return problem, self._improve(encoded, models, search, excess)
+            return problem, self._group_sections(encoded, models, search, pricing, excess)
+
+    def _group_sections(
+        self,
+        encoded: Encoded,
+        models: tuple[PrivacyModel, ...],
+        search: Search,
+        pricing: Pricing,
+        excess: Excess | None,
+    ) -> Grouping:
+        """Return the groups of a large table, section by section."""
+        problem, whole = search.problem, Distributions.of(encoded)
+
+        def part_of(section: TupleSection) -> Encoded:
+            inside = np.zeros(len(problem.codes), dtype=bool)
+            inside[section.tuples] = True
+            return encoded.section(inside[problem.row_tuple])
+
+        def fails(section: TupleSection) -> bool:
+            try:
+                check_models(self, part_of(section), models)
+            except InfeasibleError:
+                return True
+            return False
+
+        tree = in_sections(problem).whole_where(fails)
+        plan = SectionPlan(pricing, whole, search.effort, problem.k, tree.n_leaves)
+
+        def work(section: TupleSection, number: int) -> Part:
+            _, found = self.group_section(plan, part_of(section), models, search, number, excess)
+            return section.tuples[found.tuples].astype(np.int32), found.rows, found.groups
+
+        return Grouping.joined(tree.work(work))
+
+    def group_section(
+        self,
+        plan: SectionPlan,
+        part: Encoded,
+        models: tuple[PrivacyModel, ...],
+        search: Search,
+        number: int,
+        excess: Excess | None = None,
+    ) -> Found:
+        """Return the problem of one section of a large table, and its groups; every engine works on sections by this.
+
+        Args:
+            plan: What belongs to the whole table.
+            part: The rows of the section, or their counts.
+            models: The models.
+            search: Its run and pool are used.
+            number: The number of the section.
+            excess: How many groups too many there are, if a model limits them.
+        """
+        posed = prepare(part, plan.k, models, search.run, pricing=plan.pricing, distributions=plan.whole)
+        own = replace(search, effort=plan.effort).of_section(posed, number, plan.n_sections)
+        return posed, self._improve(part, models, own, excess)
+
+    def _improve(
+        self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search, excess: Excess | None
+    ) -> Grouping:
+        """Return the groups of a table, or of a section of it."""
+        problem, run = search.problem, search.run
+        start = grouping = self._start(encoded, models, search)
+        if excess is not None:
+            search, grouping = search.start_with_fewer(grouping, excess)
+        for cycle in range(search.effort.cycles + (CYCLES_OF_FEWER if search.charge else 0)):
+            grouping = search.improve(grouping, cycle)
+        if excess is not None:
+            search, grouping = search.give_up(grouping, excess)
+        if problem.free:
+            return grouping
+        planned = in_windows(encoded, problem, models, run)
+        return repair(encoded, problem, models, grouping, planned) or start
+
+    def _search_by_variance(
+        self, encoded: Encoded, problem: Problem, models: tuple[PrivacyModel, ...], run: Run
+    ) -> Grouping:
+        """Return groups that pass the models, with a low sum of squares."""
+        planned = in_windows(encoded, problem, models, run)
+        with ThreadPoolExecutor(max_workers=max(1, run.threads)) as pool:
+            search = Search(problem, suited(EFFORTS_BY_VARIANCE[self.effort], problem), run, pool)
+            if problem.free:
+                starts = [search.scatter(), cut(encoded, problem, models, run)]
+            elif run.limits:
+                starts = [search.grow(Grouping.of_tuples(problem)), *([] if planned is None else [planned])]
+            else:
+                starts = [search.grow(Grouping.of_tuples(problem)), cut(encoded, problem, models, run)]
+                starts += [search.mix()] if len(problem.requirement.facts) else []
+            passing = [start if problem.free else repair(encoded, problem, models, start, planned) for start in starts]
+            if not any(passing):
+                raise InfeasibleError(no_groups(models))
+            start = min((each for each in passing if each), key=lambda each: each.cost(problem))
+            grouping = search.gather(start)
+        return grouping if problem.free else repair(encoded, problem, models, grouping, planned) or start
 
     def _start(self, encoded: Encoded, models: tuple[PrivacyModel, ...], search: Search) -> Grouping:
         """Return the cheapest groups among several ways to form them."""
@@ -201,6 +337,13 @@ class Shoaling:
         return min(dissolved, key=lambda start: start.cost(problem))
 
 
+def in_sections(problem: Problem) -> Tree[TupleSection]:
+    """Cut the tuples of a large table into sections."""
+    n_codes = np.diff(problem.prices.offsets).tolist()
+    whole = TupleSection(problem.codes, n_codes, np.arange(len(problem.codes)))
+    return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
+
+
 def suited(effort: Effort, problem: Problem) -> Effort:
     """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
     if len(problem.codes) > LARGE_TABLE:
@@ -210,8 +353,15 @@ def suited(effort: Effort, problem: Problem) -> Effort:
         wider = effort.exchange_per_k * EXCHANGE_IN_TREES
         effort = replace(effort, heat=effort.heat * HEAT_IN_TREES, exchange_per_k=wider)
     if problem.by_person:
-        wider, wider_per_k = effort.exchange * EXCHANGE_OF_PEOPLE, effort.exchange_per_k * EXCHANGE_OF_PEOPLE
-        effort = replace(effort, exchange=wider, exchange_per_k=wider_per_k)
+        more = max(1.0, PROPOSALS_OF_PEOPLE * len(np.unique(problem.of_codes)) / len(problem.of_codes))
+        effort = replace(
+            effort,
+            proposals=int(effort.proposals * more),
+            proposals_per_k=int(effort.proposals_per_k * more),
+            heat=effort.heat * HEAT_OF_PEOPLE,
+            exchange=effort.exchange * EXCHANGE_OF_PEOPLE,
+            exchange_per_k=effort.exchange_per_k * EXCHANGE_OF_PEOPLE,
+        )
     return effort
 
 

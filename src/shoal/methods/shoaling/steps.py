@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from shoal.errors import CancelledError
 from shoal.methods.base import Run
 from shoal.methods.counter_random import draws, mix
-from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Part, Task
-from shoal.methods.shoaling.grouping import Grouping, count_people, near_hosts
+from shoal.methods.shoaling.block import MOST_PARTS, NO_BUDGET, Block, Budget, Part, Task
+from shoal.methods.shoaling.grouping import Grouping, count_people, in_parts, near_hosts
 from shoal.methods.shoaling.problem import Problem
 
-__all__ = ["EFFORTS", "LARGE_TABLE", "Effort", "Search"]
+__all__ = ["EFFORTS", "EFFORTS_BY_VARIANCE", "LARGE_TABLE", "Effort", "Search"]
 
 Labels = NDArray[np.int32]
 
@@ -46,7 +46,7 @@ EFFORTS = {
         share_of_large=1.0,
         least_steps=1_000,
         heat=0.0,
-        exchange=512,
+        exchange=256,
         exchange_per_k=10,
         with_members=False,
         halvings=(5,),
@@ -76,14 +76,35 @@ EFFORTS = {
         halvings=(3, 5),
     ),
 }
+# The same for the sum of squares, which is cheaper to compute. Exchanges are hot and long, in blocks that hold most
+# tables as a whole: with several columns, most groups lie at the border of a smaller block.
+_LONG = replace(
+    EFFORTS["normal"],
+    proposals=500,
+    proposals_per_k=0,
+    share_of_large=0.2,
+    least_steps=1_000_000,
+    heat=1.0,
+    exchange=2**18,
+)
+EFFORTS_BY_VARIANCE = {
+    "fast": replace(EFFORTS["fast"], proposals=40, least_steps=100_000, heat=0.3, exchange=2**18),
+    "normal": _LONG,
+    "high": replace(_LONG, proposals=2_500, least_steps=5_000_000),
+}
+CYCLES_OF_BLOCKS = 2  # cycles if a table is more than one such block, each with its share of the proposals
+CYCLES_OF_SMALL = 4  # cycles if a table is small, each with the least number of steps
 LARGE_TABLE = 100_000  # tuples
-BLOCK_TUPLES = 1200  # tuples of a block in which groups grow
-PAIRS_BLOCK_TUPLES = 800  # the same for small k
-SMALL_K = 4
+BLOCK_TUPLES = 1200  # tuples of a block in which groups grow; for small k, fewer do
+LEAST_BLOCK_TUPLES, BLOCK_TUPLES_PER_K = 680, 60
+LEAST_ITEMS = 16  # groups, or tuples, of a block in which the sum of squares is lowered
+SCATTER_TUPLES = 4096  # tuples of a block in which MDAV forms groups
 CHUNK_GROUPS = 200  # groups of a block in which groups are given up
 HEATS = (1.0, 0.5, 1.0, 2.0)  # factors of the first temperature, cycle after cycle
 LARGEST_K_TO_REBUILD = 20
+LARGEST_K_TO_MERGE = 20  # for larger groups, gathering k members is often cheaper than merging the nearest
 CHARGES = 24  # charges to try
+SHARES = 16  # shares of a step for each thread; one task, because a single block may take less time than a task
 
 
 @dataclass(frozen=True)
@@ -96,6 +117,13 @@ class Search:
     pool: Executor
     charge: int = 0  # what a group costs beside its rows
 
+    def of_section(self, problem: Problem, number: int, n_sections: int) -> Search:
+        """Return the search of a section of the table, with the same effort; the first has the seed of the table."""
+        run = self.run
+        seed = mix(run.seed, number) if number else run.seed
+        own = replace(run, seed=seed, progress=lambda share: run.progress((number + share) / n_sections))
+        return replace(self, problem=problem, run=own)
+
     def grow(self, singles: Grouping) -> Grouping:
         """Merge the tuples that are too small alone; if they are too few for a group, with larger ones near them."""
         problem = self.problem
@@ -103,9 +131,10 @@ class Search:
         chosen = singles.people(problem) < problem.k if plain else np.full(len(singles.members), True)
         if 0 < count_people(problem, singles, chosen) < problem.k:
             chosen |= near_hosts(problem, singles, chosen)
-        two_ways = self.effort.with_members and plain and not problem.by_person
+        with_members = self.effort.with_members and problem.k > LARGEST_K_TO_MERGE
+        two_ways = with_members and plain and not problem.by_person
         task = Task.GROW_TWO_WAYS if two_ways else Task.GROW
-        limit = PAIRS_BLOCK_TUPLES if problem.k < SMALL_K else BLOCK_TUPLES
+        limit = min(BLOCK_TUPLES, LEAST_BLOCK_TUPLES + BLOCK_TUPLES_PER_K * problem.k)
         return self._in_blocks(task, singles, chosen, limit=limit, least=problem.k, step=0)
 
     def mix(self) -> Grouping:
@@ -113,7 +142,7 @@ class Search:
         from shoal.kernels.shoaling.starts.mixed_cuts import cut_mixed
 
         problem = self.problem
-        tuples, rows = _in_parts(problem.counts, max(1, problem.k // 2))
+        tuples, rows = in_parts(problem.counts, max(1, problem.k // 2))
         order, marks = np.arange(len(tuples), dtype=np.int32), np.zeros(len(tuples), dtype=np.uint8)
         cut_mixed(
             np.ascontiguousarray(problem.codes[tuples]),
@@ -161,7 +190,7 @@ class Search:
         if excess(self.problem, grouping) <= 1:
             return search, fewer
         low, high = self.charge, 0
-        first = grouping.cost(self.problem) // len(grouping.members) // 4 + 1
+        first = int(grouping.cost(self.problem)) // len(grouping.members) // 4 + 1
         for _ in range(CHARGES):
             charge = (low + high) // 2 if high else 2 * low or first
             trial = replace(self, charge=charge)
@@ -175,6 +204,30 @@ class Search:
             if high and high - low <= high // 16:
                 break
         return search, fewer
+
+    def scatter(self) -> Grouping:
+        """Return the groups of MDAV, formed block by block."""
+        singles = Grouping.of_tuples(self.problem)
+        every = np.ones(len(singles.members), dtype=bool)
+        limit = SCATTER_TUPLES if len(every) <= LARGE_TABLE else BLOCK_TUPLES
+        return self._in_blocks(Task.SCATTER, singles, every, limit=limit, least=self.problem.k, step=0)
+
+    def gather(self, grouping: Grouping) -> Grouping:
+        """Let rows move and swap places while that lowers the sum of squares; each cycle cuts new blocks."""
+        # Where codes matter, a block keeps the number of entries of each code in each group.
+        limit = EFFORTS["high"].exchange if self.problem.needs_codes else self.effort.exchange
+        limit = max(limit, self.effort.exchange_per_k * self.problem.k)
+        cycles, proposals = 1, self.effort.proposals
+        if len(grouping.tuples) > limit:
+            cycles, proposals = CYCLES_OF_BLOCKS, -(-proposals // CYCLES_OF_BLOCKS)
+        elif len(grouping.tuples) * proposals < self.effort.least_steps:
+            cycles = CYCLES_OF_SMALL
+        share = replace(self.effort, cycles=cycles, proposals=proposals)
+        search = replace(self, effort=share)
+        for cycle in range(cycles):
+            every = np.ones(len(grouping.members), dtype=bool)
+            grouping = search._in_blocks(Task.GATHER, grouping, every, limit=limit, step=3 * cycle + 3, cycle=cycle)
+        return grouping
 
     def improve(self, grouping: Grouping, cycle: int) -> Grouping:
         """Rebuild neighbouring groups, then let rows move and swap places; each step cuts new blocks."""
@@ -214,32 +267,55 @@ class Search:
         """
         blocks = list(self._cut(grouping, chosen, limit, step, least, by_groups))
 
-        def work(numbered: tuple[int, NDArray[np.int64]]) -> Part | None:
-            if self.run.cancelled():
-                return None
-            number, groups = numbered
-            entries, labels = grouping.entries_of(groups)
-            tuples = grouping.tuples[entries]
-            budget = self._budget(len(entries), cycle, mix(step, number)) if task is Task.EXCHANGE else NO_BUDGET
-            block = self.block(task, tuples, grouping.rows[entries], labels, budget)
-            picks, rows, new_labels = block.work()
-            return tuples[picks], rows, new_labels
+        def work(numbers: range) -> list[Part]:
+            return self._work(task, grouping, blocks, numbers, step, cycle)
 
-        parts = []
+        parts: list[Part] = []
         n_steps = 3 * self.effort.cycles + 1
-        for part in self.pool.map(work, enumerate(blocks)):
-            if part is not None:
-                parts.append(part)
-                self.run.progress((step + len(parts) / len(blocks)) / n_steps)
+        size = -(-len(blocks) // (SHARES * max(1, self.run.threads))) or 1
+        shares = [range(begin, min(begin + size, len(blocks))) for begin in range(0, len(blocks), size)]
+        for done in self.pool.map(work, shares):
+            parts += done
+            self.run.progress((step + len(parts) / len(blocks)) / n_steps)
         if self.run.cancelled():
             raise CancelledError
         entries, labels = grouping.entries_of(np.flatnonzero(~chosen))
         parts.append((grouping.tuples[entries], grouping.rows[entries], labels))
         return Grouping.joined(parts)
 
+    def _work(
+        self,
+        task: Task,
+        grouping: Grouping,
+        blocks: Sequence[NDArray[np.int64]],
+        numbers: range,
+        step: int,
+        cycle: int,
+    ) -> list[Part]:
+        """Run a task on consecutive blocks, whose entries are gathered at once; after a cancel, on none."""
+        entries, labels = grouping.entries_of(np.concatenate([blocks[number] for number in numbers]))
+        tuples, rows = grouping.tuples[entries], grouping.rows[entries]
+        exchanges = task in (Task.EXCHANGE, Task.GATHER)
+        parts: list[Part] = []
+        first = begin = 0
+        for number in numbers:
+            if self.run.cancelled():
+                break
+            end = begin + int(grouping.members[blocks[number]].sum())
+            own = tuples[begin:end]
+            budget = self._budget(len(own), cycle, mix(step, number)) if exchanges else NO_BUDGET
+            block = self.block(task, own, rows[begin:end], labels[begin:end] - np.int32(first), budget)
+            picks, new_rows, new_labels = block.work()
+            parts.append((own[picks], new_rows, new_labels))
+            first, begin = first + len(blocks[number]), end
+        return parts
+
     def _budget(self, n_entries: int, cycle: int, number: int) -> Budget:
         """Return the budget of exchanges of a block; its seed comes from the run and the place of the block."""
         effort = self.effort
+        # If the sum of squares is lowered, blocks may be small: the least number of steps is that of the whole table.
+        if self.problem.space is not None:
+            n_entries = int(np.minimum(self.problem.counts, MOST_PARTS * self.problem.k).sum())
         proposals = max(effort.proposals + effort.proposals_per_k * self.problem.k, effort.least_steps // n_entries)
         return Budget(proposals, effort.heat * HEATS[cycle % len(HEATS)], mix(self.run.seed, cycle, number))
 
@@ -248,7 +324,9 @@ class Search:
     ) -> Block:
         """Return the block of some entries: all that a kernel needs, and nothing of the rest of the table."""
         problem = self.problem
-        codes = np.ascontiguousarray(problem.codes[tuples])
+        by_points = problem.space is not None and task in (Task.SCATTER, Task.GATHER)
+        n_codes = problem.codes.shape[1] if problem.needs_codes or not by_points else 0
+        codes = problem.codes.take(tuples, axis=0) if n_codes else np.empty((len(tuples), 0), dtype=np.int32)
         crowd = problem.crowd.near(codes, problem.prices.kinds)
         return Block(
             task=task,
@@ -266,6 +344,8 @@ class Search:
             crowd=crowd.rows,
             charge=self.charge,
             budget=budget,
+            points=problem.space.near(tuples) if problem.space is not None and by_points else None,
+            breach=problem.breach,
         )
 
     def _cut(
@@ -288,8 +368,14 @@ class Search:
         tuples = grouping.tuples[grouping.starts[groups] + picked.astype(np.int64)]
         order = np.arange(len(groups), dtype=np.int32)
         marks = np.zeros(len(groups), dtype=np.uint8)
+        if problem.space is not None:
+            weights = np.ones(len(groups), dtype=np.int64) if by_groups else members
+            least_items = max(LEAST_ITEMS, least)
+            for block in problem.space.cut(tuples, weights, limit, least_items, mix(self.run.seed, step)):
+                yield groups[block]
+            return
         cut_blocks(
-            np.ascontiguousarray(problem.codes[tuples]),
+            problem.codes.take(tuples, axis=0),
             np.ones(len(groups), dtype=np.int64) if by_groups else members,
             grouping.sizes()[groups],
             *problem.prices,
@@ -302,12 +388,3 @@ class Search:
         begins = np.flatnonzero(marks)
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(groups)], strict=False):
             yield groups[order[begin:end]]
-
-
-def _in_parts(counts: NDArray[np.int64], most: int) -> tuple[Labels, NDArray[np.int64]]:
-    """Split tuples of many rows into parts of at most so many; return the tuple and the rows of each part."""
-    parts = -(-counts // most)
-    tuples = np.repeat(np.arange(len(counts), dtype=np.int32), parts)
-    number = np.arange(len(tuples)) - np.repeat(np.cumsum(parts) - parts, parts)
-    rows = np.minimum(most, counts[tuples] - number * most)
-    return tuples, rows

@@ -54,7 +54,7 @@ DIRECT = (
         "telefonnummer telefonnr telnr telno telnum telnummer telefoonnummer telefoonnr mobilnummer mobielnummer "
         "mobiel mobiele telefonu komorkowy telf tfno cellnumber phoneno phonenumber phonenr contactnumber "
         "contact_number whatsapp portatile recapito landline handynr mobiltelefon rufnummer festnetz telefones "
-        "telefonos",
+        "telefonos msisdn",
     ),
     concept(
         "national",
@@ -127,7 +127,7 @@ DIRECT = (
         IDENTIFIER,
         4,
         "imei imsi udid mac macaddress serialnumber androidid idfa gaid adid advertisingid cookie cookieid macadres "
-        "ssid bssid iccid msisdn meid hardwareid terminalid seriennr serienr nserie hostname computername devicetoken "
+        "ssid bssid iccid meid hardwareid terminalid seriennr serienr nserie hostname computername devicetoken "
         "pushtoken serienummer numer_seryjny",
         "serialn deviceid devicen deviceserial seriennummer geratenummer implantid implants numeroserie macaddr "
         "pacemakers",
@@ -269,6 +269,9 @@ PEOPLE = words(
     "rifugiato vluchteling uchodzca buyer kaufer acheteur comprador acquirente koper kupujacy seller_id panelist "
     "panellist paneliste survivor relative relatives kontaktperson ouder ouders elternteil rodzic rodzica "
     "encargado_legal landlord vermieter homeowner_id guest_id hirer renter shopper contributor sponsor godfather "
+    "ipp nhc nuhsa sip_paciente empi upn uln msis cdic epjd numero_paziente matricola matricola_paziente nif_utente "
+    "swiadczeniobiorca swiadczeniobiorcy ubezpieczony ubezpieczonego zorgvrager relatienummer client_ref favorecido "
+    "segurado asegurado assicurato assegurado pensionato leistungsempfanger leistungsberechtigter hilfeempfanger "
     "nameholder consumer consumidor verbraucher albumu indeksu"
 )
 HOUSEHOLDS = words(
@@ -276,6 +279,7 @@ HOUSEHOLDS = words(
     "household haushalt haushalts hh hhid house houseid family famille familia familiar familie famiglia fam rodzina "
     "menage foyer hogar nucleo huishouden gospodarstwo gosp gospodarstwa dwelling vivienda vivi logement profam "
     "nquest nohouse hid couple pedigree questionario rodziny lar hhnr hhno hhnum hhold hshld househld hogares "
+    "bedarfsgemeinschaft bedarfsgemeinschaften bg_nummer bgnummer bgnr hhx hhkey hhld hhn gospodarstwie hogar_id "
     "famiglie nucleofamiliare rodziny_nr agregado menages"
 )
 RECORDS = words(
@@ -331,6 +335,7 @@ THINGS = words(
     "town place area charge statute offence offense diagnosis procedure service servico specialty contract"
 )
 STAFF = words(
+    "pflegende pflegender betreuende behandelnde sachbearbeitung bezugsperson careprof careprofessional keyworker "
     "pflegekraft klassenlehrer verpleegkundige enfermera enfermeiro infermiere infirmiere pielegniarka professeur "
     "professor insegnante leerkracht nauczyciel richter rechter juiz rechtsanwalt advogado adwokat gestionnaire "
     "assistente_social assistente_sociale trabajador_social pracownik_socjalny behandelaar encuestador intervistatore "
@@ -381,5 +386,6 @@ FILLERS = words(
     "good bad left right upper lower before after prior next past future annual monthly weekly daily yearly jahrlich "
     "monatlich mensuel mensuelle anual mensile annuo annuale maandelijks jaarlijks miesieczny roczny initial actuel "
     "actuelle attuale huidig atual obecny aktuell neu nuevo nuovo nieuw novo nowy national nationale nazionale "
-    "nacional krajowy internet online digital phone_service higher manual automatic"
+    "nacional krajowy internet online digital length callee phone_service higher manual automatic "
+    "percentage voicemail dwell pages"
 )

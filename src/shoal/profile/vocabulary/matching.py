@@ -1,8 +1,8 @@
 """Match column names with the vocabulary: `PatientID_nr` is a key of a person, `Geburtsdatum` is about birth.
 
 A name is split at blanks, signs and changes of case. A part that the vocabulary lacks is matched without its digits,
-as a singular, as a compound of known words (`hospitalid`), or as another form of a known word: with another ending
-(`diagnozami`), cut short (`hyperten`) or without its vowels (`trtmnt`).
+as a singular, as a compound of known words (`hospitalid`), as another form of a known word: with another ending
+(`diagnozami`), cut short (`hyperten`) or without its vowels (`trtmnt`), or by a stem in it (`Grunderkrankungen`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from functools import cache
 from shoal.profile.vocabulary import keys
 from shoal.profile.vocabulary.concept import Concept
 from shoal.profile.vocabulary.quasi import QIS, TECHNICALS
+from shoal.profile.vocabulary.stems import word_by_stem
 from shoal.profile.vocabulary.topics import SENSITIVES
 
 __all__ = ["Naming", "common_prefix", "naming_of", "words_of"]
@@ -46,6 +47,7 @@ SHORTEST_COMPOUND = 5
 SHORTEST_PHRASE = 6
 MOST_PARTS = 4
 LEAST_END = 4  # letters of a known word at an end of an unknown one
+ENDINGS = frozenset({"idade", "lage", "tage"})  # endings of abstract nouns: qualidade, Zulage, montage
 LONGEST_ID = 8  # letters of an abbreviation whose last two mean id
 LEAST_BARE = 4  # letters of a word without its vowels
 LEAST_STEM = 5  # letters of a word cut short, or that two forms of a word share
@@ -64,11 +66,23 @@ class Naming:
         words: The words of the name, compounds in parts.
         concepts: The concepts that it suggests, the strongest first.
         groups: The groups of words that occur, such as "key" and "person".
+        phrased: The keys of the concepts that a phrase of the vocabulary suggests, which is more specific than a word.
     """
 
     words: tuple[str, ...]
     concepts: tuple[Concept, ...]
     groups: frozenset[str]
+    phrased: frozenset[str] = frozenset()
+
+    @property
+    def entity(self) -> str:
+        """What a key with this name numbers: a person, household, holder or record; empty if the name does not tell.
+
+        The visit of a patient is a visit.
+        """
+        if {"person", "record"} <= self.groups and "holder" not in self.groups:
+            return "record"
+        return next((group for group in ("person", "household", "holder", "record") if group in self.groups), "")
 
 
 def words_of(name: str) -> list[str]:
@@ -97,7 +111,8 @@ def naming_of(name: str, prefix: str = "") -> Naming:
     groups = {group for group, own in GROUPS.items() if present & own}
     if groups & NUMBERED and any(part.endswith(KEY_ENDINGS) for part in parts):
         groups.add("key")
-    return Naming(tuple(parts), tuple(found), frozenset(groups))
+    phrased = {c.key for c in found if any("_" in word for word in present & c.words)}
+    return Naming(tuple(parts), tuple(found), frozenset(groups), frozenset(phrased))
 
 
 def _phrases(words: Sequence[str]) -> set[str]:
@@ -150,8 +165,8 @@ def _parts(word: str) -> tuple[str, ...]:
         for form in dict.fromkeys(forms[1:]):
             if (split := _split(form, MOST_PARTS)) is not None:
                 return split
-    if (near := _nearest(bare)) is not None:
-        return (near,)
+    if (near := _nearest(bare) or word_by_stem(bare)) is not None:
+        return (near, "nr") if bare.endswith(KEY_ENDINGS) else (near,)
     return _ends(bare) if len(bare) >= SHORTEST_COMPOUND else (bare or word,)
 
 
@@ -203,7 +218,7 @@ def _ends(word: str) -> tuple[str, ...]:
     for length in range(len(word) - 1, LEAST_END - 1, -1):
         if word[:length] in lexicon:
             return word[:length], word[length:]
-        if word[-length:] in lexicon:
+        if word[-length:] in lexicon and word[-length:] not in ENDINGS:
             return word[:-length], word[-length:]
     return (word,)
 
@@ -224,9 +239,9 @@ def _split(word: str, most: int) -> tuple[str, ...] | None:
 
 
 def _part(text: str) -> str:
-    """Return a known part of a compound, without the s that links it to the next one; empty if it is unknown."""
+    """Return a known part of a compound, without the s or n that links it to the next one; empty if it is unknown."""
     if len(text) < SHORTEST_PART:
         return text if text in SHORT_PARTS else ""
     if text in _lexicon():
         return text
-    return text[:-1] if len(text) > LEAST_END and text[-1] == "s" and text[:-1] in _lexicon() else ""
+    return text[:-1] if len(text) > LEAST_END and text[-1] in "sn" and text[:-1] in _lexicon() else ""

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT
 from shoal.encoding.grid import DATE_GRIDS
-from shoal.encoding.limits import FIELDS, WIDTH, Limited, apply_limits, compile_limits, level_of
+from shoal.encoding.limits import FIELDS, Limited, apply_limits, compile_limits, level_of
 from shoal.encoding.partition import Partition
 from shoal.encoding.windows import breaches, plan_windows
 from shoal.errors import InfeasibleError, InternalError, UsageError, counted, join_problems, setting
@@ -21,7 +21,7 @@ from shoal.methods.base import Method, Run, failing_groups, group_in_windows
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.registry import DEFAULT
 from shoal.models import Basis, PrivacyModel
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.schema import WIDTH, Column, Kind, Role, Schema
 
 __all__ = ["Bounds", "group_within"]
 
@@ -262,7 +262,13 @@ def _at_levels(method: FullDomain, encoded: Encoded, limits: Sequence[Limited]) 
             part = replace(encoded, tuples=np.arange(len(groups), dtype=np.int32)[:, None])
             if not breaches(part, [own], np.arange(len(groups)), groups).any():
                 maximum[attribute.name] = level
-        minimum[attribute.name] = max(limit.level, method.minimum.get(attribute.name, 0))
+        low = minimum[attribute.name] = max(limit.level, method.minimum.get(attribute.name, 0))
         if attribute.name in method.maximum:
             maximum[attribute.name] = min(maximum[attribute.name], method.maximum[attribute.name])
-    return replace(method, minimum=minimum, maximum=maximum)
+        if low > maximum[attribute.name]:
+            raise UsageError(
+                f"column {attribute.name!r}: the options of method {method.name!r} and the limits of the column leave "
+                f"no level. Together they ask for level {low} or more, and for level {maximum[attribute.name]} or "
+                "less. Change one of them."
+            )
+    return replace(method, minimum=minimum, maximum=maximum, levels={})  # they are in minimum and maximum

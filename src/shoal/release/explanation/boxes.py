@@ -13,7 +13,7 @@ from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.decode import cell_texts
 from shoal.encoding.ends import release_ends
 from shoal.encoding.partition import tight_partition
-from shoal.metrics.label_figures import read_labels
+from shoal.metrics.research_value import read_labels
 from shoal.schema import Schema
 
 __all__ = ["Box", "Surroundings"]

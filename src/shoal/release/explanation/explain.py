@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.encoding.encode import guess_kinds
 from shoal.errors import UsageError, setting
@@ -14,7 +14,7 @@ from shoal.hierarchy.base import Rule, for_columns
 from shoal.hierarchy.propose import propose_open
 from shoal.release.explanation import Explanation, explain_row
 from shoal.release.files.layout import read_back
-from shoal.schema import Reading, Role, Schema, check_k, column_names
+from shoal.schema import Reading, ReadingKeywords, Role, Schema, check_k, column_names
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 from shoal.verification import Manifest, find_manifest
@@ -33,16 +33,8 @@ def explain(
     k: int | None = None,
     person: str | None = None,
     hierarchies: Hierarchies | None = None,
-    numeric: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] | Mapping[str, str] | None = None,
-    boolean: Sequence[str] = (),
-    ordered: Mapping[str, Sequence[str]] | None = None,
-    units: Mapping[str, str] | None = None,
-    missing: Sequence[str] = (),
-    decimal: str | None = None,
-    thousands: str | None = None,
     manifest: str | os.PathLike[str] | bool | None = None,
+    **cell_keywords: Unpack[ReadingKeywords],
 ) -> Explanation:
     """Explain why the cells of one row are as wide as they are. The result contains original cells: keep it private.
 
@@ -54,16 +46,9 @@ def explain(
         k: The k of the release.
         person: The column of the original that identifies people, if k counts people.
         hierarchies: Hierarchies by column, as for `anonymize`; "auto" proposes them again.
-        numeric: Columns to read as numbers.
-        categorical: Columns to read as categories.
-        dates: Columns to read as dates; a mapping gives the format of each.
-        boolean: Columns to read as yes or no.
-        ordered: Columns of ordered categories, each with its values, lowest first.
-        units: Columns whose numbers carry a unit, each with its unit.
-        missing: Texts that mean a missing value.
-        decimal: The decimal mark of numbers.
-        thousands: The thousands mark of numbers.
         manifest: The path of the manifest; False ignores the one beside the file.
+        cell_keywords: How cells are read: `numeric`, `categorical`, `dates`, `boolean`, `ordered`, `units`, `missing`,
+            `decimal` and `thousands`; see `shoal.schema.ReadingKeywords`.
 
     Raises:
         UsageError: An argument is wrong or missing, or the original has no such row.
@@ -85,17 +70,7 @@ def explain(
             f"there is no manifest that says what the release promises. Give {setting('qi')} and {setting('k')}."
         )
     qi = column_names("qi", qi)
-    given = Reading.of_cells(
-        numeric=numeric,
-        categorical=categorical,
-        dates=dates,
-        boolean=boolean,
-        ordered=ordered,
-        units=units,
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
-    )
+    given = Reading.of_cells(**cell_keywords)
     tables = as_table(original, qi), as_table(released, qi)
     if stated is not None:
         tables = tables[0], read_back(tables[1], stated)
@@ -129,6 +104,11 @@ def explain_tables(
         reading: How cells are read.
         stated: The manifest, if there is one.
     """
+    if stated is not None and stated.center is not None:
+        raise UsageError(
+            "the cells are centres of groups and cover no row, so the group of a row cannot be told. Make a release "
+            f"with {setting('cells', 'text')} and otherwise the same settings, and explain its rows."
+        )
     for table, which in ((original, "original"), (released, "release")):
         if absent := [name for name in qi if name not in table.names]:
             raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")

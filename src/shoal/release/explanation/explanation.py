@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -169,8 +169,9 @@ def explain_row(
     coverages = [Coverage.of(original, column, schema, trees[column.name]) for column in schema.qi]
     names = [column.name for column in schema.qi]
     values = {name: str(original.frame[name][row - 1]) for name in names}
-    own = around.narrowest(k)
-    narrowest = dict(zip(names, around.texts(own.inside), strict=True)) if own is not None else {}
+    own = _alternative(around, names, k)
+    narrowest = {} if own is None else own.cells
+    distances = around.distances()
     groups = []
     for members in fitting_groups(original, released, row - 1, coverages, others):
         shown = {name: normalise(released.frame[name][int(members[0])]) for name in names}
@@ -181,13 +182,13 @@ def explain_row(
         covered = _covered(around, coverages, shown)
         rows = len(members) if released.weights is None else int(released.weights[members].sum())
         mean = sum(column.loss for column in columns) / len(columns)
-        neighbours = _neighbours(around, ~covered, names)
+        neighbours = _neighbours(around, np.where(covered, np.inf, distances), names)
         groups.append(Group(rows, int(encoded.counts[covered].sum()), mean, columns, neighbours))
     groups.sort(key=lambda group: (group.loss, [column.shown for column in group.columns]))
     smaller = [size for size in dict.fromkeys((k - 1, k // 2, 2)) if 2 <= size < k]
 
-    def alternative(size: int, without: int | None = None) -> Alternative | None:
-        return _alternative(around, names, size, without, groups)
+    def compared(found: Alternative | None) -> Alternative | None:
+        return None if found is None else _compared(found, groups)
 
     return Explanation(
         row,
@@ -197,23 +198,33 @@ def explain_row(
         around.count(np.arange(len(encoded.tuples)) == around.at),
         not groups,
         tuple(groups),
-        alternative(k),
-        tuple(each for size in smaller if (each := alternative(size)) is not None),
-        tuple(each for a in range(len(names)) if len(names) > 1 and (each := alternative(k, a)) is not None),
+        compared(own),
+        tuple(each for size in smaller if (each := compared(_alternative(around, names, size))) is not None),
+        tuple(
+            each
+            for a in range(len(names))
+            if len(names) > 1 and (each := compared(_alternative(around, names, k, a))) is not None
+        ),
     )
 
 
 def _alternative(
-    around: Surroundings, names: Sequence[str], size: int, without: int | None, groups: Sequence[Group]
+    around: Surroundings, names: Sequence[str], size: int, without: int | None = None
 ) -> Alternative | None:
+    """Return what a group of this size around the row alone would show; None if the table is smaller."""
     box = around.narrowest(size, without)
     if box is None:
         return None
     dropped = None if without is None else names[without]
     texts = zip(names, around.texts(box.inside), strict=True)
     cells = {name: text for name, text in texts if name != dropped}
-    now = [np.mean([c.loss for c in group.columns if c.column != dropped]) for group in groups]
-    return Alternative(size, dropped, cells, box.loss, float(min(now)) if now else None, box.size)
+    return Alternative(size, dropped, cells, box.loss, None, box.size)
+
+
+def _compared(found: Alternative, groups: Sequence[Group]) -> Alternative:
+    """Add the loss of the same columns in the release."""
+    now = [np.mean([c.loss for c in group.columns if c.column != found.without]) for group in groups]
+    return replace(found, loss_now=float(min(now)) if now else None)
 
 
 def _covered(around: Surroundings, coverages: Sequence[Coverage], shown: Mapping[str, str]) -> NDArray[np.bool_]:
@@ -225,10 +236,9 @@ def _covered(around: Surroundings, coverages: Sequence[Coverage], shown: Mapping
     return covered
 
 
-def _neighbours(around: Surroundings, outside: NDArray[np.bool_], names: Sequence[str]) -> tuple[Neighbour, ...]:
-    """Return the nearest tuples outside a group."""
+def _neighbours(around: Surroundings, distances: NDArray[np.float64], names: Sequence[str]) -> tuple[Neighbour, ...]:
+    """Return the nearest tuples; distances: infinite for those inside the group."""
     encoded = around.encoded
-    distances = np.where(outside, around.distances(), np.inf)
     order = np.lexsort((np.arange(len(distances)), np.round(distances / SLACK) * SLACK))[:N_NEIGHBOURS]
     found = []
     for at in order[np.isfinite(distances[order])].tolist():

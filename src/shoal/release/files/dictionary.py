@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import counted, visible
+from shoal.release.cells.centers import spread_name
 from shoal.release.files.manifest import form_facts
 from shoal.release.files.marks import with_decimal
 from shoal.report.public import BASIS
@@ -26,6 +27,11 @@ MEANINGS = {
     Role.SENSITIVE: ("sensitive", "unchanged from the original"),
     Role.INSENSITIVE: ("insensitive", "unchanged from the original"),
 }
+BOUNDS = [
+    "value in both columns",
+    "ends of a range in NAME_min and NAME_max; the upper one may lie above all values, as 30 does for [25, 30)",
+    "* in both columns (suppressed)",
+]
 
 
 def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
@@ -43,15 +49,16 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "name": column.name,
             "role": str(column.role),
-            "meaning": _meaning(column),
+            "meaning": _meaning(column, centers=figures.centers),
         }
         if column.name in shown:
             cells = shown[column.name]
             entry["kind"] = str(cells.kind)
-            entry["cells"] = _forms(cells.kind, column.name in release.settings.labelled)
+            in_bounds = release.request.cells == "bounds" and column.name in release.ends
+            entry["cells"] = BOUNDS if in_bounds else _forms(release, cells.kind, column.name)
             entry["distinct_cells"] = cells.distinct
-            entry["loss"] = rounded(cells.loss)
-            entry["loss_basis"] = BASIS
+            if not figures.centers:
+                entry |= {"loss": rounded(cells.loss), "loss_basis": BASIS}
             form = cells.form or column
             form = with_decimal(form, release.request.output_decimal) if column.name in release.numbers else form
             entry |= form_facts(form, release.schema.marks)
@@ -59,12 +66,25 @@ def dictionary_of(release: Release, name: str, plain: Path) -> dict[str, Any]:
             entry["recoded"] = [coding.words for coding in column.codings if coding.text]
         entry["missing"] = hide_small(n_missing[column.name], figures.k)
         columns.append(entry)
+        if column.name in release.spread:
+            columns.append(_spread_entry(column, shown[column.name].extent.unit))
     counts = "persons" if release.schema.names(Role.PERSON) else "rows"
     return {"file": name, "rows": figures.rows, "k": figures.k, "counts": counts, "columns": columns}
 
 
-def _meaning(column: Column) -> str:
+def _spread_entry(column: Column, unit: str) -> dict[str, Any]:
+    """Return the entry of the column with the spread of another."""
+    if column.kind is not None and column.kind.is_measured:
+        words = f"standard deviation of {column.name} in the group of the row{f', in {unit}' if unit else ''}"
+    else:
+        words = f"share of the group of the row that has the value of {column.name} shown"
+    return {"name": spread_name(column), "role": str(column.role), "meaning": words, "cells": [words], "missing": ""}
+
+
+def _meaning(column: Column, *, centers: bool) -> str:
     role, words = MEANINGS[column.role]
+    if centers and column.role is Role.QI:
+        words = "the centre of the row's group, shared by at least k rows or people, and not true of each row"
     is_recoded = column.role is not Role.QI and column.codings
     return f"{role}: {'unchanged but for recoded outliers' if is_recoded else words}"
 
@@ -86,8 +106,12 @@ def _count_missing(release: Release, plain: Path) -> dict[str, int]:
     return counts
 
 
-def _forms(kind: Kind | None, has_labels: bool) -> list[str]:
-    if has_labels:
+def _forms(release: Release, kind: Kind | None, name: str) -> list[str]:
+    if release.request.has_centers:
+        is_measured = kind is not None and kind.is_measured
+        median = "median of the group" if kind is Kind.ORDERED else "most frequent value of the group"
+        return [f"{release.request.center} of the group" if is_measured else median]
+    if name in release.settings.labelled:
         return ["value", "label of the hierarchy", "* (suppressed)"]
     if kind is not None and kind.is_ranked:
         return ["value", "set {a, b} of neighbours in the order", "* (suppressed)"]
@@ -112,7 +136,12 @@ def as_markdown(name: str, content: dict[str, Any]) -> str:
         cells = ", ".join([*column.get("cells", plain), *map(_escape, column.get("recoded", ()))])
         kind = column.get("kind", "")
         lines.append(f"| {_escape(column['name'])} | {column['role']} | {kind} | {cells} | {column['missing']} |")
-    lines += ["", *(f"- {role}: {meaning}" for role, (_, meaning) in MEANINGS.items())]
+    lines += [
+        "",
+        *dict.fromkeys(
+            f"- {c['role']}: {c['meaning'].partition(': ')[2]}" for c in content["columns"] if ": " in c["meaning"]
+        ),
+    ]
     return "\n".join(lines) + "\n"
 
 

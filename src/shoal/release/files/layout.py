@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.encoding.decode import Released
 from shoal.errors import InternalError, UsageError, setting
+from shoal.release.cells.centers import spread_name
 from shoal.release.files.marks import Respelling, respellings
 from shoal.schema import INPUT, Schema
 from shoal.tables.bounds import merged
@@ -57,6 +58,7 @@ def lay_out(
     safe: bool,
     keep_order: bool,
     numbers: Mapping[str, Respelling],
+    spread: Mapping[str, Factor] | None = None,
 ) -> Released:
     """Return the cells as they appear in the file.
 
@@ -67,11 +69,12 @@ def lay_out(
         safe: Whether to escape cells and names for spreadsheets.
         keep_order: Whether to keep the order of the rows; otherwise they are sorted by their cells.
         numbers: How the numbers of columns get another decimal mark.
+        spread: By column, what follows it in the file: the standard deviation or the share of each row's group.
 
     Raises:
         UsageError: If the table already has a column with the name of a bound.
     """
-    if not bounds and not safe and not numbers:
+    if not bounds and not safe and not numbers and not spread:
         return released
     import polars as pl
 
@@ -91,6 +94,8 @@ def lay_out(
             factors[column.name] = _rename(factor, _respelled(factor.texts.to_list(), there))
         else:
             factors[column.name] = factor
+        if spread and column.name in spread:
+            factors[spread_name(column)] = spread[column.name]
     if safe:
         factors = {
             spreadsheet_safe(name): _rename(factor, [spreadsheet_safe(text) for text in factor.texts.to_list()])

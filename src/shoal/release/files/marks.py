@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import UsageError, setting
-from shoal.schema import DURATION, Column, Kind, Role, Schema, split_unit
+from shoal.schema import DURATION, INPUT, Column, Kind, Role, Schema, split_unit
+from shoal.tables.table import Factor, Table
 from shoal.tables.values import Marks, normalise
 
-if TYPE_CHECKING:
-    from shoal.tables.table import Table
-
-__all__ = ["Respelling", "numbers_of", "respellings", "with_decimal"]
+__all__ = ["Respelling", "numbers_of", "respellings", "spread_mark", "with_decimal", "with_marks"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,30 @@ def with_decimal(column: Column, decimal: str) -> Column:
     """
     thousands = column.decimal if column.thousands == decimal else column.thousands
     return replace(column, decimal=decimal, thousands=thousands)
+
+
+def with_marks(spread: Mapping[str, Factor], schema: Schema, decimal: str) -> dict[str, Factor]:
+    """Return columns of spread with the decimal mark of the file: that of the release, or of the column they follow.
+
+    Args:
+        spread: The columns, with points, by the column that each of them follows.
+        schema: The columns of the table.
+        decimal: The decimal mark of the file, or "input".
+    """
+    own = {column.name: spread_mark(column, schema.marks[0], decimal) for column in schema.qi}
+    return {
+        name: factor
+        if own[name] == "."
+        else Factor(factor.ranks, factor.texts.str.replace(".", own[name], literal=True))
+        for name, factor in spread.items()
+    }
+
+
+def spread_mark(column: Column, table: str, decimal: str) -> str:
+    """Return the decimal mark of the spread of a column; table: that of the table, decimal: that of the file."""
+    if decimal != INPUT:
+        return decimal
+    return column.decimal if column.kind is Kind.NUMERIC else table
 
 
 def respellings(schema: Schema, decimal: str) -> dict[str, Respelling]:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shoal import verification
 from shoal.errors import FileError, UsageError, setting
 from shoal.release.files.dictionary import as_markdown, dictionary_of
+from shoal.release.files.layout import spreadsheet_safe
 from shoal.release.files.manifest import as_json, dictionary_path, manifest_of, manifest_path, table_remark
+from shoal.release.files.reading import typed_columns
 from shoal.release.files.signature import SigningKey, check_secret, sign
 from shoal.release.gate import Gate
-from shoal.schema import INPUT
+from shoal.schema import INPUT, Role
 from shoal.tables.formats import writers
 from shoal.tables.formats.sniff import Format, suffix_of
-from shoal.tables.sources.base import Source
+from shoal.tables.sources.base import Dealing, Recoding, Source
 from shoal.tables.targets.base import Target
 from shoal.tables.targets.file import ReportTarget
 from shoal.tables.targets.moves import Held, Move
@@ -26,7 +28,7 @@ from shoal.tables.watch import Watch
 if TYPE_CHECKING:
     from shoal.release.release import Release, Request
 
-__all__ = ["check_report", "check_signable", "check_text", "write_to"]
+__all__ = ["check_report", "check_signable", "check_text", "write_recoded", "write_to"]
 
 
 class Report(NamedTuple):
@@ -61,9 +63,9 @@ def write_to(
     if key is not None:
         check_secret(key, "key")
     target.check_layout(plain=release.request.is_plain)
-    watch.stage("writing")
     try:
         with release.source.opened(target.folder, watch) as source:
+            watch.stage("writing")
             pages = None if report is None else Report(report, spell)
             return _write(release, source, target, (key, sign_key), pages, watch)
     except BrokenPipeError:
@@ -84,7 +86,7 @@ def _write(
     key, sign_key = keys
     input_hash = None if key is None else source.signature(key)
     gate = Gate(release, watch)
-    if release.recoding is not None and target.begin(source, release.recoding):
+    if isinstance(release.recoding, Recoding) and target.begin(source, release.recoding):
         watch.check()
         target.check(gate)
         target.publish(remark=table_remark(manifest_of(release, target.name, None, input_hash)))
@@ -116,7 +118,8 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
     """Write the release to an unfinished file; return the path as CSV, if there is one, and in the final format."""
     written = target.temporary(f"release{suffix_of(target.format)}")
     if release.recoding is None:
-        types, delimiter = release.file_types, release.delimiter
+        types = _types(release) if target.format in (Format.PARQUET, Format.EXCEL) else {}
+        delimiter = release.delimiter
         writers.write_release(release.file_text, written, target.format, watch, delimiter=delimiter, types=types)
         return written, written
     if target.format is Format.EXCEL:
@@ -125,7 +128,7 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
             f"{setting('engine', 'memory')}."
         )
     plain = target.temporary("release.csv")
-    source.write(release.recoding, plain)
+    write_recoded(source, release.recoding, plain)
     if target.format is Format.GZIP:
         writers.compress(plain, written, keep=True, watch=watch)
     elif target.format is Format.PARQUET:
@@ -133,6 +136,37 @@ def _write_file(release: Release, source: Source, target: Target, watch: Watch) 
 
         sink_parquet(plain, written)
     return plain, written
+
+
+def write_recoded(source: Source, recoding: Recoding | Dealing, path: Path) -> None:
+    """Write the release of a table that was counted where it is."""
+    if isinstance(recoding, Recoding):
+        source.write(recoding, path)
+        return
+    dealer = source.dealer()
+    assert dealer is not None
+    dealer.deal(recoding, path)
+
+
+def _types(release: Release) -> dict[str, Any]:
+    """Return the types of columns by their name in a file: those that are released unchanged keep theirs.
+
+    Quasi-identifiers are among them if the whole table is released as it is. Centres and their spread have types, too.
+    """
+    request, schema, types = release.request, release.schema, release.original.types
+    if request.has_centers:
+        columns = typed_columns(release, release.lay_out(safe=False).table.frame).values()
+        own = {each.name: each.dtype for some in columns for each in some}
+        keeps_qi = False
+    else:
+        own, cells, before = {}, release.table.frame, release.original.frame
+        is_bare = request.cells != "bounds" and release.recoding is None
+        rows = release.source_rows
+        is_bare = is_bare and bool((rows < before.height).all())  # else the gate stops the release
+        keeps_qi = is_bare and all(cells[c.name].equals(before[c.name].gather(rows)) for c in schema.qi)
+    unchanged = [column.name for column in schema.released if keeps_qi or column.role is not Role.QI]
+    own |= {name: types[name] for name in unchanged if name in types}
+    return {spreadsheet_safe(name) if request.spreadsheet_safe else name: dtype for name, dtype in own.items()}
 
 
 def check_report(target: Target, report: ReportTarget | None) -> None:
@@ -172,11 +206,11 @@ def _write_report(
     report: Report | None, release: Release, verdict: verification.Verdict, content: Mapping[str, Any]
 ) -> Pages:
     """Write the report of a release that passed the gate to unfinished files; content: of its manifest."""
+    if report is None:
+        return Pages()
     from shoal.report import Written, as_html, gather, private_part, public_part
     from shoal.report import as_json as report_json
 
-    if report is None:
-        return Pages()
     name = str(content["file"])
     written = Written(
         name,

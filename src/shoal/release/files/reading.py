@@ -13,19 +13,22 @@ from shoal import verification
 from shoal.encoding.partition import SUPPRESSION
 from shoal.errors import UsageError, VerificationError, join_problems
 from shoal.metrics.released_cells import numbers_of
+from shoal.release.cells.centers import spread_name
 from shoal.release.files.layout import read_back
+from shoal.release.files.marks import spread_mark
 from shoal.schema import Column, Kind, Role
 from shoal.tables.formats import Format, read_table
 from shoal.tables.formats.sniff import sniff
-from shoal.tables.table import Table
+from shoal.tables.table import Table, factorize
 from shoal.tables.values import normalise
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.release.release import Release
     from shoal.verification import Manifest
 
-__all__ = ["bounds_of", "read_as_stated", "read_release"]
+__all__ = ["read_as_stated", "read_release", "typed_columns"]
 
 LIBRARIES = ("polars", "pandas", "pyarrow")
 LARGEST_WHOLE = 2**63
@@ -43,6 +46,8 @@ def read_release(
     quasi-identifier, numbers   NAME_min and NAME_max: integers if all ends are whole numbers, floats otherwise
     quasi-identifier, dates     NAME_min and NAME_max: dates, or datetimes if an end has a time
     quasi-identifier, other     NAME: lists of text, with one element for a single value
+    any quasi-identifier,       NAME: the centre of the row's group, a number, date or text; NAME_sd or NAME_share, a
+    cells="center"              float, if the release has the spread of its groups
     with a hierarchy            NAME: text, the labels as they are
     any other                   NAME: text; in a Parquet or Excel file, the type that the file has
     ==========================  ====================================================================================
@@ -100,16 +105,26 @@ def _typed(table: Table, manifest: Manifest) -> pl.DataFrame:
     columns: list[pl.Series] = []
     for column in manifest.columns:
         texts = table.frame[column.name]
+        if manifest.center and column.role is Role.QI:
+            has_spread = column.name in manifest.spread
+            frame = table.frame
+            if has_spread:
+                mark = spread_mark(column, manifest.marks[0], manifest.decimal)
+                frame = frame.with_columns(pl.col(spread_name(column)).str.replace(mark, ".", literal=True))
+            dtype = table.types.get(column.name)
+            columns += center_of(column, frame, [*missing], dtype, spread=has_spread)
+            continue
         is_labelled = column.name in manifest.labelled or column.role is not Role.QI
         if is_labelled:
             columns.append(_plain(texts, missing, table.types.get(column.name)))
         elif column.kind in (Kind.NUMERIC, Kind.DATE):
-            ends = {text: _ends_of(column, text, missing) for text in texts.unique()}
-            columns += typed_ends(column, [ends[text] for text in texts])
+            ranks, distinct = factorize(texts)
+            ends = typed_ends(column, [_ends_of(column, text, missing) for text in distinct.to_list()])
+            columns += [each.gather(ranks) for each in ends]
         else:
-            members = {text: _members(text, missing) for text in texts.unique()}
-            cells = [members[text] for text in texts]
-            columns.append(pl.Series(column.name, cells, dtype=pl.List(pl.String)))
+            ranks, distinct = factorize(texts)
+            members = [_members(text, missing) for text in distinct.to_list()]
+            columns.append(pl.Series(column.name, members, dtype=pl.List(pl.String)).gather(ranks))
     return pl.DataFrame(columns)
 
 
@@ -117,7 +132,9 @@ def _plain(texts: pl.Series, missing: set[str], dtype: Any) -> pl.Series:
     """Return a column that is not made of ranges or sets; a type of the file is restored from the texts."""
     import polars as pl
 
-    known = pl.Series(texts.name, [None if normalise(text) in missing else text for text in texts], dtype=pl.String)
+    ranks, distinct = factorize(texts)
+    cells = [None if normalise(text) in missing else text for text in distinct.to_list()]
+    known = pl.Series(texts.name, cells, dtype=pl.String).gather(ranks)
     if dtype is None:
         return known
     from shoal.tables.formats.typed_cells import typed_column
@@ -131,7 +148,7 @@ def typed_ends(column: Column, ends: Sequence[Ends | None]) -> list[pl.Series]:
 
     Args:
         column: The column, of numbers or dates.
-        ends: The ends of each cell; None if it is suppressed or missing.
+        ends: The ends of each distinct cell; None if it is suppressed or missing.
     """
     import polars as pl
 
@@ -151,9 +168,70 @@ def typed_ends(column: Column, ends: Sequence[Ends | None]) -> list[pl.Series]:
 
 def bounds_of(column: Column, lows: pl.Series, highs: pl.Series, missing: Sequence[str]) -> list[pl.Series]:
     """Return two columns of bounds as they are written, typed."""
-    pairs = zip(lows.to_list(), highs.to_list(), strict=True)
+    import numpy as np
+
+    low_ranks, low_texts = factorize(lows)
+    high_ranks, high_texts = factorize(highs)
+    n_highs = max(len(high_texts), 1)
+    distinct, ranks = np.unique(low_ranks.astype(np.int64) * n_highs + high_ranks, return_inverse=True)
+    of_low, of_high = low_texts.gather(distinct // n_highs), high_texts.gather(distinct % n_highs)
     empty = {SUPPRESSION, *missing}
-    return typed_ends(column, [None if low in empty else (low, high, False) for low, high in pairs])
+    pairs = zip(of_low.to_list(), of_high.to_list(), strict=True)
+    ends = typed_ends(column, [None if low in empty else (low, high, False) for low, high in pairs])
+    return [each.gather(ranks) for each in ends]
+
+
+def typed_columns(release: Release, text: pl.DataFrame) -> dict[str, list[pl.Series]]:
+    """Return the columns that are typed whatever the original has: two bounds, or a centre and its spread.
+
+    Args:
+        release: The release.
+        text: Its cells as a file has them, with the marks of the original.
+    """
+    schema, types, missing = release.schema, release.original.types, release.schema.missing
+    if release.request.has_centers:
+        spread = bool(release.spread)
+        return {c.name: center_of(c, text, missing, types.get(c.name), spread=spread) for c in schema.qi}
+    return {
+        column.name: bounds_of(column, text[f"{column.name}_min"], text[f"{column.name}_max"], missing)
+        for column in schema.qi
+        if column.name in release.ends
+    }
+
+
+def center_of(
+    column: Column, text: pl.DataFrame, missing: Sequence[str], dtype: Any = None, *, spread: bool
+) -> list[pl.Series]:
+    """Return a column of centres, typed, and the column of its spread, if there is one.
+
+    Args:
+        column: The column.
+        text: The cells of the release.
+        missing: The texts that mean a missing value.
+        dtype: The type of the column in the original; a column that fits it keeps it.
+        spread: Whether a column of standard deviations or shares belongs to it; its decimal mark is a point.
+    """
+    import polars as pl
+
+    from shoal.tables.formats.typed_cells import keeps_type, typed_column
+
+    empty, texts = {SUPPRESSION, *missing}, text[column.name]
+    ranks, distinct_texts = factorize(texts)
+    shown = ["" if normalise(cell) in empty else cell for cell in distinct_texts.to_list()]
+    known = pl.Series(column.name, shown, dtype=pl.String).gather(ranks)
+    typed = typed_column(known, dtype) if dtype is not None and keeps_type(dtype) else None
+    if typed is None and column.kind in (Kind.NUMERIC, Kind.DATE):
+        distinct = [cell for cell in dict.fromkeys(shown) if cell]
+        values, kind = _values(column, distinct, [False] * len(distinct))
+        if kind == pl.Int64 and any(column.decimal in cell for cell in distinct):
+            values, kind = [float(value) for value in values], pl.Float64
+        value_of = dict(zip(distinct, values, strict=True))
+        typed = pl.Series(column.name, [value_of.get(cell) for cell in shown], dtype=kind).gather(ranks)
+    columns = [texts.replace("", None).alias(column.name) if typed is None else typed]
+    if spread:
+        name = spread_name(column)
+        columns.append(text[name].replace("", None).cast(pl.Float64).alias(name))
+    return columns
 
 
 def _values(column: Column, ends: Sequence[str], are_open: Sequence[bool]) -> tuple[list[Any], Any]:

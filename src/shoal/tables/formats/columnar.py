@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,7 +21,15 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["parquet_blocks", "read_columnar", "scan_released", "sink_parquet", "write_parquet"]
+__all__ = [
+    "parquet_blocks",
+    "parquet_height",
+    "parquet_slice",
+    "read_columnar",
+    "scan_released",
+    "sink_parquet",
+    "write_parquet",
+]
 
 Result = TypeVar("Result")
 BLOCK_CELLS = 2_000_000
@@ -80,27 +88,47 @@ def _texts(frame: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> dict[st
 
 def parquet_blocks(path: Path) -> tuple[tuple[str, ...], Iterator[pl.DataFrame]]:
     """Return the column names of a Parquet file, and an iterator over blocks of its rows as text."""
-    import polars as pl
-
     _check_claims(path, Format.PARQUET, in_memory=False)
-    scanned = _guarded(
-        path, Format.PARQUET, lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
-    )
-    names = _guarded(path, Format.PARQUET, lambda: tuple(scanned.collect_schema().names()))
+    names = _guarded(path, Format.PARQUET, lambda: tuple(_scan(path).collect_schema().names()))
 
     def frames() -> Iterator[pl.DataFrame]:
         start, size = 0, max(1, BLOCK_CELLS // max(1, len(names)))
         while True:
-            frame = _guarded(path, Format.PARQUET, scanned.slice(start, size).collect)
+            frame = parquet_slice(path, start, size)
             if frame.height:
-                texts = _texts(frame, path)
-                check_cells(texts.values(), str(path))
-                yield pl.DataFrame(texts)
+                yield frame
             if frame.height < size:
                 return
             start += size
 
     return names, frames()
+
+
+def parquet_height(path: Path, names: Sequence[str]) -> int:
+    """Return the number of rows of a Parquet file, whose columns must be these."""
+    import polars as pl
+
+    _check_claims(path, Format.PARQUET, in_memory=False)
+    scanned = _guarded(path, Format.PARQUET, lambda: _scan(path))
+    if _guarded(path, Format.PARQUET, lambda: tuple(scanned.collect_schema().names())) != tuple(names):
+        raise InputError(f"{path}: its columns are not those of the first file. Give all files the same columns.")
+    return int(_guarded(path, Format.PARQUET, lambda: scanned.select(pl.len()).collect().item()))
+
+
+def parquet_slice(path: Path, start: int, size: int) -> pl.DataFrame:
+    """Return some rows of a Parquet file as text."""
+    import polars as pl
+
+    frame = _guarded(path, Format.PARQUET, lambda: _scan(path).slice(start, size).collect())
+    texts = _texts(frame, path)
+    check_cells(texts.values(), str(path))
+    return pl.DataFrame(texts)
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
 
 
 def _guarded(path: Path, form: Format, read: Callable[[], Result]) -> Result:

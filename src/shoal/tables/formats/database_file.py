@@ -68,7 +68,7 @@ def read_database_file(place: FileTable, watch: Watch = UNWATCHED) -> Table:
         raise InputError(f"{place.shown}: no data rows.")
     columns = collector.columns()
     about = f"{TITLES[place.engine]}, table {place.table!r}, {counted(len(columns), 'column')}"
-    notes = (Note(file_path(place.path), about), *collector.remarks())
+    notes = (Note(file_path(place.path), about), *collector.notes())
     return make_table(columns, place.shown, path=place.path, stamp=stamp, notes=notes, types=types)
 
 
@@ -144,7 +144,7 @@ class _Collector:
                 types[name] = pl.Int64 if known == {int} else pl.Float64
         return types
 
-    def remarks(self) -> Iterator[Note]:
+    def notes(self) -> Iterator[Note]:
         """Note the columns of integers in which SQLite found texts."""
         for name, count in zip(self._names, self._odd, strict=True):
             if count:

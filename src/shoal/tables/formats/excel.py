@@ -25,6 +25,7 @@ from shoal.tables.formats.excel_sheet import (
     unescape,
 )
 from shoal.tables.formats.memory_limit import check_expansion, check_memory
+from shoal.tables.formats.typed_cells import sheet_type
 from shoal.tables.header import about_numbers, find_header, number_doubles, numbered_names
 from shoal.tables.table import Stamp, Table, check_names, make_table
 from shoal.tables.watch import UNWATCHED, Watch
@@ -142,8 +143,15 @@ def _table(
     }
     sheet = f"sheet {name!r}, {'with' if dialect.header else 'without'} header"
     remarks = _remarks(content, f"{file_path(path)}, sheet {name!r}")
+    kinds = {c: set(found) for c, found in content.kinds.items()}
+    for column, kind in content.first_kinds.items() if not dialect.header else ():
+        kinds.setdefault(column, set()).add(kind)
+    types = {name: sheet_type(kinds.get(c, set()), texts[name]) for name, c in zip(names, columns, strict=True)}
+    types = {name: dtype for name, dtype in types.items() if dtype is not None}
     notes = [Note(file_path(path), sheet), *about_numbers(file_path(path), first, names), *notes, *remarks]
-    return make_table(texts, place, path=path, stamp=stamp, dialect=dialect, sheet=name, notes=tuple(notes))
+    return make_table(
+        texts, place, path=path, stamp=stamp, dialect=dialect, sheet=name, notes=tuple(notes), types=types
+    )
 
 
 def _remarks(sheet: Sheet, place: str) -> Iterator[Note]:
@@ -235,7 +243,7 @@ def _strings(archive: zipfile.ZipFile, watch: Watch) -> list[str]:
 
 
 def _styles(archive: zipfile.ZipFile) -> list[str]:
-    """Return the meaning of numbers in each cell style: "number", "date" or "span"."""
+    """Return the meaning of numbers in each cell style; see `style_of`."""
     if "xl/styles.xml" not in archive.namelist():
         return []
     codes: dict[int, str] = {}

@@ -15,12 +15,26 @@ from xml.parsers import expat
 
 from shoal.tables.watch import Watch
 
-__all__ = ["DamagedError", "Sheet", "SheetReader", "make_parser", "parse_part", "style_of", "unescape"]
+__all__ = [
+    "FLOAT",
+    "DamagedError",
+    "Sheet",
+    "SheetReader",
+    "make_parser",
+    "number_text",
+    "parse_part",
+    "serial_text",
+    "style_of",
+    "unescape",
+]
 
 ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\[\]]*\]')
 DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 SPAN_FORMATS = frozenset({46})
+# Formats of releases, in which a number has at least one decimal, or always the same number of decimals.
+FLOAT = "0.0##############"
+FIXED = re.compile(r"0\.(0{1,9});-0\.\1")
 BLOCK_BYTES = 1 << 20
 MOST_ROWS = 1_048_576
 MOST_COLUMNS = 16_384
@@ -44,6 +58,8 @@ class Sheet:
     uncomputed: int = 0  # formulas without a computed value
     errors: int = 0  # cells with an error such as #N/A
     blank: int = 0  # visible rows without values
+    kinds: dict[int, set[str]] = field(default_factory=dict)  # by column, what its cells are, but the first row
+    first_kinds: dict[int, str] = field(default_factory=dict)  # what the cells of the first row are
 
 
 def make_parser() -> expat.XMLParserType:
@@ -67,11 +83,15 @@ def parse_part(parser: expat.XMLParserType, file: IO[bytes], watch: Watch) -> No
 
 
 def style_of(number: int, code: str | None) -> str:
-    """Return the meaning of numbers in a number format: "number", "date" or "span"."""
+    """Return the meaning of numbers in a number format: "number", "float", "fixed2", "date" or "span"."""
     if code is None:
         return "span" if number in SPAN_FORMATS else "date" if number in DATE_FORMATS else "number"
     if len(code) > LONGEST_FORMAT:
         raise DamagedError(f"number format {number} is longer than {LONGEST_FORMAT} characters")
+    if code == FLOAT:
+        return "float"
+    if fixed := FIXED.fullmatch(code):
+        return f"fixed{len(fixed[1])}"
     plain = LITERAL.sub("", code.lower()).partition(";")[0].replace("general", "")
     if re.search(r"\[[hms]+\]", plain):
         return "span"
@@ -89,9 +109,16 @@ def _unescaped(escape: re.Match[str]) -> str:
     return chr(code)
 
 
-def number_text(text: str) -> str:
-    """Return the shortest decimal of a stored number, without an exponent: 30, 0.1, 10000000000000000."""
+def number_text(text: str, style: str = "number") -> str:
+    """Return the shortest decimal of a stored number, without an exponent: 30, 0.1, 10000000000000000.
+
+    In the formats of releases, it is the text of a float (30.0, 1e+16), or has fixed decimals (30.00).
+    """
     number = float(text)
+    if style == "float":
+        return repr(number)
+    if style != "number":
+        return f"{number:.{style.removeprefix('fixed')}f}"
     if number == int(number) and abs(number) < 1e15:
         return str(int(number))
     decimal = format(Decimal(repr(number)), "f")
@@ -200,6 +227,18 @@ class SheetReader:
         self._content.errors += self._kind == "e"
         if self._has_value and (text := self._text("".join(self._value))):
             self._row[self._column] = text
+            if not self._hidden:
+                self._note_kind()
+
+    def _note_kind(self) -> None:
+        """Record what the last cell is; the first row may hold the names of the columns."""
+        kind = {"n": "number", "b": "boolean", "d": "date"}.get(self._kind, "text")
+        if self._kind == "n" and self._style < len(self._styles):
+            kind = self._styles[self._style]
+        if self._content.rows:
+            self._content.kinds.setdefault(self._column, set()).add(kind)
+        else:
+            self._content.first_kinds[self._column] = kind
 
     def _text(self, value: str) -> str:
         if self._kind == "s":
@@ -213,7 +252,7 @@ class SheetReader:
         if not value.strip():
             return ""
         style = self._styles[self._style] if self._style < len(self._styles) else "number"
-        return number_text(value) if style == "number" else serial_text(value, style, self._dates_1904)
+        return serial_text(value, style, self._dates_1904) if style in ("date", "span") else number_text(value, style)
 
 
 def _index(text: str) -> int:

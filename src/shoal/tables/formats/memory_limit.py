@@ -8,7 +8,15 @@ from pathlib import Path
 
 from shoal.errors import FileError, InputError, UsageError, setting
 
-__all__ = ["available_memory", "check_expansion", "check_memory", "count_cells", "fits_memory", "refuse_expansion"]
+__all__ = [
+    "available_memory",
+    "check_expansion",
+    "check_memory",
+    "count_cells",
+    "fits_memory",
+    "refuse_expansion",
+    "size_in_words",
+]
 
 VARIABLE = "SHOAL_MEMORY_LIMIT"
 MOST_BYTES = 10**15
@@ -110,10 +118,9 @@ def check_memory(path: Path, text_bytes: int, n_cells: int = 0) -> None:
     needed, limit = _needed(text_bytes, n_cells), available_memory()
     if limit is not None and needed > limit:
         raise FileError(
-            f"{path}: needs about {_in_words(needed)} of memory, but only {_in_words(limit)} is available. Use a "
-            "machine "
-            f"with more memory, {setting('engine', 'duckdb')} with a full-domain method, or fewer columns or rows. If "
-            f"the estimate is wrong, set {VARIABLE}."
+            f"{path}: needs about {size_in_words(needed)} of memory, but only {size_in_words(limit)} is available. Use "
+            f"a machine with more memory, {setting('engine', 'duckdb')}, or fewer columns or rows. If the estimate is "
+            f"wrong, set {VARIABLE}."
         )
 
 
@@ -138,10 +145,11 @@ def refuse_expansion(path: Path, compressed: int, expanded: int) -> None:
     """Raise an InputError if a file expands more than any table does; a cell counts as at least one byte."""
     if expanded > FREE_EXPANSION and expanded > MOST_EXPANSION * compressed:
         raise InputError(
-            f"{path}: expands to more than {MOST_EXPANSION} times its size and {_in_words(FREE_EXPANSION)}, as no "
+            f"{path}: expands to more than {MOST_EXPANSION} times its size and {size_in_words(FREE_EXPANSION)}, as no "
             "ordinary table does. If you trust the file, decompress it first."
         )
 
 
-def _in_words(size: int) -> str:
+def size_in_words(size: int) -> str:
+    """Return a number of bytes in words, such as 1.5 GB."""
     return f"{size / 10**9:.1f} GB" if size >= 10**8 else f"{size / 10**6:.1f} MB"

@@ -17,6 +17,8 @@ from shoal.tables.watch import UNWATCHED, Watch
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.tables.formats.typed_cells import SheetColumn
+
 __all__ = ["check_excel", "compress", "create", "write_csv", "write_excel", "write_release"]
 
 MOST_ROWS = 1_048_576
@@ -46,6 +48,17 @@ PARTS = {
     "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
     f'<Relationship Id="rId1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
 }
+# What a workbook has besides if columns keep their type: a style for each number format, and the way to it.
+STYLED = {
+    "[Content_Types].xml": (
+        "</Types>",
+        f'<Override PartName="/xl/styles.xml" ContentType="{TYPES}.styles+xml"/></Types>',
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        "</Relationships>",
+        f'<Relationship Id="rId2" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>',
+    ),
+}
 UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
@@ -72,11 +85,11 @@ def write_release(
         form: Its format.
         watch: Hears of progress and may cancel.
         delimiter: The separator of cells in a CSV file.
-        types: By column that keeps its type in Parquet, this type.
+        types: By column that keeps its type in Parquet and Excel, this type.
     """
     if form is Format.EXCEL:
         check_excel(text)
-        write_excel(text, path, watch)
+        write_excel(text, path, watch, types)
     elif form is Format.PARQUET:
         from shoal.tables.formats.columnar import write_parquet
         from shoal.tables.formats.typed_cells import typed_frame
@@ -141,23 +154,54 @@ def check_excel(text: pl.DataFrame) -> None:
             )
 
 
-def write_excel(text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED) -> None:
-    """Write the cells as text on one sheet: no formulas, styles, properties or times; empty cells are left out.
+def write_excel(
+    text: pl.DataFrame, path: Path, watch: Watch = UNWATCHED, types: Mapping[str, Any] | None = None
+) -> None:
+    """Write the cells on one sheet, as text or as their types: no formulas, properties or times; no empty cells.
 
     Raises:
         UsageError: If the sheet needs more bytes than a workbook can have.
     """
+    from shoal.tables.formats.typed_cells import sheet_column
+
+    found = {name: sheet_column(text[name], dtype) for name, dtype in (types or {}).items()}
+    typed = {name: column for name, column in found.items() if column is not None}
     with create(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for part, content in PARTS.items():
+            content = content.replace(*STYLED[part]) if typed and part in STYLED else content
             archive.writestr(_entry(part), XML + content)
+        if typed:
+            archive.writestr(_entry("xl/styles.xml"), XML + _styles())
         try:
             with archive.open(_entry("xl/worksheets/sheet1.xml"), "w") as sheet:
-                for block in _sheet(text, watch):
+                for block in _sheet(text, typed, watch):
                     sheet.write(block.encode())
         except RuntimeError:  # of zipfile, at 2 GB
             raise UsageError(
                 "the release is too large for an Excel workbook. Name an output that ends in .csv or .parquet."
             ) from None
+
+
+def _styles() -> str:
+    """Return the styles of cells: General, and one for each number format."""
+    from shoal.tables.formats.typed_cells import SHEET_FORMATS
+
+    numbers = range(164, 164 + len(SHEET_FORMATS))  # the first that a workbook may define
+    plain = 'fontId="0" fillId="0" borderId="0"'
+    formats = "".join(
+        f'<numFmt numFmtId="{n}" formatCode="{code}"/>' for n, code in zip(numbers, SHEET_FORMATS, strict=True)
+    )
+    styles = "".join(f'<xf numFmtId="{n}" {plain} xfId="0" applyNumberFormat="1"/>' for n in numbers)
+    return (
+        f'<styleSheet xmlns="{MAIN}"><numFmts count="{len(numbers)}">{formats}</numFmts>'
+        '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="gray125"/></fill></fills>'
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        f'<cellStyleXfs count="1"><xf numFmtId="0" {plain}/></cellStyleXfs>'
+        f'<cellXfs count="{len(numbers) + 1}"><xf numFmtId="0" {plain} xfId="0"/>{styles}</cellXfs>'
+        '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+    )
 
 
 def _entry(part: str) -> zipfile.ZipInfo:
@@ -167,25 +211,28 @@ def _entry(part: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _sheet(text: pl.DataFrame, watch: Watch) -> Iterator[str]:
+def _sheet(text: pl.DataFrame, typed: Mapping[str, SheetColumn], watch: Watch) -> Iterator[str]:
     """Yield the XML of the sheet in blocks of rows."""
     letters = [_column_letters(column) for column in range(text.width)]
+    columns = [typed.get(name) for name in text.columns]
     yield f'{XML}<worksheet xmlns="{MAIN}"><sheetData>'
-    rows = [_row(1, letters, text.columns)]
+    rows = [_row(1, letters, [None] * text.width, text.columns)]
     for number, row in enumerate(text.iter_rows(), 2):
         if number % CHECKED_ROWS == 0:
             watch.step(number / text.height)
             yield "".join(rows)
             rows.clear()
-        rows.append(_row(number, letters, row))
+        rows.append(_row(number, letters, columns, row))
     yield "".join(rows)
     yield "</sheetData></worksheet>"
 
 
-def _row(number: int, letters: Sequence[str], row: Sequence[str]) -> str:
+def _row(number: int, letters: Sequence[str], columns: Sequence[SheetColumn | None], row: Sequence[str]) -> str:
     cells = [
         f'<c r="{letter}{number}" t="inlineStr"><is><t{_space(cell)}>{_xml(cell)}</t></is></c>'
-        for letter, cell in zip(letters, row, strict=True)
+        if column is None
+        else f'<c r="{letter}{number}"{column.attributes}><v>{column.values[cell]}</v></c>'
+        for letter, column, cell in zip(letters, columns, row, strict=True)
         if cell
     ]
     return f'<row r="{number}">{"".join(cells)}</row>' if cells else f'<row r="{number}"/>'

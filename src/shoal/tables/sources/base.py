@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from shoal.errors import Note
 from shoal.schema import Dialect
@@ -17,9 +17,23 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.tables.table import Table
+    from shoal.tables.table import Factor, Table
 
-__all__ = ["SAMPLE", "DistinctRows", "Facts", "Recoding", "Rows", "Snapshot", "Source", "Verifier"]
+__all__ = [
+    "SAMPLE",
+    "Dealer",
+    "Dealing",
+    "DistinctRows",
+    "Facts",
+    "GroupCounter",
+    "Grouping",
+    "Recoding",
+    "Rows",
+    "Snapshot",
+    "Source",
+    "Verifier",
+    "Witness",
+]
 
 SAMPLE = 1000  # distinct values that are examined in a column that is released unchanged
 
@@ -28,10 +42,11 @@ Rows = Iterator[list[list[str]]]  # blocks of rows, each row a list of cells
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """Distinct rows of text, and the number of table rows equal to each."""
+    """Distinct rows of text, the number of table rows equal to each, and columns as ranks where these are known."""
 
     frame: pl.DataFrame
     counts: NDArray[np.int64]
+    factors: Mapping[str, Factor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,19 @@ class Facts:
     missing: int
 
 
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The group of each cell of a column, such as its label on one level of a hierarchy; groups are numbers.
+
+    Attributes:
+        name: The column.
+        groups: By cell, its group.
+    """
+
+    name: str
+    groups: Mapping[str, int] = field(repr=False)
+
+
 @dataclass(frozen=True)
 class Recoding:
     """A full-domain release of a table as a rule: the released text of each quasi-identifier cell.
@@ -64,6 +92,44 @@ class Recoding:
     names: tuple[str, ...]
     maps: Mapping[str, Mapping[str, str]]
     kept: tuple[tuple[str, ...], ...] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """A release of a table as groups of its tuples. The rows of a tuple are dealt to its groups.
+
+    They go to the groups in order, sorted by their other released columns, which are taken in the order of their names.
+
+    Attributes:
+        names: The released columns in order.
+        codes: By quasi-identifier, and by further column that tells tuples apart, its distinct cells and their codes.
+        tuples: The codes of each tuple, in the order of `codes`.
+        entries: The tuple, the number of rows and the group of each entry, in the order in which rows are dealt; -1 for
+            rows that are not released. Every tuple has an entry.
+        cells: By quasi-identifier, its distinct released cells, sorted; and the place of each group's cell among them.
+    """
+
+    names: tuple[str, ...]
+    codes: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(repr=False)
+    tuples: NDArray[np.int32] = field(repr=False)
+    entries: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]] = field(repr=False)
+    cells: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(repr=False)
+
+
+class Witness(NamedTuple):
+    """What released rows were made from, in the order of the file.
+
+    Attributes:
+        texts: For each quasi-identifier, in the order of the released columns, the distinct cells of the source.
+        chunks: Blocks of rows: for each quasi-identifier, the place of each row's cell among them.
+        left_out: Blocks of rows that are not released: texts and places for all released columns.
+
+    Columns that are not released but counted, such as that of people, follow both.
+    """
+
+    texts: list[list[str]]
+    chunks: Iterator[list[NDArray[np.int32]]]
+    left_out: Iterator[list[tuple[list[str], NDArray[np.int32]]]]
 
 
 @dataclass(frozen=True)
@@ -91,8 +157,25 @@ class Verifier(Protocol):
     def source_rows(self, path: Path, dialect: Dialect, names: Sequence[str], /) -> Rows:
         """Read columns of a file, block by block."""
 
+    def SourceTable(self, table: Any, dialect: Dialect, /) -> Any:  # noqa: N802 - a class of the verifier
+        """Return what reads a file, or blocks of text, as codes."""
+
     def table_rows(self, connection: Any, table: tuple[str, str], names: Sequence[str], /) -> Rows:
         """Read columns of a table in a database, block by block."""
+
+
+@runtime_checkable
+class GroupCounter(Protocol):
+    """A source that counts groups of cells by queries, inside the engine that holds the table."""
+
+    def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
+        """Get ready to count by any of these groupings."""
+
+    def count_groups(self, groupings: Sequence[Grouping]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the table by these groupings, in one query: distinct rows of groups, and their counts."""
+
+    def rows_below(self, groupings: Sequence[Grouping], least: int) -> int:
+        """Return the number of rows in combinations of fewer than `least` rows, in one query."""
 
 
 class Source(Protocol):
@@ -172,3 +255,28 @@ class Source(Protocol):
 
     def snapshot(self) -> Snapshot | None:
         """Export the state of a table for another session of its database; None for other sources."""
+
+    def dealer(self) -> Dealer | None:
+        """Return what deals the rows of this open source to groups; None if they must be in memory for that."""
+
+
+class Dealer(Protocol):
+    """Deals the rows of an open source to groups, without a row in memory."""
+
+    def deal(self, dealing: Dealing, path: Path) -> None:
+        """Write the rows as CSV, sorted by their released cells."""
+
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+        """Raise a FileError if a search does not fit into memory.
+
+        Args:
+            n_tuples: The number of distinct tuples.
+            n_columns: The number of their columns.
+            n_rows: The number of rows, if they are searched one by one; otherwise 0.
+        """
+
+    def original(self, verifier: Verifier) -> Any:
+        """Return how the verifier reads the original itself."""
+
+    def witness(self) -> Witness:
+        """Return what each row that `deal` wrote last was made from, in the order of the file."""

@@ -1,41 +1,46 @@
 """A file counted by DuckDB, which respects a memory limit and spills to disk beyond it.
 
-Our own readers read the file once, block by block, and copy its cells as text to a private folder, so that every engine
-sees the same cells. DuckDB counts, recodes and sorts the copy.
+Our own readers read the file once, block by block, and copy its cells as numbers to a private folder, so that every
+engine sees the same cells. DuckDB counts, recodes and sorts the copy.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.errors import FileError, InputError, Note, setting
+from shoal.errors import InputError, Note
 from shoal.schema import Dialect
 from shoal.tables.formats.blocks import Blocks, open_blocks
 from shoal.tables.formats.writers import create
-from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding, Rows, Verifier
+from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Verifier
+from shoal.tables.sources.dealing import DuckDealer
+from shoal.tables.sources.duck_session import (
+    DISK_OF_CELL,
+    DISK_OF_TEXT,
+    DuckSession,
+    check_disk,
+    check_room,
+    literal,
+)
 from shoal.tables.sources.memory import sign_file
-from shoal.tables.table import Stamp, Table, changed_file, check_stamp
+from shoal.tables.sources.numbering import NumberedCells, Numbering
+from shoal.tables.table import Factor, Stamp, Table, changed_file, check_stamp
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
-    import duckdb
     import polars as pl
 
 __all__ = ["DuckSource"]
 
-SHARE = 0.7  # DuckDB's share of the memory limit; our own code uses the rest
-LEAST_MEMORY = 200_000_000  # DuckDB cannot start with less
-
 
 class DuckSource:
-    """A CSV or Parquet file, copied as text to a private folder and counted there; see `Source` for the methods."""
+    """A CSV or Parquet file, copied to a private folder and counted there; see `Source` for the methods."""
 
     in_memory = False
 
@@ -50,6 +55,7 @@ class DuckSource:
         header: bool | None = None,
         named: Sequence[str] = (),
         duplicate_columns: str | None = None,
+        numbered: Sequence[str] = (),
     ) -> None:
         """Describe the source; `opened` reads the file.
 
@@ -62,6 +68,7 @@ class DuckSource:
             header: Whether the first line of CSV names the columns, detected by default.
             named: Columns that the file has; a first line that contains all of them is a header.
             duplicate_columns: "number" numbers columns that share a name.
+            numbered: Columns whose distinct cells are kept in memory, however many they are.
         """
         self._path = path
         self._memory = memory
@@ -73,49 +80,55 @@ class DuckSource:
             "named": tuple(named),
             "duplicate_columns": duplicate_columns,
         }
-        self._folder = Path()
-        self._watch: Watch = UNWATCHED
-        self._duck: duckdb.DuckDBPyConnection | None = None
-        self._n_parts = 0
+        self._numbered = tuple(numbered)
+        self._open: tuple[DuckSession, NumberedCells] | None = None
+        self._columns: dict[Grouping, str] = {}
         self._names: tuple[str, ...] = ()
         self._notes: tuple[Note, ...] = ()
         self._dialect: Dialect | None = None
         self._stamp: Stamp | None = None
+        self._dealer = DuckDealer(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_folder": Path(), "_watch": UNWATCHED, "_duck": None, "_n_parts": 0}
+        return self.__dict__ | {"_open": None, "_columns": {}, "_dealer": DuckDealer(self)}
 
     @contextmanager
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[DuckSource]:
         """Copy the cells of the file to the folder and open DuckDB over them."""
-        if self._duck is not None:
+        if self._open is not None:
             yield self
             return
-        import duckdb
-
-        config: dict[str, Any] = {
-            "temp_directory": str(folder),
-            "threads": self._threads,
-            "autoinstall_known_extensions": "false",
-            "preserve_insertion_order": "false",
-        }
-        if self._memory is not None:
-            config["memory_limit"] = f"{max(LEAST_MEMORY, int(self._memory * SHARE))}B"
         blocks = open_blocks(self._path, **self._options)
         if self._stamp is not None and self._stamp != blocks.stamp:
             raise changed_file(self._path)
         self._names, self._notes, self._dialect, self._stamp = blocks.names, blocks.notes, blocks.dialect, blocks.stamp
-        self._folder, self._watch, self._n_parts = folder, watch, 0
-        self._duck = duckdb.connect(config=config)
+        watch.stage("reading")
+        check_disk(self._path, folder, self._disk_needed())
+        session = DuckSession(self._path, folder, watch, memory=self._memory, threads=self._threads)
+        cells = NumberedCells(folder, self._names, self._numbered)
         try:
-            with self.guarded():
-                self._copy_cells(blocks)
+            with session.guarded():
+                self._copy_cells(blocks, cells, watch)
+            paths = ", ".join(map(literal, cells.parts()))
+            session.ask(f"create view cells as select * from read_parquet([{paths}], hive_partitioning=false)")
+            self._open = session, cells
             yield self
         finally:
-            self._duck.close()
-            self._duck, self._watch = None, UNWATCHED
-            for path in self._parts():
-                path.unlink(missing_ok=True)
+            session.close()
+            self._open, self._columns = None, {}
+            self._dealer.forget()
+            cells.remove()
+
+    @property
+    def session(self) -> DuckSession:
+        """The open DuckDB, whose view `cells` has the columns c0, c1 and so on: numbers, or texts."""
+        assert self._open is not None, "the source is closed"
+        return self._open[0]
+
+    def numbering(self, name: str) -> Numbering | None:
+        """Return what the numbers of a column mean; None if it is stored as text."""
+        assert self._open is not None, "the source is closed"
+        return self._open[1].columns[self.names.index(name)]
 
     @property
     def place(self) -> str:
@@ -142,20 +155,57 @@ class DuckSource:
 
     def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
+        import polars as pl
+
         columns = ", ".join(f"c{self.names.index(name)} as k{i}" for i, name in enumerate(names))
-        frame = self._fetch(f"select {columns}, count(*)::bigint as n from cells group by all")
-        counts = frame["n"].to_numpy().astype(np.int64)
-        cells = frame.drop("n")
-        return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
+        frame = self.session.fetch(f"select {columns}, count(*)::bigint as n from cells group by all")
+        cells, factors = {}, {}
+        for i, name in enumerate(names):
+            numbering, cells[name] = self.numbering(name), frame[f"k{i}"]
+            if numbering is not None:
+                texts, ranks = numbering.ranks()
+                factors[name] = Factor(ranks[cells[name].to_numpy()], texts)
+                cells[name] = texts.gather(factors[name].ranks)
+        return DistinctRows(pl.DataFrame(cells), frame["n"].to_numpy().astype(np.int64), factors)
+
+    def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
+        """Make a table of numbers with a column for each grouping."""
+        self._columns = {grouping: f"g{i}" for i, grouping in enumerate(groupings)}
+        joins = []
+        for i, name in enumerate(dict.fromkeys(grouping.name for grouping in groupings)):
+            own = [grouping for grouping in groupings if grouping.name == name]
+            self._table(f"level{i}", name, {self._columns[each]: each.groups for each in own})
+            joins.append(f"join level{i} on level{i}.cell = t.c{self.names.index(name)}")
+        selected = ", ".join(self._columns.values()) or "1 as g"
+        self.session.ask(f"create or replace temp table grouped as select {selected} from cells as t {' '.join(joins)}")
+
+    def count_groups(self, groupings: Sequence[Grouping]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the table by these groupings, in one query."""
+        columns = [self._columns[grouping] for grouping in groupings]
+        frame = self.session.fetch(f"select {', '.join([*columns, 'count(*)::bigint as n'])} from grouped group by all")
+        codes = frame.select(columns).to_numpy().astype(np.int32) if columns else np.empty((1, 0), dtype=np.int32)
+        return codes, frame["n"].to_numpy().astype(np.int64)
+
+    def rows_below(self, groupings: Sequence[Grouping], least: int) -> int:
+        """Return the number of rows in combinations of fewer than `least` rows, in one query."""
+        columns = ", ".join([*(self._columns[grouping] for grouping in groupings), "count(*) as n"])
+        query = f"select coalesce(sum(n) filter (n < ?), 0) from (select {columns} from grouped group by all)"
+        return int(self.session.ask(query, [least])[0][0])
 
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
         """Return the figures of one column; a rare value occurs in fewer than k rows."""
         grouped = f"(select c{self.names.index(name)} as c, count(*) as n from cells group by 1)"
+        if numbering := self.numbering(name):
+            texts, ranks = numbering.ranks()
+            frame = self.session.fetch(f"select c, n::bigint as n from {grouped}")
+            rows = np.zeros(len(texts), dtype=np.int64)
+            rows[ranks[frame["c"].to_numpy()]] = frame["n"].to_numpy()
+            absent = int(rows[texts.is_in(list(missing)).to_numpy()].sum())
+            return Facts(tuple(texts.head(SAMPLE)), len(texts), int((rows < k).sum()), absent)
         query = f"select count(*), count(*) filter (n < ?), sum(n) filter (list_contains(?, c)) from {grouped}"
-        with self.guarded():
-            distinct, rare, absent = self._ask(query, [k, list(missing)])[0]
-            sample = self._ask(f"select c from {grouped} order by c limit {SAMPLE}")
-        return Facts(tuple(row[0] for row in sample), distinct, rare, int(absent or 0))
+        distinct, rare, of_missing = self.session.ask(query, [k, list(missing)])[0]
+        sample = self.session.ask(f"select c from {grouped} order by c limit {SAMPLE}")
+        return Facts(tuple(row[0] for row in sample), distinct, rare, int(of_missing or 0))
 
     def write(self, recoding: Recoding, path: Path) -> None:
         """Write the recoded rows as CSV, sorted by their cells."""
@@ -163,21 +213,24 @@ class DuckSource:
 
         cells, joins = [], []
         for i, name in enumerate(recoding.names):
+            labels, numbering = recoding.maps.get(name), self.numbering(name)
             column = f"t.c{self.names.index(name)}"
-            if name not in recoding.maps:
+            if labels is None and numbering is None:
                 cells.append(f"{column} as r{i}")
                 continue
-            texts = recoding.maps[name]
-            self._table(f"m{i}", {"cell": list(texts), "label": list(texts.values())})
+            if labels is None and numbering is not None:
+                labels = {text: text for text in numbering.texts.to_list()}
+            self._table(f"m{i}", name, {"label": labels or {}})
             joins.append(f"join m{i} on m{i}.cell = {column}")
             cells.append(f"m{i}.label as r{i}")
         if recoding.kept is not None:
             places = [recoding.names.index(name) for name in recoding.maps]
             columns = list(zip(*recoding.kept, strict=True)) or [()] * len(places)
-            self._table("kept", {f"k{i}": list(column) for i, column in zip(places, columns, strict=True)})
+            kept = {f"k{i}": list(column) for i, column in zip(places, columns, strict=True)}
+            self.session.load("kept", pl.DataFrame(kept, schema=dict.fromkeys(kept, pl.String)))
             joins.append("join kept on " + " and ".join(f"kept.k{i} = m{i}.label" for i in places))
         rows = f"select {', '.join(cells)} from cells as t {' '.join(joins)} order by all"
-        with self._stored(rows) as stored:
+        with self.session.stored(rows) as stored:
             scanned = pl.scan_parquet(stored, glob=False)
             if len(recoding.names) > 1:  # in a table of one column, a bare empty cell would be a blank line
                 scanned = scanned.with_columns(pl.all().replace("", None))
@@ -187,11 +240,8 @@ class DuckSource:
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Yield all rows as text, one block at a time."""
-        import polars as pl
-
-        for path in self._parts():
-            frame = pl.read_parquet(path, glob=False)
-            yield frame.rename(dict(zip(frame.columns, self.names, strict=True)))
+        assert self._open is not None, "the source is closed"
+        return self._open[1].blocks()
 
     def read(self) -> Table:
         """Read the table into memory."""
@@ -207,6 +257,10 @@ class DuckSource:
         """Have the verifier read the complete file, by column name."""
         return verifier.read_original(self._path, self._dialect or Dialect(), None, step)
 
+    def verify_table(self, verifier: Verifier) -> Any:
+        """Have the verifier read the file block by block, as codes."""
+        return verifier.SourceTable(self._path, self._dialect or Dialect())
+
     def check_unchanged(self) -> None:
         """Raise an InputError if the file changed since it was read."""
         check_stamp(self._path, self._stamp)
@@ -221,23 +275,36 @@ class DuckSource:
     def snapshot(self) -> None:
         """Return None: the table is not in a database."""
 
-    def _copy_cells(self, blocks: Blocks) -> None:
-        rows = 0
+    def dealer(self) -> DuckDealer:
+        """Return what deals the rows to groups."""
+        return self._dealer
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Turn errors of DuckDB, whose text may contain cells, into a FileError."""
+        return self.session.guarded()
+
+    def _copy_cells(self, blocks: Blocks, cells: NumberedCells, watch: Watch) -> None:
         for frame in blocks.frames:
-            self._watch.check()
-            if frame.height == 0:
-                continue
-            self._refuse_nul(frame)
-            short = frame.rename({name: f"c{i}" for i, name in enumerate(frame.columns)})
-            with create(self._part(self._n_parts)) as file:
-                short.write_parquet(file, compression="lz4", statistics=False)
-            self._n_parts += 1
-            rows += frame.height
+            watch.check()
+            if frame.height:
+                self._refuse_nul(frame)
+                cells.add(frame)
         self.check_unchanged()
-        if not rows:
+        if not cells.n_rows:
             raise InputError(f"{self._path}: no data rows.")
-        paths = ", ".join(_literal(path) for path in self._parts())
-        self._ask(f"create view cells as select * from read_parquet([{paths}], hive_partitioning=false)")
+
+    def _disk_needed(self) -> int:
+        """Estimate the bytes that a run needs on disk."""
+        import polars as pl
+
+        if self._dialect is not None:
+            return DISK_OF_TEXT * self._path.stat().st_size
+        rows = int(pl.scan_parquet(self._path, glob=False).select(pl.len()).collect().item())
+        return DISK_OF_CELL * rows * len(self._names)
+
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+        """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
+        check_room(self._path, self._memory, n_tuples, n_columns, n_rows)
 
     def _refuse_nul(self, frame: pl.DataFrame) -> None:
         for name in frame.columns:
@@ -246,96 +313,18 @@ class DuckSource:
                     f"{self._path}: column {name!r} contains a NUL character, which text files cannot store. Remove it."
                 )
 
-    def _part(self, number: int) -> Path:
-        return self._folder / f"cells-{number:05}.parquet"
-
-    def _parts(self) -> list[Path]:
-        return [self._part(number) for number in range(self._n_parts)]
-
-    def _table(self, name: str, columns: dict[str, list[str]]) -> None:
-        """Make a small table of texts."""
+    def _table(self, name: str, column: str, columns: Mapping[str, Mapping[str, Any]]) -> None:
+        """Make a small table by the cells of a column: of texts or numbers, by cell."""
         import polars as pl
 
-        path = self._folder / f"{name}.parquet"
-        with create(path) as file:
-            pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_parquet(file)
-        with self.guarded():
-            self._ask(f"create or replace temp table {name} as select * from read_parquet({_literal(path)})")
-        path.unlink()
-
-    def _ask(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a query. It runs in its own thread, so that a signal or the caller can end it at once."""
-        assert self._duck is not None, "the source is closed"
-        duck = self._duck
-        rows: list[tuple[Any, ...]] = []
-        errors: list[BaseException] = []
-        # Not is_alive(): a signal during the start or join of a thread can make it look dead.
-        begun, given_up, ended = Event(), Event(), Event()
-
-        def run() -> None:
-            begun.set()
-            try:
-                if not given_up.is_set():
-                    rows.extend(duck.execute(query, list(values)).fetchall())
-            except BaseException as error:
-                errors.append(error)
-            finally:
-                ended.set()
-
-        try:
-            Thread(target=run, daemon=True).start()
-            while not ended.wait(0.1):  # in short steps: not every signal handler wakes a waiting thread
-                self._watch.check()
-        except BaseException:
-            given_up.set()
-            while begun.wait(0.5) and not ended.wait(0.05):  # DuckDB ignores an interrupt before the query begins
-                duck.interrupt()
-            raise
-        if errors:
-            raise errors[0]
-        return rows
-
-    def _fetch(self, query: str) -> pl.DataFrame:
-        """Return the result of a query. It passes through a file, which needs no further library."""
-        import polars as pl
-
-        with self._stored(query) as stored:
-            return pl.read_parquet(stored, glob=False)
-
-    @contextmanager
-    def _stored(self, query: str) -> Iterator[Path]:
-        """Store the result of a query in a temporary Parquet file."""
-        path = self._folder / "result.parquet"
-        create(path).close()
-        try:
-            with self.guarded():
-                self._ask("set preserve_insertion_order = true")
-                self._ask(f"copy ({query}) to {_literal(path)} (format parquet, compression lz4)")
-            yield path
-        finally:
-            path.unlink(missing_ok=True)
-
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Turn errors of DuckDB, whose text may contain cells, into a FileError."""
-        import duckdb
-        import polars as pl
-
-        try:
-            yield
-        except duckdb.OutOfMemoryException:
-            raise FileError(
-                f"{self._path}: needs more memory or disk space than it may use. Raise {setting('memory')}, or free "
-                f"space on the disk of {self._folder.parent}."
-            ) from None
-        except (duckdb.Error, pl.exceptions.ComputeError):
-            raise FileError(
-                f"{self._path}: cannot be counted: the disk of {self._folder.parent} may be full."
-            ) from None
-        except OSError as error:
-            reason = error.strerror or os.strerror(error.errno or 0)
-            raise FileError(f"{self._folder.parent}: cannot be written: {reason}.") from None
-
-
-def _literal(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+        texts = list(next(iter(columns.values())))
+        frame = {key: [values[text] for text in texts] for key, values in columns.items()}
+        kinds: dict[str, Any] = {
+            key: pl.Int32 if cells and isinstance(cells[0], int) else pl.String for key, cells in frame.items()
+        }
+        loaded = pl.DataFrame(frame, schema=kinds)
+        keys = pl.Series("cell", texts, dtype=pl.String)
+        if numbering := self.numbering(column):
+            numbers = pl.Series(np.arange(len(numbering), dtype=np.int32))
+            keys = keys.replace_strict(numbering.texts, numbers, default=-1, return_dtype=pl.Int32).alias("cell")
+        self.session.load(name, loaded.with_columns(keys))

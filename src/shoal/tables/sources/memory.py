@@ -165,6 +165,9 @@ class TableSource:
     def identity(self) -> None:
         """Return None: the table is not in a database."""
 
+    def dealer(self) -> None:
+        """Return None: the rows are in memory."""
+
     def snapshot(self) -> None:
         """Return None: the table is not in a database."""
 

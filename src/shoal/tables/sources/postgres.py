@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import FileError, InputError, Note, UsageError, join_problems, setting
 from shoal.tables.formats.writers import create
-from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Recoding, Rows, Snapshot, Verifier
+from shoal.tables.sources.base import SAMPLE, DistinctRows, Facts, Grouping, Recoding, Rows, Snapshot, Verifier
 from shoal.tables.sources.session import KINDS, Relation, ask, connect, find_table, guarded, identity, quote
 from shoal.tables.sources.sql_text import check_types, out_of_range, text_of
 from shoal.tables.sources.url import TableURL
@@ -127,6 +128,38 @@ class PostgresSource:
         cells = frame.drop("n")
         return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
 
+    def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
+        """Check the columns; a session that only reads makes no table, so each query joins its groups."""
+        self.check(list(dict.fromkeys(grouping.name for grouping in groupings)))
+
+    def count_groups(self, groupings: Sequence[Grouping]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the table by these groupings, in one query."""
+        query, values = self._grouped(groupings)
+        with self.guarded():
+            rows = ask(self.connection, query, values)
+        table = np.array(rows, dtype=np.int64).reshape(len(rows), len(groupings) + 1)
+        return table[:, :-1].astype(np.int32), table[:, -1].copy()
+
+    def rows_below(self, groupings: Sequence[Grouping], least: int) -> int:
+        """Return the number of rows in combinations of fewer than `least` rows, in one query."""
+        query, values = self._grouped(groupings)
+        with self.guarded():
+            below = f"select coalesce(sum(n) filter (where n < %s), 0) from ({query}) as g"
+            return int(ask(self.connection, below, (least, *values))[0][0])
+
+    def _grouped(self, groupings: Sequence[Grouping]) -> tuple[str, list[object]]:
+        """Return the query that counts by groupings, and the values of its parameters."""
+        places = range(len(groupings))
+        values: list[object] = []
+        for grouping in groupings:
+            values += [list(grouping.groups), list(grouping.groups.values())]
+        cells = ", ".join(f"{self.text(groupings[i].name)} as c{i}" for i in places) or "1"
+        joins = " ".join(f"join unnest(%s::text[], %s::int[]) as m{i}(cell, g) on m{i}.cell = t.c{i}" for i in places)
+        columns = ", ".join(f"m{i}.g as g{i}" for i in places)
+        by = f"group by {', '.join(f'm{i}.g' for i in places)}" if groupings else ""
+        counted = f"{columns}{', ' * bool(groupings)}count(*) as n"
+        return f"select {counted} from (select {cells} from {self.relation.sql}) as t {joins} {by}", values
+
     def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
         """Return the figures of one column; a rare value occurs in fewer than k rows."""
         self.check([name])
@@ -192,6 +225,9 @@ class PostgresSource:
         """Return what distinguishes the table from all others."""
         with self.guarded():
             return identity(self.connection, self.relation.oid)
+
+    def dealer(self) -> None:
+        """Return None: a database only counts."""
 
     def snapshot(self) -> Snapshot:
         """Export the state of the table for another session of its database."""
@@ -266,10 +302,10 @@ def select_recoded(relation: Relation, recoding: Recoding, *, native: bool = Fal
     values: list[object] = []
     for i, name in enumerate(recoding.names):
         if name not in recoding.maps:
-            cells.append(f"t.{quote(name)} as c{i}" if native else f"{text_of(name, types[name])} as c{i}")
+            cells.append(f"t.{quote(name)} as c{i}" if native else f"{text_of(name, types[name], 't')} as c{i}")
             continue
         texts = recoding.maps[name]
-        cell = text_of(name, types[name])
+        cell = text_of(name, types[name], "t")
         joins.append(f"join unnest(%s::text[], %s::text[]) as m{i}(cell, label) on m{i}.cell = {cell}")
         values += [list(texts), list(texts.values())]
         cells.append(f"m{i}.label as c{i}")

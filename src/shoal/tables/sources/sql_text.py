@@ -35,9 +35,9 @@ TEXTS = {
 DATED = ("date", "timestamp", "timestamptz")
 
 
-def text_of(name: str, kind: str) -> str:
-    """Return the SQL expression for the text of a column's cells; a null becomes the empty text."""
-    column = quote(name)
+def text_of(name: str, kind: str, table: str = "") -> str:
+    """Return the SQL expression for the text of the cells of a table's column; a null becomes the empty text."""
+    column = f"{table}.{quote(name)}" if table else quote(name)
     text = TEXTS[kind].format(column) if kind in TEXTS else f"{column}::text"
     return f"(case when {column} is null then '' else {text} end collate \"C\")"
 

@@ -123,7 +123,7 @@ class TableTarget:
     def check_layout(self, *, plain: bool) -> None:
         """Refuse a layout that only files have."""
         if not plain:
-            options = [setting("keep_order", True), setting("cells", "bounds"), setting("spreadsheet_safe", True)]
+            options = [setting("keep_order", True), setting("cells"), setting("spreadsheet_safe", True)]
             options += [setting("output_delimiter"), setting("output_decimal")]
             raise UsageError(
                 f"{self.place}: {', '.join(options[:-1])} and {options[-1]} are for files. Leave them out."

@@ -176,6 +176,11 @@ class WorkFolder:
             os.close(self._above)
             self._above = -1
 
+    @property
+    def location(self) -> Path:
+        """The folder by its name, which another process can use too."""
+        return self._parent / self._name
+
     def keep(self) -> Path:
         """Leave the folder where it is, for its owner to look into; return its path."""
         if self._name:

@@ -62,11 +62,13 @@ def find_date_format(texts: pl.Series) -> DateFormat | None:
     if zone:
         probes = [text.removesuffix(zone) for text in probes]
         texts, sample = (each.str.strip_suffix(zone) for each in (texts, sample))
+    has_times = bool(zone) or bool(texts.str.contains(":", literal=True).any())
     best: DateFormat | None = None
-    for form, pattern, probe in _patterns():
-        if zone and "%M" not in form:
+    outlines = {_outline(text) for text in probes}
+    for form, pattern in (each for each, shapes in _shapes().items() if not outlines.isdisjoint(shapes)):
+        if "%M" not in form if zone else "%M" in form and not has_times:
             continue
-        if not any(map(probe.fullmatch, probes)):
+        if not any(re.fullmatch(pattern, text) for text in probes):
             continue
         if sample.str.contains(f"^(?:{pattern})$").mean() < 0.9:  # type: ignore[operator]
             continue
@@ -81,20 +83,28 @@ def find_date_format(texts: pl.Series) -> DateFormat | None:
 
 
 @cache
-def _patterns() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
-    """Return each format with what matches its texts."""
-    found = []
+def _shapes() -> dict[tuple[str, str], frozenset[str]]:
+    """Return each format with the pattern of its texts, and the outlines of these texts."""
+    shapes = {}
     for form in FORMATS:
         day, gap, clock = re.fullmatch("(.*?)([ T]?)((?:%[HI].*)?)", form).groups()  # type: ignore[union-attr]
         pattern = STRICT.get(day) or _pattern(day)
+        written = [form]
         if clock and day == "%Y-%m-%d":  # frames write midnight as the date alone, and whole seconds without fraction
             seconds = "(?::[0-9]{2}(?:\\.[0-9]{1,6})?)?" if "%f" in clock else ""
             times = f"[0-9]{{1,2}}:[0-9]{{2}}{seconds}" if "%f" in clock else _pattern(clock)
             pattern += f"(?:{gap}{times})?"
+            written += [day, *([f"{day}{gap}%H:%M", f"{day}{gap}%H:%M:%S"] if "%f" in clock else [])]
         else:
             pattern += gap + _pattern(clock)
-        found.append((form, pattern, re.compile(pattern)))
-    return tuple(found)
+        shapes[form, pattern] = frozenset(map(_outline, written))
+    return shapes
+
+
+def _outline(text: str) -> str:
+    """Return a text or a format with 0 for each run of digits and a for each run of letters."""
+    digits = re.sub("%[^bBp]|[0-9]+", "0", text)
+    return re.sub("0+", "0", re.sub("(?:%?[A-Za-z])+", "a", digits))
 
 
 def _pattern(form: str) -> str:

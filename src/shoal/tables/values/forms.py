@@ -26,12 +26,17 @@ from shoal.tables.values.dates import ZONE, find_date_format
 
 __all__ = ["Found", "find_form", "parse_texts", "truth"]
 
-# What means yes and no; the words of one line go together.
+# What means yes and no; the words of one line go together, so that codes such as t, y and s stay apart.
 TRUTHS = (
-    ({"true", "t", "yes", "y"}, {"false", "f", "no", "n"}),
-    ({"wahr", "ja", "j"}, {"falsch", "nein", "n"}),
-    ({"vrai", "oui", "o"}, {"faux", "non", "n"}),
-    ({"verdadero", "sí", "si", "s", "vero", "sì"}, {"falso", "no", "n"}),
+    ({"true", "t"}, {"false", "f"}),
+    ({"yes", "y"}, {"no", "n"}),
+    ({"ja", "j"}, {"nein", "n"}),
+    ({"wahr"}, {"falsch"}),
+    ({"oui", "o"}, {"non", "n"}),
+    ({"vrai"}, {"faux"}),
+    ({"sí", "si", "sì", "s"}, {"no", "n"}),
+    ({"verdadero"}, {"falso"}),
+    ({"vero"}, {"falso"}),
 )
 DECLARED_TRUTHS = ({"1", "1.0", "on"}, {"0", "0.0", "off"})  # only if the column is declared boolean
 YES = frozenset().union(*(yes for yes, _ in TRUTHS), DECLARED_TRUTHS[0])
@@ -85,30 +90,32 @@ class Found:
         return replace(self.column, kind=Kind.CATEGORICAL) if is_doubtful else self.column
 
 
-def find_form(column: Column, texts: Sequence[str]) -> Found:
+def find_form(column: Column, texts: Sequence[str], *, commas: bool = False) -> Found:
     """Return what the cells of a column are; a kind that is declared stays, and its form is found.
 
     Args:
         column: The column.
         texts: Its distinct values in normal form, without missing ones.
+        commas: Whether 1,5 is a number by itself, as in a file whose cells are separated by semicolons; elsewhere it
+            may be a list.
     """
     if column.kind is None:
         kind, misfit = guess_kind(texts, Marks(*column.marks))
         if kind is not Kind.CATEGORICAL:
             return Found(replace(column, kind=kind), misfit)
-        return _guess(column, texts)
+        return _guess(column, texts, commas)
     if column.kind is Kind.ORDERED:
         order = [normalise(value) for value in column.order]
         present = set(texts)
         return Found(replace(column, order=tuple(value for value in order if value in present)) if texts else column)
     if column.kind is Kind.NUMERIC:
-        return _declared(column, texts)
+        return _declared(column, texts, commas)
     if column.kind is Kind.DATE and column.date_format == ISO and parse_dates(texts, ISO)[1]:
         return _as_dates(column, texts) or Found(column)
     return Found(column)
 
 
-def _guess(column: Column, texts: Sequence[str]) -> Found:
+def _guess(column: Column, texts: Sequence[str], commas: bool) -> Found:
     """Return what texts are that are neither plain numbers nor ISO dates."""
     categories = Found(replace(column, kind=Kind.CATEGORICAL))
     if not texts:
@@ -120,7 +127,7 @@ def _guess(column: Column, texts: Sequence[str]) -> Found:
         return categories
     if all(map(ISO_DURATION.fullmatch, texts)):
         return Found(replace(column, kind=Kind.NUMERIC, unit=DURATION))
-    found = _as_dates(column, texts) or _as_numbers(column, texts)
+    found = _as_dates(column, texts) or _as_numbers(column, texts, commas)
     return found or categories
 
 
@@ -167,7 +174,7 @@ def _as_dates(column: Column, texts: Sequence[str]) -> Found | None:
         why = "their years have two digits" if not found.misfits else f"{found.misfits} of {len(texts)} values are not"
         return _categories(
             column,
-            f"looks like dates in the format {found.form}, but {why}; it is read as categories",
+            f"looks like dates in the format {found.form}, but {why}; {AS_CATEGORIES}",
             f"declare them with {setting('dates', f'{column.name}={found.form}')}"
             if not found.misfits
             else f"correct them, or declare the markers of missing values with {setting('missing')}",
@@ -181,7 +188,7 @@ def _categories(column: Column, text: str, cure: str) -> Found:
     return Found(replace(column, kind=Kind.CATEGORICAL), note=Note(f"column {column.name!r}", text, cure))
 
 
-def _as_numbers(column: Column, texts: Sequence[str]) -> Found | None:
+def _as_numbers(column: Column, texts: Sequence[str], commas: bool = False) -> Found | None:
     """Return the column as numbers with marks or units, with a note; None if they are not numbers."""
     parts = [_parts(text) for text in texts]
     counts = Counter((part[0], part[1]) for part in parts if part is not None)
@@ -203,7 +210,7 @@ def _as_numbers(column: Column, texts: Sequence[str]) -> Found | None:
     if any(map(PADDED.match, bodies)):
         return None
     form = f"{unit[0]}{gap if unit[0] else ''}#{gap if unit[1] else ''}{unit[1]}" if any(unit) else ""
-    return _marked(replace(column, kind=Kind.NUMERIC, unit=form), bodies, is_money=_is_money(*unit))
+    return _marked(replace(column, kind=Kind.NUMERIC, unit=form), bodies, is_money=_is_money(*unit), commas=commas)
 
 
 def _mixed(column: Column, counts: Counter[tuple[str, str]], n_values: int) -> Found | None:
@@ -222,8 +229,11 @@ def _mixed(column: Column, counts: Counter[tuple[str, str]], n_values: int) -> F
     return _categories(column, f"has numbers with the units {shown}; {AS_CATEGORIES}", "convert them to one unit")
 
 
-def _declared(column: Column, texts: Sequence[str]) -> Found:
-    """Return a column that is declared numeric, with the marks and the unit that all its cells have."""
+def _declared(column: Column, texts: Sequence[str], commas: bool) -> Found:
+    """Return a column that is declared numeric, with the marks and the unit that all its cells have.
+
+    A comma marks decimals in a file with semicolons, or if most values have one; a single 1,5 may be a slip.
+    """
     if column.unit and column.unit != DURATION:
         column = replace(column, unit=_placed(column.unit, texts))
         bodies = [without_unit(text, column.unit) for text in texts]
@@ -232,7 +242,8 @@ def _declared(column: Column, texts: Sequence[str]) -> Found:
         return Found(column)
     if texts and all(map(ISO_DURATION.fullmatch, texts)):
         return Found(replace(column, unit=DURATION))
-    found = _as_numbers(replace(column, kind=None), texts)
+    commas = commas or 2 * sum("," in text for text in texts) > len(texts)
+    found = _as_numbers(replace(column, kind=None), texts, commas)
     return found if found is not None and found.column.kind is Kind.NUMERIC else Found(column)
 
 
@@ -250,7 +261,7 @@ def _placed(unit: str, texts: Sequence[str]) -> str:
     return forms[counts.index(max(counts))] if any(counts) else "#".join(split_unit(unit))
 
 
-def _marked(column: Column, bodies: Sequence[str], *, is_money: bool) -> Found | None:
+def _marked(column: Column, bodies: Sequence[str], *, is_money: bool, commas: bool = False) -> Found | None:
     """Return a column with the marks that all its numbers fit; a note if they fit two and mean different numbers."""
     own = (column.decimal, column.thousands)
     candidates = [own] if Marks(*own) != PLAIN else MARKS
@@ -275,7 +286,8 @@ def _marked(column: Column, bodies: Sequence[str], *, is_money: bool) -> Found |
     decimal, thousands = next(iter(readings))
     if thousands == " ":  # whichever blank they have
         thousands = next((blank for blank in " \u00a0\u202f" if any(blank in body for body in bodies)), " ")
-    if decimal != "." and not thousands and not column.unit and (decimal, thousands) != own:  # 1,2 may be a list
+    may_be_list = decimal != "." and not thousands and not column.unit and (decimal, thousands) != own
+    if may_be_list and not commas:
         text = f"has numbers with a comma for the decimals; {AS_CATEGORIES}"
         return _categories(column, text, f"declare {setting('decimal', decimal)}")
     return Found(replace(column, decimal=decimal, thousands=thousands))

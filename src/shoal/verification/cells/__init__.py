@@ -13,7 +13,7 @@ from typing import Any
 from shoal.schema import Column
 from shoal.verification.cells.forms import MOST_DIGITS, read_date, read_number, read_truth
 
-__all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise"]
+__all__ = ["MOST_DIGITS", "SUPPRESSED", "Cells", "Cover", "Span", "normalise", "set_members"]
 
 SUPPRESSED = "*"
 MEMBER = re.compile(r'"([^"]*(?:""[^"]*)*)"|([^",{}\n]+)')
@@ -85,6 +85,8 @@ class Cells:
         labels: The values that each label of a hierarchy means; a cell that is one of these labels covers exactly them.
         order: The values of ordered categories, lowest first. A set of them covers its members only if they are
             neighbours, and in this order.
+        literal: Whether a single value covers its own text alone, and not another text of the same number, date or
+            truth value.
     """
 
     def __init__(
@@ -95,6 +97,8 @@ class Cells:
         marks: tuple[str, ...] = (".", ""),
         labels: Mapping[str, Iterable[str]] | None = None,
         order: Sequence[str] = (),
+        *,
+        literal: bool = False,
     ) -> None:
         self._kind = kind
         self._date_format = date_format
@@ -102,15 +106,21 @@ class Cells:
         self._marks = marks
         self._labels = labels or {}
         self._ranks = {normalise(value): rank for rank, value in enumerate(order)}
+        self._is_literal = literal
         self._covers: dict[str, Cover] = {}
         self._sources: dict[str, tuple[str, tuple[str, Any]]] = {}
 
     @classmethod
     def of(
-        cls, column: Column, missing: Iterable[str] = (), labels: Mapping[str, Iterable[str]] | None = None
+        cls,
+        column: Column,
+        missing: Iterable[str] = (),
+        labels: Mapping[str, Iterable[str]] | None = None,
+        *,
+        literal: bool = False,
     ) -> Cells:
         """Return the cells of a column."""
-        return cls(column.kind, column.date_format, missing, column.marks, labels, column.order)
+        return cls(column.kind, column.date_format, missing, column.marks, labels, column.order, literal=literal)
 
     @property
     def has_ranks(self) -> bool:
@@ -166,7 +176,7 @@ class Cells:
 
     def members(self, cell: str) -> set[str]:
         """Return the members of a set; none if the cell is not one, or its kind has no sets."""
-        return set() if self._kind in ("numeric", "date") else set(_members(cell.strip()))
+        return set() if self._kind in ("numeric", "date") else set(set_members(cell.strip()))
 
     def _read(self, cell: str) -> Cover:
         text = normalise(cell)
@@ -174,7 +184,8 @@ class Cells:
             return Cover(everything=True)
         if text in self._labels:
             values = frozenset(map(normalise, self._labels[text]))
-            return Cover(False, not self._missing.isdisjoint(values), values, places=frozenset(map(self.place, values)))
+            places = frozenset(() if self._is_literal else map(self.place, values))
+            return Cover(False, not self._missing.isdisjoint(values), values, places=places)
         if text in self._missing:
             return Cover(missing=True)
         if self._kind in ("boolean", "ordered"):
@@ -185,30 +196,31 @@ class Cells:
 
     def _read_ranks(self, cell: str) -> Cover:
         """Return what a value or a set of a boolean or of ordered categories covers."""
-        members = _members(cell.strip()) or [normalise(cell)]
+        members = set_members(cell.strip()) or [normalise(cell)]
         places = [self.place(member) for member in members]
         if len(places) > 1 and not all(
             scale == other in ("truth", "rank") and after == before + 1
             for (scale, before), (other, after) in pairwise(places)
         ):
             return Cover()
-        return Cover(texts=frozenset(members), places=frozenset(places))
+        return Cover(texts=frozenset(members), places=frozenset(() if self._is_literal else places))
 
     def _spans(self, text: str) -> dict[str, Span]:
         scale, value = self.place(text)
         if scale != "text":
-            return {} if self._kind is None else {scale: Span(value, value, False)}  # 2139 is not 02139
+            is_text = self._kind is None or self._is_literal  # 2139 is not 02139
+            return {} if is_text else {scale: Span(value, value, False)}
         if text[:1] != "[" or text[-1:] not in ("]", ")"):
             return {}
         parts = text[1:-1].split(", ", MOST_PARTS)
         for cut in range(1, len(parts)):  # a date may contain the separator: Jan 5, 2020
             (scale, low), (other, high) = (self.place(", ".join(part)) for part in (parts[:cut], parts[cut:]))
             if scale == other != "text":
-                return {scale: Span(low, high, text[-1] == ")")}
+                return {} if self._is_literal and low == high else {scale: Span(low, high, text[-1] == ")")}
         return {}
 
 
-def _members(cell: str) -> list[str]:
+def set_members(cell: str) -> list[str]:
     """Return the normalised members of a set such as ``{a, "b, c"}``; none if the cell is not a set."""
     if cell[:1] != "{" or cell[-1:] != "}":
         return []

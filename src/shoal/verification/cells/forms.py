@@ -23,11 +23,20 @@ CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(:[0-9]{2})?(\.[0-9]{1,6})?( ?)([AaP
 END_ZONE = re.compile(r" ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})")
 AROUND = re.compile(r"([+-]?)([^0-9+-]*)([+-]?[0-9](?:.*[0-9])?)([^0-9]*[2²3³]?)", re.DOTALL)
 PARTS = {"Y": "[0-9]{4}", **dict.fromkeys("mdHIMS", "[0-9]{1,2}"), "f": "[0-9]{1,6}", "p": "[AaPp][Mm]"}
-TRUTHS = {
-    **dict.fromkeys(["true", "t", "yes", "y", "1", "1.0", "on", "wahr", "ja", "j", "vrai", "oui", "o"], True),
-    **dict.fromkeys(["verdadero", "sí", "si", "s", "vero", "sì"], True),
-    **dict.fromkeys(["false", "f", "no", "n", "0", "0.0", "off", "falsch", "nein", "faux", "non", "falso"], False),
-}
+# Words for yes and for no. Undeclared, a column is boolean only if all its words stand in one line.
+TRUTHS = (
+    ("true t", "false f"),
+    ("yes y", "no n"),
+    ("ja j", "nein n"),
+    ("wahr", "falsch"),
+    ("oui o", "non n"),
+    ("vrai", "faux"),
+    ("sí si sì s", "no n"),
+    ("verdadero", "falso"),
+    ("vero", "falso"),
+)
+DECLARED = ("1 1.0 on", "0 0.0 off")
+YES, NO = (frozenset(" ".join(line[i] for line in (*TRUTHS, DECLARED)).split()) for i in (0, 1))
 MARKS = ((".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (".", "’"), (",", "'"), (".", " "), (",", " "))
 
 
@@ -58,7 +67,8 @@ def read_number(text: str, decimal: str = ".", thousands: str = "", unit: str = 
         number = Decimal(text)
     except InvalidOperation:  # the exponent is too large
         return None
-    return number if number.is_finite() else None
+    # One with more digits than can be written out would take forever to compute with.
+    return number if not number or abs(number.adjusted()) <= MOST_DIGITS else None
 
 
 @cache
@@ -131,7 +141,15 @@ def _is_same_date(text: str, printed: str, has_fraction: bool) -> bool:
 
 def read_truth(text: str) -> bool | None:
     """Return what a word for yes or no means; None if it is neither."""
-    return TRUTHS.get(text.casefold())
+    word = text.casefold()
+    return True if word in YES else False if word in NO else None
+
+
+def _are_truths(texts: Sequence[str]) -> bool:
+    """Return whether texts are the words for yes and no of one line, both of them."""
+    words = {text.casefold() for text in texts}
+    lines = [(set(yes.split()), set(no.split())) for yes, no in TRUTHS]
+    return any(words <= yes | no and words & yes and words & no for yes, no in lines)
 
 
 def with_form(column: Column, texts: Sequence[str]) -> Column:
@@ -149,9 +167,8 @@ def with_form(column: Column, texts: Sequence[str]) -> Column:
     if kind is Kind.ORDERED:
         present = set(texts)
         return replace(column, order=tuple(value for value in column.order if value in present))
-    if kind in (None, Kind.BOOLEAN) and {read_truth(text) for text in texts} == {True, False}:
-        is_number = all(text[:1].isdigit() for text in texts)
-        return column if is_number else replace(column, kind=Kind.BOOLEAN)
+    if kind is None and _are_truths(texts):
+        return replace(column, kind=Kind.BOOLEAN)
     if kind in (None, Kind.DATE) and column.date_format == Column.date_format:
         form = _date_form(texts)
         if form is not None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import Note, UsageError, setting
+from shoal.errors import Note
 from shoal.schema import INPUT, NUMBERED, Dialect, Kind, Role
 from shoal.verification.cells import SUPPRESSED, Cells, normalise
 from shoal.verification.demand import (
@@ -24,23 +24,31 @@ from shoal.verification.demand import (
     claimed_missing,
     expected_schema,
     keeps_order,
+    open_notes,
     quasi_identifiers,
     require_columns,
     unchecked_notes,
 )
+from shoal.verification.examination.centers import (
+    center_contradictions,
+    center_notes,
+    center_violations,
+    stated_center,
+    without_centers,
+)
+from shoal.verification.examination.judgement import Judgement
+from shoal.verification.examination.people import people_notes
 from shoal.verification.examination.readings import Readings, demanded_mark, with_forms
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.matching.outliers import beyond_bounds, recode_source
-from shoal.verification.models.checks import POPULATION_MODELS, ModelChecks
 from shoal.verification.models.limits import limit_violations
-from shoal.verification.models.plain_values import model_words
-from shoal.verification.models.sampling import SAMPLING, is_sampled, sample_violations
+from shoal.verification.models.sampling import NO_DRAW, is_sampled, sample_violations
 from shoal.verification.reading import files
 from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
 from shoal.verification.reading.hidden import hidden_content
-from shoal.verification.reading.layout import Layout, in_bounds
+from shoal.verification.reading.layout import Layout, in_bounds, in_spread
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import PathName, coded_table
 from shoal.verification.recount import name_violations, shape_violations
@@ -105,8 +113,9 @@ def examine(
             written = read_written(released, delimiter=manifest.delimiter)
         except files.UnreadableError as error:
             return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
-        unchanged = [column.name for column in manifest.columns if column.role is not Role.QI]
-        violations += [*written.faults, *name_violations(released, files.kind_of(released), unchanged)]
+        names = [column.name for column in manifest.columns if column.name not in manifest.bounds]
+        names = written.names if manifest.center else names  # what follows a centre is typed, too
+        violations += [*written.faults, *name_violations(released, files.kind_of(released), names)]
         violations += shape_violations(written.blank_lines, written.ragged_rows, len(written.names))
     source = None
     if original is not None:
@@ -137,6 +146,8 @@ class _Examination:
         self._is_frame = is_frame
         self._unchecked: list[Note] = []
         self._models: list[str] = []
+        self._center = stated_center(demand, manifest)
+        self._violations += center_contradictions(demand, manifest)
         self._release = self._lay_out()
         names = None if source is None else source.names
         self._schema, contradictions = expected_schema(demand, manifest, self._release.names, names)
@@ -172,38 +183,46 @@ class _Examination:
     def verdict(self, k: int) -> Verdict:
         """Return the verdict."""
         n_rows, source = self._written.n_rows, self._source
+        n_source = None if source is None else source.n_rows
         names = [column.name for column in self._schema.qi]
         groups: dict[Group, int] = {}
         if not n_rows:
             self._violations.append(NO_ROWS)
         if set(names) <= set(self._release.names):
-            counter = Groups(self._release, names)
+            counter = Groups(self._release, names, self._spread)
             groups = counter.rows
             self._count(counter, k)
         if self._manifest is not None:
             n_starred = sum(rows for group, rows in groups.items() if set(group) == {SUPPRESSED})
             counts = {"rows": n_rows, "groups": len(groups), "smallest_group": min(groups.values(), default=0)}
-            self._violations += self._manifest.count_violations(
-                counts, n_starred, None if source is None else source.n_rows
-            )
+            self._violations += self._manifest.count_violations(counts, n_starred, n_source)
             self._violations += self._readings.kind_violations()
         self._violations += self._readings.bound_violations()
-        for limited in self._readings.limited():
+        for limited in self._readings.limited() if self._center is None else ():
             if isinstance(limited, Note):
                 self._unchecked.append(limited)
             elif limited.column.name in self._release.names:
-                self._violations += limit_violations(self._release.column(limited.column.name), limited)
+                column = self._release.column(limited.column.name)
+                self._violations += limit_violations(column, limited, self._release.row_numbers())
         if source is not None and self._limit is not None:
             self._violations += suppression_violations(source.n_rows - n_rows, source.n_rows, self._limit)
-        self._check_sample()
-        self._count_absent()
-        self._list_unnamed()
+        specs = self._plain_models([*self._demand.models, *((self._manifest and self._manifest.models) or ())])
+        if is_sampled(specs):
+            qi = {column.name for column in self._schema.qi}
+            uncounted = [name for name in self._release.names if name not in qi]
+            self._violations += sample_violations(specs, n_rows, n_source, uncounted)
+            self._unchecked.append(NO_DRAW)
+        self._notes += open_notes(self._demand, self._manifest, self._release.names, n_rows, n_source)
+        if self._manifest is None:
+            self._notes += people_notes(self._release, self._demand.names(Role.QI))
         self._unchecked += unchecked_notes(self._demand, self._manifest, has_original=source is not None)
+        self._unchecked += center_notes(self._demand, self._manifest, has_original=source is not None)
         verdict = judge(k, n_rows, groups, list(dict.fromkeys(self._violations)))
         return replace(
             verdict,
             models=tuple(dict.fromkeys(self._models)),
-            counts_people=self._source is not None and bool(self._demand.names(Role.PERSON)),
+            counts_people=self._source is not None and bool(self._demand.names(Role.PERSON)) and not self._center,
+            center=self._center,
             notes=tuple(self._notes),
             unchecked=tuple(self._unchecked),
         )
@@ -217,9 +236,11 @@ class _Examination:
             qi = demand.names(Role.QI)
             bounds = qi if demand.bounds else in_bounds(qi, self._written.names)
             mark = demanded_mark(demand, self._source)
-            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame, mark=mark)
+            spread = qi if demand.spread else in_spread(qi, self._written.names) if self._center else ()
+            layout = Layout(bounds, demand.spreadsheet_safe, typed=self._is_frame, mark=mark, spread=spread)
         else:
-            layout = Layout(manifest.bounds, manifest.spreadsheet_safe, mark=manifest.mark())
+            spread = manifest.spread
+            layout = Layout(manifest.bounds, manifest.spreadsheet_safe, mark=manifest.mark(), spread=spread)
             if demand.decimal not in (None, INPUT, manifest.decimal):
                 text = (
                     f"the decimal mark is {manifest.decimal!r} in the manifest and {demand.decimal!r} in the settings"
@@ -231,30 +252,45 @@ class _Examination:
                 text = "it is not written as two columns of bounds, as the manifest states"
                 self._violations.append(Violation(f"column {name!r}", text))
         self._violations += layout.violations()
-        self._pairs = layout.pairs
+        self._violations += [
+            Violation(f"column {name!r}", "its spread does not follow it")
+            for name in spread
+            if name not in layout.spread
+        ]
+        self._pairs, self._spread = layout.pairs, [column for _, column in layout.spread.values()]
         return release
 
     # ---- counts
 
     def _count(self, counter: Groups, k: int) -> None:
         """Count the groups, and compare the rows with the original."""
-        cells = self._readings.cells()
+        cells = self._readings.cells() if self._center is None else self._centered()
         comparison, sizes, noun = None, counter.rows, "row"
         if self._source is not None and self._written.n_rows:
             comparison = self._compare(self._source, cells)
-            for person in self._demand.names(Role.PERSON):
+            for person in self._demand.names(Role.PERSON) if self._center is None else ():
                 people = np.maximum(comparison.count_people(counter.of_row, person), 1).tolist()
                 sizes, noun = dict(zip(counter.groups, people, strict=True)), "person"
         self._violations += small_groups(sizes, k, counter.first_row, noun)
-        self._judge_models(counter, sizes, cells)
+        judgement = Judgement(self._readings)
+        judgement.judge(counter, sizes, cells)
+        self._violations += judgement.violations
+        self._unchecked += judgement.unchecked
+        self._models += judgement.words
         if comparison is None or self._source is None:
             self._check_order(None)
+            return
+        if self._center is not None:
+            in_order = keeps_order(self._demand, self._manifest)
+            self._violations += comparison.violations()
+            self._violations += center_violations(self._readings, counter, self._center, in_order=in_order)
+            self._check_order(comparison)
             return
         by_row = np.array([sizes[group] for group in counter.groups], dtype=np.int64)[counter.of_row]
         own_k = self._own_k(self._source, by_row)
         self._models += ["each row's own k"] if own_k is not None else []
         if untrue := comparison.violations(own_k):
-            self._violations += [*untrue, *self._readings.doubtful_missing()]
+            self._violations += [*untrue, *self._readings.doubts()]
         self._violations += comparison.rule_violations(self._demand.rules, counter.of_row)
         self._check_order(comparison)
 
@@ -272,7 +308,12 @@ class _Examination:
             self._violations.append(Violation("columns", text))
         qi = [name for name, _ in cells]
         equal = [name for name in names if name in source.names and name not in (*qi, *held_back)]
-        return Comparison(self._release, source, cells, list(dict.fromkeys(equal)))
+        release = self._release if self._center is None else without_centers(self._release, qi)
+        return Comparison(release, source, cells, list(dict.fromkeys(equal)))
+
+    def _centered(self) -> list[tuple[str, Cells]]:
+        """Return how to read quasi-identifiers whose cells are centres and cover nothing."""
+        return [(column.name, Cells.of(column, self._missing)) for column in self._readings.with_kinds()]
 
     def _own_k(self, source: CodedTable, sizes: NDArray[np.int64]) -> tuple[CodedColumn, NDArray[np.int64]] | None:
         """Return the k that each original row asks for, beside the size of each released row's group."""
@@ -283,53 +324,6 @@ class _Examination:
             missing = {normalise(t) for t in self._missing if t not in claims or cells.place(normalise(t))[0] == "text"}
             texts = ["0" if normalise(text) in missing else text for text in requests.texts]
             return CodedColumn(texts, requests.codes), sizes
-        return None
-
-    def _judge_models(self, counter: Groups, sizes: Mapping[Group, int], cells: Sequence[tuple[str, Cells]]) -> None:
-        """Judge the models of the demand, and those of the manifest that can be judged."""
-        released = [
-            column if column.role is Role.QI else replace(column, role=Role.SENSITIVE)
-            for column in self._schema.columns
-            if column.name in self._release.names
-        ]
-        names = [column.name for column in released if column.role is not Role.QI]
-        stated = []
-        for spec in (self._manifest.models if self._manifest else None) or ():
-            if reason := self._not_judged(spec):
-                self._unchecked.append(Note(str(spec["name"]), f"not checked: {reason[0]}", reason[1]))
-            elif "column" not in spec or spec["column"] in names:
-                stated.append(spec)  # another column contradicts the manifest or the file, a violation of its own
-        paths = {
-            name: labels(self._readings.values(self._release.column(name))) if callable(labels) else labels
-            for name, labels in self._demand.paths.items()
-            if name in names
-        }
-        for specs in (self._demand.models, stated):
-            checks = ModelChecks(specs, released, self._missing, paths)
-            for name in checks.columns:
-                for group, cell, times in counter.with_cells(self._release.column(name)):
-                    checks.add(name, group, cell, times)
-            readings = dict(cells[::-1])  # the first of two readings
-            ordered = {name: readings[name] for name, _ in cells}
-            try:
-                self._violations += checks.violations(counter.rows, sizes, counter.first_row, ordered, self._population)
-            except UsageError:
-                if specs is self._demand.models:
-                    raise
-                self._violations.append(Violation("manifest, 'requirements'", "a model cannot be counted in this file"))
-            self._models += map(model_words, checks.models)
-
-    def _not_judged(self, spec: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Return why a model of the manifest cannot be judged, and what it would take."""
-        assert self._manifest is not None
-        if spec["name"] in POPULATION_MODELS and self._population is None:
-            return "it counts the population", f"use {setting('population')}"
-        column = str(spec.get("column", ""))
-        is_hierarchical = spec.get("distance") == "hierarchical" or (
-            spec["name"] == "t-closeness" and not spec.get("distance") and column in self._manifest.labelled
-        )
-        if is_hierarchical and column not in self._demand.paths:
-            return f"it measures distances in the hierarchy of column {column!r}", f"use {setting('hierarchies')}"
         return None
 
     # ---- order, and what was not said
@@ -363,38 +357,3 @@ class _Examination:
     def _plain_models(models: Iterable[Any]) -> list[Mapping[str, Any]]:
         """Return models as plain values."""
         return [model if isinstance(model, Mapping) else model.spec() for model in models]
-
-    def _check_sample(self) -> None:
-        """Check what a sample demands of the columns and, with the original, of the number of rows."""
-        specs = self._plain_models([*self._demand.models, *((self._manifest and self._manifest.models) or ())])
-        if not is_sampled(specs):
-            return
-        uncounted = [name for name in self._release.names if name not in {column.name for column in self._schema.qi}]
-        if uncounted:
-            text = f"{', '.join(map(repr, uncounted[:MOST_VIOLATIONS]))} released, which no group counts"
-            self._violations.append(Violation(SAMPLING, text))
-        if self._source is not None:
-            sampled = [spec for spec in specs if is_sampled([spec])]
-            self._violations += sample_violations(sampled, self._written.n_rows, self._source.n_rows)
-        self._unchecked.append(
-            Note(SAMPLING, "not checked: whether the rows were drawn at random, and the levels without the data")
-        )
-
-    def _count_absent(self) -> None:
-        """Note how many original rows are not in the release."""
-        n_rows, n_source = self._written.n_rows, 0 if self._source is None else self._source.n_rows
-        if n_source > n_rows:
-            text = f"{n_source - n_rows} of {n_source} original rows are not in the release"
-            self._notes.append(Note("rows", text))
-
-    def _list_unnamed(self) -> None:
-        """Note the columns that nobody gave a role."""
-        if self._manifest is not None:
-            return
-        names = [name for name in self._release.names if self._demand.role_of(name) is None]
-        if self._demand.complete:
-            names = names if self._demand.others == "insensitive" and self._source is None else []
-        if names:
-            columns = ", ".join(map(repr, names[:MOST_VIOLATIONS])) + (", ..." if len(names) > MOST_VIOLATIONS else "")
-            said = "compared with the original" if self._source else f"not checked; use {setting('original')}"
-            self._notes.append(Note("", f"columns without a role: {columns}; {said}"))

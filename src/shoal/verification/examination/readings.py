@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.errors import Note, UsageError, setting
-from shoal.schema import INPUT, NO_LIMITS, Column, Kind, Role, Schema
-from shoal.verification.cells import Cells, normalise
+from shoal.schema import INPUT, NO_LIMITS, Column, Kind, Limits, Role, Schema
+from shoal.verification.cells import SUPPRESSED, Cells, normalise, set_members
 from shoal.verification.cells.forms import with_form
 from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.demand import Demand, claimed_missing
+from shoal.verification.examination.doubts import doubt_about, doubtful_reading
 from shoal.verification.manifest.manifest import Manifest
-from shoal.verification.models.checks import guess_kind
+from shoal.verification.models.checks import guess_kind, read_column
 from shoal.verification.models.limits import LimitedCells
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Readings", "demanded_mark", "with_forms"]
+__all__ = ["Readings", "demanded_mark", "read_as", "with_forms"]
+
+PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def with_forms(schema: Schema, source: CodedTable | None, manifest: Manifest | None) -> Schema:
@@ -37,8 +41,13 @@ def _formed(column: Column, schema: Schema, source: CodedTable | None, manifest:
     stated = manifest.column(column.name) if manifest else None
     if stated is None or column.kind is not None or stated.kind is Kind.CATEGORICAL:
         return column
+    return read_as(column, stated)
+
+
+def read_as(column: Column, other: Column) -> Column:
+    """Return a column with the kind and the form of another one."""
     names = ("kind", "date_format", "decimal", "thousands", "unit", "order")
-    return replace(column, **{name: getattr(stated, name) for name in names})
+    return replace(column, **{name: getattr(other, name) for name in names})
 
 
 def _found(column: Column, texts: Sequence[str]) -> Column:
@@ -50,6 +59,12 @@ def _found(column: Column, texts: Sequence[str]) -> Column:
     elif column.kind.is_measured and all(Cells.of(column).place(text)[0] != "text" for text in texts):
         return column
     return with_form(column, texts)
+
+
+def _parts(cell: str) -> list[str]:
+    """Return the members of a set, the ends of a range, or the cell."""
+    ends = cell[1:-1].split(", ") if cell[:1] == "[" and cell[-1:] in ("]", ")") else [cell]
+    return set_members(cell) or [normalise(end) for end in ends]
 
 
 def _values(column: CodedColumn, missing: Iterable[str]) -> list[str]:
@@ -102,7 +117,8 @@ class Readings:
         """Return how to read each quasi-identifier; where the manifest alone decides, it is read in both ways.
 
         A kind that differs from that of the manifest is in dispute. So is a text that only the manifest calls missing:
-        it may be released as it is, but not as another missing text.
+        it may be released as it is, but not as another missing text. A reading that only the manifest states does not
+        make cells equal that the original keeps apart.
         """
         claims = claimed_missing(self.demand, self.manifest)
         readings = []
@@ -115,13 +131,50 @@ class Readings:
             other = self.manifest.column(column.name) if self.manifest else None
             if other is not None and other.kind not in (None, column.kind):
                 readings.append((column.name, self._reading_of(self._with_kind(other), labels)))
+            if (doubt := self._doubt(column)) is not None:
+                doubtful, literal = doubt
+                readings.append(
+                    (column.name, Cells.of(doubtful, () if claims else self.schema.missing, labels, literal=literal))
+                )
         return readings
 
+    def with_kinds(self) -> list[Column]:
+        """Return the quasi-identifiers with the forms of their cells, and a kind that these leave open.
+
+        A column whose form is another than the usual one has numbers or dates.
+        """
+        columns = []
+        for column in self.schema.qi:
+            found = self._with_kind(column)
+            if found.kind is None:
+                is_dates = found.date_format != column.date_format
+                is_formed = is_dates or (found.marks != column.marks)
+                found = replace(
+                    found, kind=(Kind.DATE if is_dates else Kind.NUMERIC) if is_formed else Kind.CATEGORICAL
+                )
+            columns.append(found)
+        return columns
+
+    def _doubt(self, column: Column) -> tuple[Column, bool] | None:
+        """Return how a quasi-identifier must be read because only the manifest says how; None if it adds nothing."""
+        tables = [t for t in (self.source, self.population) if t is not None and column.name in t.names]
+        if self.manifest is None or not tables:
+            return None
+        declared = read_as(column, self.demand.reading.column(column.name, column.role))
+        claims = {*map(normalise, claimed_missing(self.demand, self.manifest))}
+        columns = [table.column(column.name) for table in tables]
+        texts = dict.fromkeys(text for each in columns for text in _values(each, self.demand.reading.missing))
+        return doubtful_reading(column, _found(declared, self.values(columns[0])), list(texts), claims)
+
     def limited(self) -> Iterator[LimitedCells | Note]:
-        """Yield the quasi-identifiers with limits, those of the demand and those of the manifest, or why not."""
+        """Yield the quasi-identifiers with limits, those of the demand and those of the manifest, or why not.
+
+        What the demand asks for must also hold if the cells are read as they look, whatever the manifest says.
+        """
         for column in self.schema.qi:
             stated = self.manifest.column(column.name) if self.manifest else None
-            both = [self.demand.limits.get(column.name, NO_LIMITS), NO_LIMITS if stated is None else stated.limits]
+            asked = self.demand.limits.get(column.name, NO_LIMITS)
+            both = [asked, NO_LIMITS if stated is None else stated.limits]
             for limits in dict.fromkeys(each for each in both if any(each)):
                 ladder = self._ladder(column.name)
                 if ladder is None:
@@ -131,7 +184,26 @@ class Readings:
                 if self.source is None and column.name not in self.demand.reading.kinds:
                     column = replace(column, kind=None if column.kind is Kind.CATEGORICAL else column.kind)
                 own = _formed(column, self.schema, self.source, self.manifest)
-                yield LimitedCells(own, limits, self._reading_of(own, {}), ladder, column.name in self.pairs)
+                is_closed = column.name in self.pairs
+                yield LimitedCells(own, limits, self._reading_of(own, {}), ladder, is_closed)
+                if limits == asked and not ladder:
+                    yield from self._limited_by_look(own, limits, is_closed)
+
+    def _limited_by_look(self, read: Column, limits: Limits, is_closed: bool) -> Iterator[LimitedCells]:
+        """Yield a column with limits as the demand declares it and its cells look, if that is another reading."""
+        column = read_as(read, self.demand.reading.column(read.name, read.role))
+        table = self.release if self.source is None else self.source
+        texts = self.values(table.column(read.name)) if read.name in table.names else []
+        parts = dict.fromkeys(part for text in texts for part in _parts(text) if part != SUPPRESSED)
+        look = read_column(column, list(parts))
+        if look == read or look.kind not in (Kind.NUMERIC, Kind.DATE):
+            return
+        if read.kind not in (Kind.NUMERIC, Kind.DATE):
+            limits = Limits(limits.max_width)
+        if look.kind is Kind.NUMERIC:  # the others name periods of the calendar
+            limits = Limits(*(text if PLAIN.fullmatch(text) else "" for text in limits))
+        if any(limits):
+            yield LimitedCells(look, limits, self._reading_of(look, {}), {}, is_closed)
 
     def _ladder(self, name: str) -> Mapping[str, Sequence[str]] | None:
         """Return the labels of each value of a hierarchy; none if there is no hierarchy, None if it is not here."""
@@ -172,9 +244,11 @@ class Readings:
     def _need_hierarchy(self, column: Column) -> None:
         """Raise a UsageError if a column shows labels that only its hierarchy explains."""
         if column.name in self.release.names and self._count_misfits(column):
+            origin = self.manifest.origins.get(column.name, "") if self.manifest else ""
+            given = setting("hierarchies", f"{column.name}={origin}") if origin else setting("hierarchies")
             raise UsageError(
                 f"column {column.name!r} shows labels of a hierarchy, which the manifest does not contain. To compare "
-                f"it with the original, give the hierarchy with {setting('hierarchies')} or {setting('config')}."
+                f"it with the original, give the hierarchy with {given} or {setting('config')}."
             )
 
     def _count_misfits(self, column: Column) -> int:
@@ -186,8 +260,8 @@ class Readings:
         is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
         return int(is_odd[released.codes].sum())
 
-    def doubtful_missing(self) -> list[Violation]:
-        """Return the columns of an original whose cells are missing only because the manifest says so."""
+    def doubts(self) -> list[Violation]:
+        """Return the columns of an original that are read, or whose cells are missing, as only the manifest says."""
         claims, violations = {*map(normalise, claimed_missing(self.demand, self.manifest))} - {""}, []
         for column in self.schema.qi:
             if self.source is None:
@@ -198,6 +272,8 @@ class Readings:
                 text = f"only the manifest says that {plural(times, 'original cell')} mean a missing value"
                 cure = f"if that is so, name their texts with {setting('missing')}"
                 violations.append(Violation(f"column {column.name!r}", f"{text}; {cure}"))
+            read = self._with_kind(column)
+            violations += [doubt_about(read)] if self._doubt(read) is not None else []
         return violations
 
     def kind_violations(self) -> list[Violation]:

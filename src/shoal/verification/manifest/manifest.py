@@ -29,6 +29,7 @@ PathName = str | os.PathLike[str]
 BLOCK_BYTES = 1 << 20
 FEW = "<k"  # how a count from 1 to k - 1 is published
 ANY = "not limited"  # how any number of suppressed rows is published
+ORIGIN = re.compile(r"auto|builtin:[a-z0-9_-]{1,40}")
 AT_MOST = re.compile(r"<=[0-9]{1,15}")
 K_ANONYMITY = "k-anonymity"
 BY_ITSELF = "checked by the model itself"  # marks a model without a judge
@@ -53,6 +54,8 @@ class Manifest:
         suppression_limit: The largest share of rows that may be suppressed.
         counts_people: Whether k counts people.
         bounds: The columns that are written as NAME_min and NAME_max.
+        center: "mean" or "median" if cells are the centres of groups; None if they cover the original.
+        spread: The columns that are followed by a standard deviation or share.
         labelled: The quasi-identifiers that were generalised to labels of a hierarchy.
         rules: The data constraint rules in words.
         keep_order: Whether the rows keep the order of the original.
@@ -81,6 +84,8 @@ class Manifest:
     suppression_limit: Fraction
     counts_people: bool = False
     bounds: tuple[str, ...] = ()
+    center: str | None = None
+    spread: tuple[str, ...] = ()
     labelled: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     keep_order: bool = False
@@ -93,6 +98,13 @@ class Manifest:
     format: int = 1
     marks: tuple[str, str] = (".", "")
     content: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """By column, the hierarchy that it was generalised with, if that comes with shoal or was proposed."""
+        stated = self.content.get("hierarchies")
+        pairs = stated.items() if isinstance(stated, dict) else ()
+        return {name: origin for name, origin in pairs if isinstance(origin, str) and ORIGIN.fullmatch(origin)}
 
     def names(self, role: Role) -> tuple[str, ...]:
         """Return the released columns of a role."""

@@ -36,8 +36,11 @@ PathName = str | os.PathLike[str]
 
 MOST_BYTES = 1 << 24
 MOST_ENTRIES = 1_000  # models, and files beside the release
+LONGEST_LIMIT = 50  # characters: a number, a period of the calendar, or the number of a level
+LONGEST_CODING = 1_000  # characters: what a recoding was given, and the text that it shows
 SUFFIX = ".manifest.json"
 NEWEST_FORMAT = 2
+CENTERS = ("mean", "median")
 ROLES = {str(role): role for role in (Role.QI, Role.SENSITIVE, Role.INSENSITIVE)}
 
 
@@ -122,6 +125,8 @@ class _Reader:
             suppressed=self._suppressed(),
             suppression_limit=self._share("suppression_limit"),
             counts_people=(self._value("counts", str) or "").startswith("persons"),
+            center=self._center(),
+            spread=layout._names("spread", [column.name for column in columns if column.role is Role.QI]),
             bounds=layout._names("bounds", names) if "layout" in self._content else self._old_bounds(columns),
             labelled=layout._names("hierarchies", names),
             rules=self._texts("rules"),
@@ -159,6 +164,14 @@ class _Reader:
         if mark not in OUTPUT_DECIMALS:
             self._fail("decimal", f"one of {', '.join(map(repr, OUTPUT_DECIMALS))}")
         return str(mark)
+
+    def _center(self) -> str | None:
+        if self._value("cells", str) != "center":
+            return None
+        choice = self._value("center", str, required=True)
+        if choice not in CENTERS:
+            self._fail("center", f"one of {', '.join(map(repr, CENTERS))}")
+        return str(choice)
 
     def _old_bounds(self, columns: Sequence[Column]) -> tuple[str, ...]:
         """Return the columns that a manifest without a layout may mean: all numbers and dates."""
@@ -273,6 +286,8 @@ class _Reader:
             form, given, text = (facts.get(key) for key in ("form", "given", "text"))
             if not (isinstance(form, str) and isinstance(given, str) and isinstance(text, str)):
                 self._fail("columns", "a list of columns whose recodings have a form, what was given, and a text")
+            if max(len(given), len(text)) > LONGEST_CODING:
+                self._fail("columns", f"a list of columns whose recodings have at most {LONGEST_CODING:,} characters")
             codings.append(Coding(form, given, text))
         try:
             if codings:
@@ -285,7 +300,7 @@ class _Reader:
         """Return the limits that a column states."""
         if not isinstance(entry, dict) or not all(isinstance(text, str) and text for text in entry.values()):
             self._fail("columns", "a list of columns whose limits are texts by name")
-        if not set(entry) <= set(Limits._fields):
+        if not set(entry) <= set(Limits._fields) or any(len(text) > LONGEST_LIMIT for text in entry.values()):
             self._fail("columns", "a list of columns with limits that this version knows")
         return Limits(**entry)
 

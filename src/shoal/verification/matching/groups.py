@@ -23,6 +23,7 @@ class Groups:
     Args:
         release: The released table.
         names: The quasi-identifiers.
+        spread: Further columns that tell groups apart: the spread of centres.
 
     Attributes:
         of_row: The number of the group of each coded row.
@@ -30,8 +31,8 @@ class Groups:
         rows: The rows of each group.
     """
 
-    def __init__(self, release: CodedTable, names: Sequence[str]) -> None:
-        columns = [release.column(name) for name in names]
+    def __init__(self, release: CodedTable, names: Sequence[str], spread: Iterable[CodedColumn] = ()) -> None:
+        columns = [*(release.column(name) for name in names), *spread]
         key = pack([(codes_by_text(column), len(column.texts)) for column in columns])
         _, first, of_row, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
         order = np.argsort(first)
@@ -88,6 +89,10 @@ class Pairs:
         release: The released table.
         source: The source.
         witness: The source row of each released row.
+
+    Attributes:
+        rows: The coded rows of the release that have a source row.
+        numbers: Their numbers in the file, from 1.
     """
 
     def __init__(self, release: CodedTable, source: CodedTable, witness: NDArray[np.int64]) -> None:
@@ -96,12 +101,12 @@ class Pairs:
         rows = np.flatnonzero(numbers <= len(witness))
         sources = witness[numbers[rows] - 1]
         exists = (sources >= 0) & (sources < source.n_rows)
-        self._rows, self._sources = rows[exists], sources[exists]
-        self._numbers = numbers[self._rows]
+        self.rows, self._sources = rows[exists], sources[exists]
+        self.numbers = numbers[self.rows]
 
     def source_column(self, name: str) -> tuple[CodedColumn, NDArray[np.int64]]:
         """Return a column of the source in the order of the release, and the rows of the release beside it."""
-        return self.source.column(name).at(self._sources), self._rows
+        return self.source.column(name).at(self._sources), self.rows
 
     def violations(self, name: str, cells: Cells | None) -> list[Violation]:
         """Compare a released column with its source.
@@ -111,7 +116,7 @@ class Pairs:
             cells: How to read a quasi-identifier, whose cells must cover their source; None for a column whose cells
                 must equal it.
         """
-        released, (original, _) = self._release.column(name).at(self._rows), self.source_column(name)
+        released, (original, _) = self._release.column(name).at(self.rows), self.source_column(name)
         card = max(len(released.texts), 1)
         pair_of_row = original.codes.astype(np.int64) * card + released.codes
 
@@ -122,7 +127,7 @@ class Pairs:
         false_pairs = [pair for pair in pairs if not is_true(original.texts[pair // card], released.texts[pair % card])]
         if not false_pairs:
             return []
-        rows = self._numbers[np.isin(pair_of_row, false_pairs)]
+        rows = self.numbers[np.isin(pair_of_row, false_pairs)]
         fault = "differ from their source" if cells is None else "do not cover their source"
         text = f"the cells of {plural(len(rows), 'row')} {fault}"
         return [Violation(f"column {name!r}", text, int(rows[0]))]

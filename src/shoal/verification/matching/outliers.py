@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
         for coding in column.codings:
             if coding.form == "rare" or not coding.text or column.name not in release.names:
                 continue
-            cells = _reading(column, schema.missing)
+            cells = Cells.of(column, schema.missing)
             scale, bound = cells.place(normalise(coding.text))
             released = release.column(column.name)
             is_beyond = np.array(
@@ -80,7 +80,7 @@ def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
             if len(rows):
                 side = "above" if coding.form == "top" else "below"
                 text = f"{plural(len(rows), 'cell')} {side} the bound of its recoding"
-                violations.append(Violation(f"column {column.name!r}", text, int(rows[0]) + 1))
+                violations.append(Violation(f"column {column.name!r}", text, int(release.row_numbers()[rows[0]])))
     return violations
 
 
@@ -92,10 +92,6 @@ def _lies_beyond(cells: Cells, text: str, coding: Coding, scale: str, bound: Any
     if span is None:
         return False
     return bool(span.low > bound if coding.form == "top" else span.high < bound)
-
-
-def _reading(column: Column, missing: Iterable[str]) -> Cells:
-    return Cells.of(column, missing)
 
 
 def _merged(texts: list[str], codes: NDArray[np.int32]) -> CodedColumn:
@@ -123,9 +119,13 @@ class _Recoded:
     people: NDArray[np.int32] | None
     k: int
 
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells.of(self.column, self.missing)
+
     def apply(self, coding: Coding, *, trusting: bool) -> tuple[str, list[int]]:
         """Return the bound or label of a coding, and the places of the distinct cells that it replaces."""
-        cells = _reading(self.column, self.missing)
+        cells = self._cells
         known = [i for i, text in enumerate(self.original.texts) if not cells.is_missing(text)]
         if coding.form == "rare":
             return self._rare(int(coding.given), known)
@@ -133,7 +133,7 @@ class _Recoded:
         text = coding.given
         if coding.share is not None:
             is_stated = trusting and bool(coding.text)
-            text = coding.text if is_stated else self._bound(coding.form, coding.share, place_of, cells)
+            text = coding.text if is_stated else self._bound(coding.form, coding.share, place_of)
         scale, bound = cells.place(normalise(text))
         is_top = coding.form == "top"
         changes = [
@@ -145,14 +145,13 @@ class _Recoded:
 
     def is_measured(self, bound: str) -> bool:
         """Return whether a bound is a number or a date, so that values can lie beyond it."""
-        return _reading(self.column, self.missing).place(normalise(bound))[0] in ("number", "date")
+        return self._cells.place(normalise(bound))[0] in ("number", "date")
 
     def is_same(self, coding: Coding, shown: str) -> bool:
         """Return whether a coding states the bound or label that was found."""
         if coding.form == "rare":
             return coding.text == shown
-        cells = _reading(self.column, self.missing)
-        return cells.place(normalise(coding.text)) == cells.place(normalise(shown))
+        return self._cells.place(normalise(coding.text)) == self._cells.place(normalise(shown))
 
     def _rare(self, least: int, known: list[int]) -> tuple[str, list[int]]:
         counts = np.bincount(self.original.codes, minlength=len(self.original.texts))
@@ -165,7 +164,7 @@ class _Recoded:
         names = [*PLAIN_LABELS, *(f"{PLAIN_LABELS[1]} {i}" for i in range(2, len(taken) + 3))]
         return (next(name for name in names if name not in taken) if changes else ""), changes
 
-    def _bound(self, form: str, share: Fraction, place_of: dict[int, tuple[str, Any]], cells: Cells) -> str:
+    def _bound(self, form: str, share: Fraction, place_of: dict[int, tuple[str, Any]]) -> str:
         """Return the bound that follows from a share of the rows."""
         counts = np.bincount(self.original.codes, minlength=len(self.original.texts))
         rows: dict[Any, int] = {}
@@ -185,9 +184,10 @@ class _Recoded:
             return normalise(own)
         points = _date_points if self.column.kind is Kind.DATE or isinstance(value, datetime.date) else _number_points
         for point_of, is_last in points(list(rows), upper=form == "bottom"):
-            text = self._written(point_of(value))
-            alike = {other for other in rows if point_of(other) == point_of(value)}
-            if cells.place(text)[0] != "text" and (is_last or self._holders(alike, place_of, rows) >= self.k):
+            point = point_of(value)
+            text = self._written(point)
+            alike = {other for other in rows if point_of(other) == point}
+            if self._cells.place(text)[0] != "text" and (is_last or self._holders(alike, place_of, rows) >= self.k):
                 return text
         return normalise(own)
 

@@ -24,7 +24,7 @@ from shoal.verification.models.population import count_fitting
 from shoal.verification.reading.coded import CodedTable
 from shoal.verification.verdict import FirstRow, Group, Violation, exact, plural
 
-__all__ = ["POPULATION_MODELS", "Goal", "ModelChecks", "guess_kind", "has_judge"]
+__all__ = ["POPULATION_MODELS", "Goal", "ModelChecks", "guess_kind", "has_judge", "read_column"]
 
 LONGEST_K = 18  # digits
 PADDED = re.compile(r"[+-]?0[0-9]")
@@ -115,6 +115,10 @@ class ModelChecks:
     def add(self, name: str, group: Group, cell: str, rows: int) -> None:
         """Count rows of one group that have the same sensitive cell."""
         self._counts[name].setdefault(group, Counter())[cell] += rows
+
+    def cell_counts(self, name: str) -> Mapping[Group, Mapping[str, int]]:
+        """Return the rows of each sensitive cell in each group, as counted so far."""
+        return self._counts[name]
 
     def ask(self, requests: Iterable[tuple[Group, str | None]]) -> None:
         """Record the personal k of rows, each with its group; a missing one asks for nothing."""

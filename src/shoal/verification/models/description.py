@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from shoal.errors import Note
 from shoal.verification.models.judges import JUDGES, ORDERED, Evidence
 from shoal.verification.verdict import Group
 
@@ -94,12 +95,14 @@ class Description:
         rows: The number of rows.
         groups: The number of groups.
         columns: The models that they pass for each sensitive column.
+        notes: What else was noticed: columns that seem to name people.
     """
 
     k: int
     rows: int
     groups: int
     columns: tuple[ReachedModels, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
     @property
     def models(self) -> list[dict[str, Any]]:
@@ -115,6 +118,7 @@ class Description:
             "smallest_group": self.k,
             "sensitive": {column.column: column.as_dict() for column in self.columns},
             "models": self.models,
+            "notes": list(self.notes),
         }
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.schema import Column, Kind, Limits
-from shoal.verification.cells import MOST_DIGITS, SUPPRESSED, Cells, Span, normalise
+from shoal.verification.cells import SUPPRESSED, Cells, Span, normalise, set_members
 from shoal.verification.reading.coded import CodedColumn
 from shoal.verification.verdict import Violation, plural
 
@@ -64,27 +66,42 @@ class LimitedCells:
         is_ranked = self.column.kind in ("boolean", "ordered")
         spans = {} if is_ranked else self.cells.read(text).spans
         if limit == "max_width":
-            return self._is_narrow(given, text, next(iter(spans.values()), None))
+            return self._is_narrow(given, text, next(iter(spans.values()), self._extent(text)))
         return any(self._span_keeps(limit, given, span) for span in spans.values())
 
     # ---- labels of hierarchies
 
     def _label_keeps(self, limit: str, given: str, text: str) -> bool:
         if limit == "max_width":
-            below = [value for value, labels in self.ladder.items() if value == text or text in labels]
+            below = self._values_under.get(text, ())
             spans = self.cells.read(text).spans
             if self.column.kind in ("numeric", "date") and not spans:
                 places = [place for value in below if (place := self.cells.place(normalise(value)))[0] != "text"]
                 values = sorted(place[1] for place in places)
                 return not values or self._is_narrow(given, text, Span(values[0], values[-1], False))
             return self._is_narrow(given, text, next(iter(spans.values()), None), max(1, len(below)))
-        level = self._level(given)
-        levels = {
-            i for value, labels in self.ladder.items() for i, label in enumerate((value, *labels)) if label == text
-        }
+        level, levels = self._level(given), self._levels_of.get(text, frozenset())
         if limit == "uniform":
             return level in levels
         return any(each <= level if limit == "coarsest" else each >= level for each in levels)
+
+    @cached_property
+    def _values_under(self) -> Mapping[str, Sequence[str]]:
+        """The values under each value and label of the hierarchy."""
+        under: dict[str, list[str]] = {}
+        for value, labels in self.ladder.items():
+            for label in dict.fromkeys((value, *labels)):
+                under.setdefault(label, []).append(value)
+        return under
+
+    @cached_property
+    def _levels_of(self) -> Mapping[str, Set[int]]:
+        """The levels on which each value and label of the hierarchy stands."""
+        levels: dict[str, set[int]] = {}
+        for value, labels in self.ladder.items():
+            for level, label in enumerate((value, *labels)):
+                levels.setdefault(label, set()).add(level)
+        return levels
 
     def _level(self, given: str) -> int:
         """Return the number of a level that is given by its number or by one of its labels; -1 if there is none."""
@@ -93,6 +110,15 @@ class LimitedCells:
         return next((labels.index(given) + 1 for labels in self.ladder.values() if given in labels), -1)
 
     # ---- widths
+
+    def _extent(self, text: str) -> Span | None:
+        """Return the range of the members of a set of numbers or dates, which a wrong kind would only count."""
+        members = set_members(text.strip()) if self.column.kind in ("numeric", "date") else []
+        places = [self.cells.place(member) for member in members]
+        if not places or len({scale for scale, _ in places}) > 1 or places[0][0] == "text":
+            return None
+        values = sorted(value for _, value in places)
+        return Span(values[0], values[-1], False)
 
     def _is_narrow(self, given: str, text: str, span: Span | None, n_values: int | None = None) -> bool:
         match = WIDTH.fullmatch(given)
@@ -104,7 +130,7 @@ class LimitedCells:
                 return False  # a range that cannot be read
             return (n_values or len(self.cells.members(text)) or 1) <= max(number, Fraction(1))
         if isinstance(span.low, Decimal):
-            return not unit and _is_plain(span) and Fraction(span.high) - Fraction(span.low) <= number
+            return not unit and Fraction(span.high) - Fraction(span.low) <= number
         low, high = _moment(span.low), _moment(span.high)
         if unit in ("m", "y"):
             return high <= _months_after(low, int(number) * (12 if unit == "y" else 1))
@@ -125,7 +151,7 @@ class LimitedCells:
         return is_whole and (limit == "finest" or first == last)
 
     def _number_keeps(self, limit: str, given: str, span: Span) -> bool:
-        if WIDTH.fullmatch(given) is None or not given[-1].isdecimal() or not Fraction(given) or not _is_plain(span):
+        if WIDTH.fullmatch(given) is None or not given[-1].isdecimal() or not Fraction(given):
             return False
         low, high, band = Fraction(span.low), Fraction(span.high), Fraction(given)
         begins = low // band * band
@@ -140,8 +166,14 @@ class LimitedCells:
         return moment.date().isoformat() if form == Column.date_format else moment.strftime(form)
 
 
-def limit_violations(column: CodedColumn, limited: LimitedCells) -> list[Violation]:
-    """Return the limits that cells of a released column break."""
+def limit_violations(column: CodedColumn, limited: LimitedCells, numbers: NDArray[np.int64]) -> list[Violation]:
+    """Return the limits that cells of a released column break.
+
+    Args:
+        column: The released cells.
+        limited: How they are read, and their limits.
+        numbers: The number of each row in the file.
+    """
     violations = []
     for limit in Limits._fields:
         if not getattr(limited.limits, limit):
@@ -152,13 +184,10 @@ def limit_violations(column: CodedColumn, limited: LimitedCells) -> list[Violati
             words = WORDS[limit].format(getattr(limited.limits, limit))
             cells = plural(len(rows), "cell")
             verb = "is" if len(rows) == 1 else "are"
-            violations.append(Violation(f"column {limited.column.name!r}", f"{cells} {verb} {words}", int(rows[0]) + 1))
+            violations.append(
+                Violation(f"column {limited.column.name!r}", f"{cells} {verb} {words}", int(numbers[rows[0]]))
+            )
     return violations
-
-
-def _is_plain(span: Span) -> bool:
-    """Return whether the ends of a range of numbers can be written out, as those of a release are."""
-    return all(not end or abs(end.adjusted()) <= MOST_DIGITS for end in (span.low, span.high))
 
 
 def _moment(value: datetime.date) -> datetime.datetime:

@@ -7,16 +7,18 @@ that groups do not count and, with the original, that the file has no more rows 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from shoal.verification.verdict import Violation, exact
+from shoal.errors import Note
+from shoal.verification.verdict import MOST_VIOLATIONS, Violation, exact
 
-__all__ = ["SAMPLING", "is_sampled", "least_group", "sample_violations"]
+__all__ = ["NO_DRAW", "is_sampled", "least_group", "sample_violations"]
 
 SAMPLING = "differential-privacy"
+NO_DRAW = Note(SAMPLING, "not checked: whether the rows were drawn at random, and the levels without the data")
 DIGITS = 40
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 100), 5
 IMPOSSIBLE = Decimal("1e-12")  # a sample of so many rows is less likely than this
@@ -66,15 +68,21 @@ def _chance_of_more(n: int, beta: Decimal, gamma: Decimal) -> Decimal:
     return total
 
 
-def sample_violations(specs: Iterable[Mapping[str, Any]], n_rows: int, n_source: int) -> list[Violation]:
-    """Return a violation for each model whose sample cannot have as many rows as the file has.
+def sample_violations(
+    specs: Iterable[Mapping[str, Any]], n_rows: int, n_source: int | None, uncounted: Sequence[str] = ()
+) -> list[Violation]:
+    """Return a violation for each model whose sample cannot have as many rows as the file has, or its columns.
 
     Args:
         specs: The models as plain values.
         n_rows: The rows of the file.
-        n_source: The rows of the original.
+        n_source: The rows of the original; None if it is not there.
+        uncounted: The released columns that are no quasi-identifiers.
     """
     violations = []
+    if uncounted:
+        text = f"{', '.join(map(repr, uncounted[:MOST_VIOLATIONS]))} released, which no group counts"
+        violations.append(Violation(SAMPLING, text))
     for spec in specs:
         if spec.get("name") == SAMPLING and n_source:
             with localcontext() as context:

@@ -5,25 +5,24 @@ A cell is compared, parsed and judged once for each distinct text, never once fo
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import UsageError
 from shoal.schema import Dialect
-from shoal.verification.reading import files, workbook
+from shoal.verification.reading import files
 from shoal.verification.reading.limits import MOST_BYTES, MOST_COLUMNS, check_expansion
 from shoal.verification.reading.names import numbered, refuse_doubles
 from shoal.verification.reading.tokenizer import Coder, Tokenizer
 from shoal.verification.verdict import Violation
+
+if TYPE_CHECKING:
+    from shoal.verification.reading.parquet.texts import TextCodes
 
 __all__ = [
     "CodedColumn",
@@ -44,7 +43,6 @@ Step = Callable[[int], None]
 Block = TypeVar("Block")
 
 TEXTUAL = ("csv", "gzip")  # text in which releases are written
-BLOCK_BYTES = 1 << 20
 BLOCK_ROWS = 50_000
 CODE_BYTES = 4
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -247,12 +245,31 @@ class TextReader:
             if rows:
                 yield [[self._text(cell) for cell in row] for row in rows]
 
+    def coded_blocks(self, forgotten: set[int]) -> Iterator[tuple[list[Codes], list[list[str]]]]:
+        """Yield the codes of some rows, column by column, and the texts of codes that are new in each column.
+
+        Args:
+            forgotten: Columns whose codes begin anew with the next block; emptied when that is done.
+        """
+        tokenizer, n_known = self._tokenizer, list[int]()
+        for _ in self._feed():
+            if tokenizer.width:
+                n_known = n_known or [0] * tokenizer.width
+                taken = [_codes(codes) for codes in tokenizer.take_codes()]
+                cells = [tokenizer.new_cells(i, n) for i, n in enumerate(n_known)]
+                n_known = [n + len(new) for n, new in zip(n_known, cells, strict=True)]
+                yield taken, [[self._text(cell) for cell in new] for new in cells]
+                for i in forgotten:
+                    tokenizer.forget_cells(i)
+                    n_known[i] = 0
+                forgotten.clear()
+
     def table(self) -> CodedTable:
         """Return the table after `read`."""
         tokenizer = self._tokenizer
         numbers = tokenizer.row_numbers()
         return CodedTable(
-            self._names(),
+            self.names(),
             [
                 CodedColumn([self._text(cell) for cell in tokenizer.cells(i)], _codes(tokenizer.codes(i)))
                 for i in range(tokenizer.width)
@@ -298,7 +315,7 @@ class TextReader:
     def _feed(self) -> Iterator[None]:
         """Split the file block by block."""
         tokenizer = self._tokenizer
-        for number, block in enumerate(_utf8_blocks(self._path, self._dialect.encoding)):
+        for number, block in enumerate(files.utf8_blocks(self._path, self._dialect.encoding)):
             self._has_mark = self._has_mark or (number == 0 and block.startswith(BYTE_ORDER_MARK))
             tokenizer.feed(block[len(BYTE_ORDER_MARK) :] if number == 0 and self._has_mark else block)
             if tokenizer.is_refused:
@@ -315,7 +332,8 @@ class TextReader:
             raise files.UnreadableError(self._path, f"line {line}: the row has more than {MOST_COLUMNS:,} cells")
         yield
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """Return the names of the columns, once the first block was read."""
         if self._dialect.header:
             return [self._text(cell) for cell in self._tokenizer.names]
         return [f"column{n}" for n in range(1, self._tokenizer.width + 1)]
@@ -324,32 +342,7 @@ class TextReader:
         try:
             return cell.decode()
         except UnicodeDecodeError:
-            raise _not_text(self._path, self._dialect.encoding) from None
-
-
-def _not_text(path: PathName, encoding: str) -> files.UnreadableError:
-    return files.UnreadableError(path, f"it is not valid {encoding} text. Save it as UTF-8 and try again")
-
-
-def _utf8_blocks(path: PathName, encoding: str) -> Iterator[bytes]:
-    """Yield the bytes of a text file in blocks, decompressed and converted to UTF-8."""
-    try:
-        name = codecs.lookup(encoding).name
-    except LookupError:
-        raise UsageError(f"encoding {encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'.") from None
-    decoder = None if name in ("utf-8", "ascii") else codecs.getincrementaldecoder(name)()
-    try:
-        with files.open_bytes(path) as file:
-            while block := file.read(BLOCK_BYTES):
-                yield block if decoder is None else decoder.decode(block).encode()
-            if decoder is not None and (rest := decoder.decode(b"", final=True)):
-                yield rest.encode()
-    except UnicodeError:
-        raise _not_text(path, encoding) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise files.UnreadableError(path, "it cannot be decompressed: it is damaged or cut short") from None
-    except OSError as error:
-        raise files.unreadable(path, error) from None
+            raise files.not_text(self._path, self._dialect.encoding) from None
 
 
 def _read_rows(
@@ -361,6 +354,8 @@ def _read_rows(
         names, columns = files.parquet_columns(path)
         coded = [_parquet_column(column, step) for column in columns]
         return CodedTable(names, coded, len(coded[0].codes) if coded else 0)
+    from shoal.verification.reading import workbook  # a reader is loaded for a file of its format
+
     blocks = _stepped(workbook.excel_rows(path, BLOCK_ROWS, sheet=sheet, keep_blank=keep_blank), step)
     cells: list[list[str]] = [row for row in chain.from_iterable(blocks) if row]
     if not cells:
@@ -370,8 +365,8 @@ def _read_rows(
     return CodedTable(list(names), [_code([list(column)]) for column in columns_of_text], len(cells))
 
 
-def _parquet_column(column: files.Codes | Iterator[list[str]], step: Step) -> CodedColumn:
-    """Code a column of a Parquet file, unless DuckDB did."""
+def _parquet_column(column: TextCodes | Iterator[list[str]], step: Step) -> CodedColumn:
+    """Code a column of a Parquet file, unless it comes as codes."""
     if not isinstance(column, tuple):
         return _code(_stepped(column, step))
     texts, codes = column

@@ -7,22 +7,25 @@ and time, midnight as the date only, times with a zone in UTC, booleans as True 
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
 import re
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shoal.errors import FileError
+from shoal.errors import FileError, UsageError
 from shoal.verification.cells import MOST_DIGITS
 from shoal.verification.reading.limits import PathName, UnreadableError, check_expansion
-from shoal.verification.reading.parquet.footer import check_parquet
-from shoal.verification.reading.zstd import is_complete, open_zstd
+
+if TYPE_CHECKING:
+    from shoal.verification.reading.parquet.texts import TextCodes
 
 __all__ = [
     "ARROW",
@@ -30,11 +33,14 @@ __all__ = [
     "UnreadableError",
     "cell_text",
     "kind_of",
+    "not_text",
     "open_bytes",
     "parquet_columns",
     "parquet_rows",
+    "parquet_texts",
     "refuse_unread",
     "unreadable",
+    "utf8_blocks",
 ]
 
 Rows = Iterator[list[list[str]]]
@@ -55,10 +61,8 @@ KINDS = {
 ARROW = ("arrow", "arrow stream")
 UNREAD = (*ARROW, "SQLite", "DuckDB", "SPSS", "Stata", "SAS")  # kinds that the verifier does not read
 OLD_STATA = frozenset(bytes([release, order, 1, 0]) for release in range(0x68, 0x74) for order in (1, 2))
-Codes = tuple[list[str], Any]  # distinct texts, and an array with the index of each row's text among them
 # One thread reads rows in order and needs the least CPU time.
 CONFIG: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": "1"}
-MOST_CODED_TEXTS = 100_000  # in a column of Parquet that DuckDB codes
 BLOCK_ROWS = 20_000
 BLOCK_BYTES = 1 << 20
 SUFFIXES = {".csv": "csv", ".gz": "gzip", ".parquet": "parquet", ".xlsx": "excel"}
@@ -108,6 +112,8 @@ def open_bytes(path: PathName) -> Any:
     if kind == "gzip":
         return _Bounded(gzip.open(path, "rb"), path)
     if kind == "zstd":
+        from shoal.verification.reading.zstd import is_complete, open_zstd
+
         with open(path, "rb") as file:
             raw = file.read()
         if not is_complete(raw):
@@ -160,18 +166,55 @@ def cell_text(cell: Any) -> str:
     return str(cell)
 
 
+# ---- Text
+
+
+def not_text(path: PathName, encoding: str) -> UnreadableError:
+    """Return the error for a file that is not text."""
+    return UnreadableError(path, f"it is not valid {encoding} text. Save it as UTF-8 and try again")
+
+
+def utf8_blocks(path: PathName, encoding: str) -> Iterator[bytes]:
+    """Yield the bytes of a text file in blocks, decompressed and converted to UTF-8."""
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise UsageError(f"encoding {encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'.") from None
+    decoder = None if name in ("utf-8", "ascii") else codecs.getincrementaldecoder(name)()
+    try:
+        with open_bytes(path) as file:
+            while block := file.read(BLOCK_BYTES):
+                yield block if decoder is None else decoder.decode(block).encode()
+            if decoder is not None and (rest := decoder.decode(b"", final=True)):
+                yield rest.encode()
+    except UnicodeError:
+        raise not_text(path, encoding) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise UnreadableError(path, "it cannot be decompressed: it is damaged or cut short") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
 # ---- Parquet
 
 
-def parquet_columns(path: PathName) -> tuple[list[str], list[Codes | Iterator[list[str]]]]:
+def parquet_columns(path: PathName) -> tuple[list[str], list[TextCodes | Iterator[list[str]]]]:
     """Return the names of the columns of a Parquet file, and each column as codes or as its cells in blocks.
 
-    DuckDB makes the codes, which is far quicker than a Python object for each cell. A column that is not text, or has
-    very many texts, comes in blocks.
+    Codes come from the pages themselves, which is far quicker than a Python object for each cell. A column that is not
+    text, or has an encoding that few writers use, is read by DuckDB and comes in blocks.
     """
+    from shoal.verification.reading.parquet.texts import text_columns
+
     with _open_parquet(path) as parquet:
-        positions = range(len(parquet.names))
-        return parquet.names, [parquet.codes(position) or _parquet_cells(path, position) for position in positions]
+        names, coded = parquet.names, text_columns(path, parquet.texts())
+    return names, [coded.get(position) or _parquet_cells(path, position) for position in range(len(names))]
+
+
+def parquet_texts(path: PathName) -> tuple[list[str], list[int]]:
+    """Return the names of the columns of a Parquet file, and the positions of those that are text."""
+    with _open_parquet(path) as parquet:
+        return parquet.names, parquet.texts()
 
 
 def _parquet_cells(path: PathName, position: int) -> Iterator[list[str]]:
@@ -208,23 +251,9 @@ class _Parquet:
         """Return the expression that reads a column, and the function that turns its cells into text."""
         return _parquet_column(self._place, self.names[position], f"c{position}", self._types[position])
 
-    def codes(self, position: int) -> Codes | None:
-        """Return the codes of a column; None if it is not text, or has very many texts."""
-        if self._types[position] != "VARCHAR":
-            return None
-        column, place = f"c{position}", _pattern(self._place).replace("'", "''")
-        source = self._source.replace("?", f"'{place}'", 1)
-        execute = self.connection.execute
-        distinct = f"select distinct {column} as text {source} where {column} is not null"
-        execute(f"create or replace temp table texts as {distinct}")
-        texts = [text for (text,) in execute(f"select text from texts limit {MOST_CODED_TEXTS + 1}").fetchall()]
-        if not 0 < len(texts) <= MOST_CODED_TEXTS:
-            return None
-        execute(f"create temp type codes{position} as enum (select text from texts)")
-        code = f"coalesce(enum_code({column}::codes{position})::integer, {len(texts)}) as code"
-        codes = execute(f"select {code} {source}").fetchnumpy()["code"]
-        texts = [text for (text,) in execute(f"select unnest(enum_range(null::codes{position}))").fetchall()]
-        return [*texts, ""], codes  # the last text is that of a missing cell
+    def texts(self) -> list[int]:
+        """Return the positions of the columns of text."""
+        return [position for position, kind in enumerate(self._types) if kind == "VARCHAR"]
 
     def select(self, expressions: str) -> None:
         """Start to read expressions over the columns, in the order of the rows."""
@@ -235,6 +264,8 @@ class _Parquet:
 def _open_parquet(path: PathName, *, is_checked: bool = False) -> Iterator[_Parquet]:
     """Open a Parquet file; its bounds are checked first, unless that was done already."""
     import duckdb
+
+    from shoal.verification.reading.parquet.footer import check_parquet
 
     if not is_checked:
         try:

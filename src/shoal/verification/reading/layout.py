@@ -15,7 +15,7 @@ from shoal.verification.cells.marks import OtherMark
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
-__all__ = ["Layout", "in_bounds"]
+__all__ = ["Layout", "in_bounds", "in_spread", "spread_names"]
 
 FORMULA_SIGNS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -32,13 +32,24 @@ class Layout:
         typed: Whether bounds are typed, as in a frame: two empty ones then say nothing, as a suppressed cell does.
         mark: The decimal mark of the file, if it is not that of the original.
 
+        spread: The columns that are followed by NAME_sd or NAME_share.
+
     Attributes:
         pairs: By column that is written as two, the distinct pairs of bounds, each with its number of rows.
+        spread: By column that is followed by its spread, the name and the cells of that one.
     """
 
     def __init__(
-        self, bounds: Iterable[str] = (), safe: bool = False, *, typed: bool = False, mark: OtherMark | None = None
+        self,
+        bounds: Iterable[str] = (),
+        safe: bool = False,
+        *,
+        typed: bool = False,
+        mark: OtherMark | None = None,
+        spread: Iterable[str] = (),
     ) -> None:
+        self._spread = frozenset(spread)
+        self.spread: dict[str, tuple[str, CodedColumn]] = {}
         self._typed = typed
         self._mark = mark
         self._n_marked: Counter[str] = Counter()  # by column, the cells with a mark that is not that of the file
@@ -53,7 +64,7 @@ class Layout:
 
         A column that is not laid out correctly keeps its own name.
         """
-        if not self._bounds and not self._safe and self._mark is None:
+        if not self._bounds and not self._safe and self._mark is None and not self._spread:
             return written
         header, columns = written.names, written.columns
         if self._safe:
@@ -66,6 +77,10 @@ class Layout:
         merged: list[CodedColumn] = []
         position = 0
         while position < len(header):
+            if names and names[-1] in self._spread and header[position] in spread_names(names[-1]):
+                self.spread.setdefault(names[-1], (header[position], columns[position]))
+                position += 1
+                continue
             name = header[position].removesuffix("_min")
             is_pair = name in self._bounds and header[position : position + 2] == [f"{name}_min", f"{name}_max"]
             names.append(name if is_pair else header[position])
@@ -119,6 +134,17 @@ class Layout:
             bounds = [(SUPPRESSED, SUPPRESSED) if pair == ("", "") else pair for pair in bounds]
         texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
         return CodedColumn(_different(texts), codes.astype(np.int32))
+
+
+def spread_names(name: str) -> tuple[str, str]:
+    """Return what the column with the spread of another may be called: for numbers and dates, and for categories."""
+    return f"{name}_sd", f"{name}_share"
+
+
+def in_spread(names: Iterable[str], header: Sequence[str]) -> list[str]:
+    """Return the columns that are followed by their spread."""
+    followed = {(name, after) for name, after in pairwise(header) if after in spread_names(name)}
+    return [name for name in names if any((name, after) in followed for after in spread_names(name))]
 
 
 def in_bounds(names: Iterable[str], header: Sequence[str]) -> list[str]:

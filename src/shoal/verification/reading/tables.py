@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.errors import InputError, UsageError
 from shoal.schema import Dialect, Reading
-from shoal.verification.reading import files, workbook
+from shoal.verification.reading import files
 from shoal.verification.reading.coded import TEXTUAL, CodedTable, TextReader, code_cells, read_original
 from shoal.verification.reading.names import numbered, refuse_doubles
 
@@ -56,6 +56,8 @@ def chunks(
         yield from files.parquet_rows(path, size)
         return
     if kind == "excel":
+        from shoal.verification.reading import workbook
+
         yield from workbook.excel_rows(path, size, sheet=sheet, keep_blank=keep_blank)
         return
     reader = TextReader(path, dialect)
@@ -94,7 +96,11 @@ def _guess(path: PathName, names: Sequence[str], reading: Reading) -> Dialect:
 def _read_detected(path: PathName, names: Sequence[str], reading: Reading) -> CodedTable:
     """Read a file in a dialect that is detected; the reading applies where it fits the file."""
     dialect = _guess(path, names, reading)
-    sheet = reading.sheet if files.kind_of(path) == "excel" and workbook.has_choice(path, reading.sheet) else None
+    sheet = None
+    if files.kind_of(path) == "excel":
+        from shoal.verification.reading import workbook
+
+        sheet = reading.sheet if workbook.has_choice(path, reading.sheet) else None
     try:
         return read_original(path, dialect, sheet)
     except InputError:

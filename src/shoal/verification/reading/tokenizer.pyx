@@ -1,3 +1,4 @@
+# Longer than 400 lines: the state machine and the dictionaries that it fills share their memory.
 # distutils: language = c++
 """The verifier's own tokenizer of CSV bytes: one code per cell, and the distinct cells of each column.
 
@@ -224,6 +225,45 @@ cdef class Tokenizer:
                 self.columns[i].codes.push_back(self.columns[i].code_of(<const uint8_t*><const char*>begun, len(begun)))
         self.numbers.clear()
         return list(map(list, zip(*columns)))
+
+    def take_codes(self) -> list[bytearray]:
+        """Return, column by column, the codes of the rows that were completed since the last call, and forget them.
+
+        The distinct cells stay known, so that codes keep their meaning; see `new_cells` and `forget_cells`.
+        """
+        cdef Py_ssize_t i, n_complete
+        cdef vector[int32_t]* codes
+        cdef list taken = []
+        n_complete, self.complete = self.complete, 0
+        for i in range(self.width):
+            codes = &self.columns[i].codes
+            taken.append(copy_bytes(<char*>codes.data(), n_complete * 4))
+            codes.erase(codes.begin(), codes.begin() + n_complete)
+        self.numbers.clear()
+        return taken
+
+    def new_cells(self, column: int, n_known: int) -> list[bytes]:
+        """Return the distinct cells of a column from a code on."""
+        cdef Dictionary* chosen = self.columns[column]
+        cdef Py_ssize_t i, first = n_known, n_cells = chosen.hashes.size()
+        if first >= n_cells:
+            return []
+        cdef int64_t begin = chosen.starts[first]
+        cdef bytes texts = bytes(copy_bytes(<char*>chosen.texts.data() + begin, chosen.texts.size() - begin))
+        return [texts[chosen.starts[i] - begin : chosen.starts[i + 1] - begin] for i in range(first, n_cells)]
+
+    def forget_cells(self, column: int) -> None:
+        """Forget the distinct cells of a column, all of whose complete rows were taken; codes begin anew."""
+        cdef Dictionary* old = self.columns[column]
+        cdef Dictionary* fresh = new Dictionary()
+        cdef int32_t code
+        if old.codes.size():
+            code = old.codes[0]
+            fresh.codes.push_back(
+                fresh.code_of(old.texts.data() + old.starts[code], old.starts[code + 1] - old.starts[code])
+            )
+        self.columns[column] = fresh
+        del old
 
     def row_numbers(self) -> bytearray | None:
         """Return the row number of each coded row as native int64, or None if none is ragged."""

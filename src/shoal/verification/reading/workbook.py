@@ -1,6 +1,7 @@
 """The verifier's own reader for Excel workbooks, in plain Python over the XML.
 
-A number is the shortest decimal of what is stored; dates and times are in ISO format, durations like P1DT2H3M4S.
+A number is the shortest decimal of what is stored; dates and times are in ISO format, durations like P1DT2H3M4S. Two
+number formats that only releases have say that a number is written as a float, or with fixed decimals.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from shoal.verification.reading.limits import (
     UnreadableError,
 )
 
-__all__ = ["excel_rows", "has_choice"]
+__all__ = ["excel_rows", "has_choice", "value_text"]
 
 MOST_FORMAT = 1_000  # letters of a number format; Excel allows 255
 STRING_KINDS = ("str", "inlineStr", "e")
+DECIMALS = re.compile(r"0\.(0{1,9});-0\.\1")
 PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})?")
 
 
@@ -289,9 +291,17 @@ class _SheetReader:
             return value.removesuffix("T00:00:00").replace("T", " ")
         if not value.strip():
             return ""
-        form = self._formats[self._style] if self._style < len(self._formats) else "n"
-        amount = float(value)
-        return _day_text(amount, form, self._is_1904) if form != "n" else _shortest(amount)
+        return value_text(value, self._formats[self._style] if self._style < len(self._formats) else "n", self._is_1904)
+
+
+def value_text(value: str, form: str, is_1904: bool = False) -> str:
+    """Return the text of a stored number, with the meaning that its number format has."""
+    amount = float(value)
+    if form in ("d", "s"):
+        return _day_text(amount, form, is_1904)
+    if form == "f":
+        return repr(amount)
+    return _shortest(amount) if form == "n" else f"{amount:.{form}f}"
 
 
 @lru_cache(maxsize=20_000)
@@ -316,12 +326,16 @@ def _plain(text: str) -> str:
 
 
 def _format(number: int, codes: dict[int, str]) -> str:
-    """Return "n" for a number, "d" for a date or time, "s" for a duration."""
+    """Return "n" for a number, "f" for a float, "2" if it has two decimals, "d" for a date or time, "s" for a span."""
     if number not in codes:
         dates = 14 <= number <= 22 or 27 <= number <= 36 or number in (45, 47) or 50 <= number <= 58
         return "s" if number == 46 else "d" if dates else "n"
     if len(codes[number]) > MOST_FORMAT:
         raise ValueError("a number format is too long")
+    if codes[number] == "0.0" + "#" * 14:
+        return "f"
+    if (fixed := DECIMALS.fullmatch(codes[number])) is not None:
+        return str(len(fixed[1]))
     code = codes[number].lower().replace("general", "")
     code = re.sub(r'"[^"]*"|\\.|_.|\*.', "", code).split(";")[0]
     brackets = re.findall(r"\[([^\]]*)\]", code)

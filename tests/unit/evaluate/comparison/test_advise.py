@@ -52,7 +52,7 @@ def test_without_limits_the_knee_counts() -> None:
     assert advice.chosen is not None
     assert (advice.chosen.rule, advice.chosen.outcome.k) == ("knee", 5)
     assert [opinion.rule for opinion in advice.opinions] == ["knee", "minimum-deviation"]
-    assert "bends most at a at k = 5 (loss 0.0500, risk 20.0%)" in advice.chosen.reason
+    assert "bends most at a at k = 5 (loss 5.00%, risk 20.0%)" in advice.chosen.reason
 
 
 def test_method_of_least_loss_gives_the_curve() -> None:
@@ -96,8 +96,8 @@ def test_risk_limit_is_exact() -> None:
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the lowest loss is that of a at k = 20 (loss 0.1200"),
-        (Limits(max_loss=0.01), "The lowest loss is that of a at k = 5 (loss 0.0500"),
+        (Limits(max_loss=0.1, max_risk=0.05), "Within the risk, the lowest loss is that of a at k = 20 (loss 12.00%"),
+        (Limits(max_loss=0.01), "The lowest loss is that of a at k = 5 (loss 5.00%"),
         (Limits(max_risk=0.01), "The lowest risk is that of a at k = 20"),
         (Limits(max_drop=0.01), "The accuracy is unknown without a target; name one."),
     ],

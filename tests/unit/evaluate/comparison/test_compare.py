@@ -18,6 +18,7 @@ from shoal.evaluate.comparison.cache import Cache
 from shoal.evaluate.comparison.compare import Comparison, ComparisonKeywords, compare_table, make_cases, parse_method
 from shoal.evaluate.comparison.page import charts_of, comparison_page, failed_rows, head_of, shown_rows, verdict_of
 from shoal.evaluate.comparison.scoring import Subject, prepare, score
+from shoal.methods.registry import infos
 from shoal.settings.keywords import SettingsKeywords, settings_from
 from shoal.tables.table import from_frame
 
@@ -350,5 +351,38 @@ def test_weighted_losses_say_so_beside_the_unweighted_ones() -> None:
     found = shoal.compare(FRAME, methods=["bottom-up"], k=[4], jobs=1, qi=ROLES["qi"], weights={"sex": 5})
     row = found.frame.row(0, named=True)
     assert found.weighted
-    assert shown_rows(found)[0][2] == f"{row['ncp_unweighted']:.4f} ({row['ncp']:.4f} weighted)"
-    assert f"the weighted loss of bottom-up is {row['ncp']:.4f}" in verdict_of(found)
+    assert shown_rows(found)[0][2] == f"{row['ncp_unweighted']:.2%} ({row['ncp']:.2%} weighted)"
+    assert f"the weighted loss of bottom-up is {row['ncp']:.2%}" in verdict_of(found)
+
+
+def test_hierarchies_only_for_the_methods_that_need_them() -> None:
+    """Mondrian then releases ranges and sets, as without hierarchies; KACA climbs."""
+    settings: dict[str, Any] = {"qi": ROLES["qi"], "methods": ["mondrian", "kaca"], "k": 5, "jobs": 1}
+    trees = {"birth_date": shoal.hierarchy.builtin("dates"), "sex": shoal.hierarchy.from_dict({"F": ["*"], "M": ["*"]})}
+
+    def losses(**more: Any) -> dict[str, float]:
+        return dict(shoal.compare(FRAME, **settings, **more).frame.select("method", "ncp").rows())
+
+    without = losses()
+    everywhere = losses(hierarchies=trees)
+    needed = losses(hierarchies=trees, hierarchies_for="needed")
+    assert needed["mondrian"] == without["mondrian"] != everywhere["mondrian"]
+    assert needed["kaca"] == everywhere["kaca"] != without["kaca"]
+
+
+def test_methods_that_need_hierarchies_are_those_that_only_climb() -> None:
+    """Without a hierarchy they release a column as it is or as "*"."""
+    climbing = {info.name for info in infos() if info.climbs}
+    assert climbing == {"datafly", "incognito", "optimal", "rv-global", "rv-local", "rv-hybrid", "kaca"}
+
+
+def test_unknown_choice_of_methods_for_hierarchies() -> None:
+    with pytest.raises(UsageError, match=r"hierarchies_for=.some. is not known\. Use all or needed"):
+        shoal.compare(FRAME, qi=["sex"], k=2, hierarchies_for="some")
+
+
+def test_choice_of_methods_for_hierarchies_is_part_of_the_key_of_a_run() -> None:
+    trees = {"birth_date": shoal.hierarchy.builtin("dates")}
+    settings = settings_from({**ROLES, "hierarchies": trees})
+    subjects = [prepare(from_frame(FRAME), settings, hierarchies_for=who) for who in ("all", "needed")]
+    assert subjects[0].fingerprint() != subjects[1].fingerprint()

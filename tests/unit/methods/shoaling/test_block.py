@@ -15,7 +15,8 @@ from shoal.methods.base import Run
 from shoal.methods.shoaling.block import NO_BUDGET, Block, Budget, Task
 from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.pricing import price_table
-from shoal.methods.shoaling.problem import histograms, prepare
+from shoal.methods.shoaling.problem import prepare
+from shoal.methods.shoaling.space import Points
 from shoal.methods.shoaling.steps import EFFORTS, Search
 from shoal.models import KAnonymity, PrivacyModel
 from tests.unit.methods.shoaling.test_model_terms import table
@@ -28,13 +29,15 @@ MODELS: dict[str, tuple[PrivacyModel, ...]] = {
 
 def block_of(task: Task, models: tuple[PrivacyModel, ...], seed: int = 1) -> Block:
     """A block of all groups of a small table."""
-    problem = prepare(table(seed), 3, models)
+    by_points = task in (Task.SCATTER, Task.GATHER)
+    grown = prepare(table(seed), 3, models)
+    problem = prepare(table(seed), 3, models, by_variance=True) if by_points else grown
     with ThreadPoolExecutor(1) as pool:
         search = Search(problem, EFFORTS["normal"], Run(), pool)
         grouping = Grouping.of_tuples(problem)
-        if task not in (Task.GROW, Task.GROW_TWO_WAYS):
-            grouping = search.grow(grouping)
-        budget = Budget(50, 0.2, 7) if task is Task.EXCHANGE else NO_BUDGET
+        if task not in (Task.GROW, Task.GROW_TWO_WAYS, Task.SCATTER):
+            grouping = replace(search, problem=grown).grow(grouping)
+        budget = Budget(50, 0.2, 7) if task in (Task.EXCHANGE, Task.GATHER) else NO_BUDGET
         return search.block(task, grouping.tuples, grouping.rows, grouping.groups, budget)
 
 
@@ -71,10 +74,13 @@ def test_id_is_made_of_all_that_a_block_contains(task: Task) -> None:
         "cover": np.zeros((1, block.codes.shape[1]), dtype=np.int32),
         "crowd": np.ones(1, dtype=np.int64),
         "budget": block.budget._replace(seed=block.budget.seed + 1),
+        "points": Points(*(np.ones((1, 1)) for _ in Points._fields)),  # type: ignore[arg-type]
+        "breach": block.breach + 1,
     }
     for field in fields(Block):
         if field.name not in changes:
-            array = getattr(block, field.name).copy()
+            array = getattr(block, field.name)
+            array = array.copy() if array.size else np.zeros(1, dtype=array.dtype)
             array.flat[-1] += 1
             changes[field.name] = array
         ids.add(replace(block, **{field.name: changes[field.name]}).id)
@@ -93,7 +99,7 @@ def test_arrays_that_are_laid_out_in_another_way_are_the_same_content() -> None:
 
 def test_prices_of_the_whole_table_serve_a_block_of_its_rows() -> None:
     encoded = table(3)
-    pricing = price_table(encoded.attributes, histograms(encoded), 3, Run())
+    pricing = price_table(encoded.attributes, encoded.histograms, 3, Run())
     stays = np.arange(len(encoded.order)) % 2 == 0
     problem = prepare(encoded.part(stays), 3, pricing=pricing)
     whole = prepare(encoded, 3)

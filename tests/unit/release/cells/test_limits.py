@@ -144,6 +144,15 @@ def test_limits_that_no_row_keeps_are_refused() -> None:
         ({"coarsest": {"zip": "9"}, "hierarchies": {"zip": ZIP}}, "no such level"),
         ({"finest": {"zip": "2"}, "coarsest": {"zip": "1"}, "hierarchies": {"zip": ZIP}}, "no level is between"),
         ({"uniform": {"age": "5"}, "method": "optimal"}, "Give one with hierarchies="),
+        (
+            {
+                "coarsest": {"zip": "1"},
+                "hierarchies": {"zip": ZIP},
+                "method": "datafly",
+                "options": {"levels": "zip=2"},
+            },
+            "level 2 or more, and for level 1 or less",
+        ),
         ({"max_width": {"day": "5"}}, "not a quasi-identifier"),
         ({"max_width": {"age": 5}, "options": {"non_overlapping": True}, "ends": "exact"}, "non_overlapping"),
     ],

@@ -88,4 +88,5 @@ def test_no_rows_and_no_sensitive_column() -> None:
         "smallest_group": 3,
         "sensitive": {},
         "models": [],
+        "notes": [],
     }

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 import zstandard
 
-from shoal.schema import Dialect
-from shoal.verification import hidden_content, read_original
-from shoal.verification.reading.hidden.expand import expand, unlz4_frame, unzstd
+from shoal.verification import hidden_content
+from shoal.verification.reading.parquet.expand import expand, unlz4_frame, unzstd
 
 SECRET = b"Ada Lovelace, 1815"
 COLUMNS = {b"x": [b"1"] * 4 + [b"2"] * 4, b"d": [b"A"] * 4 + [b"B"] * 4}
@@ -268,25 +267,3 @@ DERIVED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", DERIVED)
 def test_a_footer_may_state_what_follows_from_the_cells(tmp_path: Path, name: str) -> None:
     assert hidden_content(build(tmp_path / "a.parquet", **DERIVED[name])) == []
-
-
-@pytest.mark.parametrize("name", ["t.parquet", "it's [odd]*.parquet"])
-@pytest.mark.parametrize("most", [3, 100_000])
-def test_codes_of_a_column_are_those_of_its_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
-) -> None:
-    """Text is coded by DuckDB; with more texts than it may code, by the verifier: the cells are the same."""
-    monkeypatch.setattr("shoal.verification.reading.files.MOST_CODED_TEXTS", most)
-    columns = {
-        "few": ["b", "a", None, "", "b", "a"],
-        "many": ["v", "w", "x", "y", "z", None],
-        "none": [None] * 6,
-        "odd": ["'", '"', "é", "\n", "'", " "],
-        "number": [1, 2, 3, 1, 2, None],
-    }
-    frame = pl.DataFrame(columns, schema_overrides={"none": pl.String})
-    frame.write_parquet(tmp_path / name)
-    table = read_original(tmp_path / name, Dialect())
-    assert table.texts() == {
-        column: ["" if cell is None else str(cell) for cell in cells] for column, cells in columns.items()
-    }

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from shoal.verification.reading.parquet.runs import count_runs
-from tests.naive.runs import read_runs
+from shoal.verification.reading.parquet.runs import read_runs
+from tests.naive import runs as naive
 
 
 def head(number: int) -> bytes:
@@ -55,27 +55,46 @@ def test_runs_are_read_as_by_the_twin(width: int) -> None:
         content, count = damage(rng, *draw_runs(rng, width, n_values))
         uses = np.zeros(n_values, dtype=np.int64)
         try:
-            numbers, filling = read_runs(content, width, count)
+            numbers, filling = naive.read_runs(content, width, count)
         except ValueError:
             numbers, filling = [n_values], []
         if any(number >= n_values for number in numbers + filling):
             refused += 1
             with pytest.raises(ValueError, match=r"bits|run|bytes"):
-                count_runs(content, width, count, uses)
+                read_runs(content, width, count, uses)
         else:
-            assert count_runs(content, width, count, uses) == 0
+            assert read_runs(content, width, count, uses) == 0
+            if width < 32:
+                kept = np.full(count, -1, dtype=np.int32)
+                read_runs(content + rng.randbytes(rng.randint(0, 3)), width, count, np.zeros_like(uses), kept)
+                assert kept.tolist() == numbers
             assert uses.tolist() == [numbers.count(number) for number in range(n_values)]
             if not any(filling):
-                assert count_runs(content, width, count, None) == sum(numbers)
+                assert read_runs(content, width, count, None) == sum(numbers)
     assert 0 < refused < 300
 
 
 def test_integers_of_more_than_32_bits_are_refused() -> None:
     with pytest.raises(ValueError, match="too wide"):
-        count_runs(b"\x03" + bytes(33), 33, 8, None)
+        read_runs(b"\x03" + bytes(33), 33, 8, None)
+
+
+def test_kept_integers_have_at_most_31_bits_and_a_place_each() -> None:
+    with pytest.raises(ValueError, match="too wide"):
+        read_runs(b"\x03" + bytes(32), 32, 8, None, np.zeros(8, dtype=np.int32))
+    with pytest.raises(ValueError, match="places"):
+        read_runs(b"\x10\x01", 8, 8, None, np.zeros(7, dtype=np.int32))
+
+
+def test_what_stands_behind_kept_integers_is_ignored() -> None:
+    kept = np.zeros(3, dtype=np.int32)
+    assert read_runs(b"\x09\xfd\xff\xff\xff\xff", 1, 3, None, kept) == 2
+    assert kept.tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="bits that are not values"):
+        read_runs(b"\x09\xfd\xff\xff\xff\xff", 1, 3, None)
 
 
 def test_filling_of_levels_is_zero() -> None:
-    assert count_runs(b"\x03\x07", 1, 3, None) == 3
+    assert read_runs(b"\x03\x07", 1, 3, None) == 3
     with pytest.raises(ValueError, match="bits that are not values"):
-        count_runs(b"\x03\x0f", 1, 3, None)
+        read_runs(b"\x03\x0f", 1, 3, None)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.verification.reading.hidden.arrow_schema import DICTIONARY, TYPE, TYPE_KIND, Type, fields_of, has_metadata
-from shoal.verification.reading.hidden.expand import unlz4_frame, unzstd
 from shoal.verification.reading.hidden.flatbuffer import Flatbuffer, Table
 from shoal.verification.reading.limits import PathName, check_expansion
+from shoal.verification.reading.parquet.expand import unlz4_frame, unzstd
 
 __all__ = ["arrow_faults"]
 

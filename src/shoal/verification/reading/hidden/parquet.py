@@ -22,7 +22,7 @@ from shoal.verification.reading.parquet.footer import (
     PAGE,
     first_page,
     read_footer,
-    read_header,
+    read_page,
     seek,
 )
 from shoal.verification.reading.parquet.pages import (
@@ -47,7 +47,7 @@ METADATA = "it contains metadata that no reader needs"
 STATISTICS = "it contains statistics, an index or a filter"
 UNUSED = "a dictionary contains values that no row has"
 STRAY = "it contains bytes that belong to no cell"
-DAMAGED = "its structure is damaged, so that not every byte of it can be accounted for"
+DAMAGED = "its structure is damaged or unusual, so that not every byte of it can be accounted for"
 ENCODED = (
     "it uses an encoding or a codec whose bytes cannot be accounted for; write it with plain or dictionary encoding "
     "and Zstandard, Snappy, LZ4 or gzip"
@@ -253,23 +253,18 @@ def _chunk(
     places = []
     expanded = 0
     while pages.n_values < facts[5]:
-        header, size = read_header(file, at)
+        header, head, raw = read_page(file, at)
         content = header.get({DATA: 5, DICTIONARY: 7, DATA_V2: 8}[header[1]], {})
         statistics += [content[n] for n in (5, 8) if isinstance(content.get(n), dict)]
         check_expansion(path, header[2])
-        seek(file, at)
-        raw = file.read(size + header[3])
-        if len(raw) != size + header[3] or header[2] < 0 or header[3] < 0:
-            raise IndexError
-        faults.check_form(header, PAGE, raw[:size])
-        raw = raw[size:]
+        faults.check_form(header, PAGE, head)
         faults.add(4 in header and header[4] & 0xFFFFFFFF != zlib.crc32(raw), METADATA)
         faults.add(_is_odd_header(header), METADATA)
         if header[1] != DICTIONARY:
-            places.append((at, size + header[3], pages.n_values))
+            places.append((at, len(head) + len(raw), pages.n_values))
         pages.add_page(header, raw)
-        at += size + header[3]
-        expanded += size + header[2]
+        at += len(head) + len(raw)
+        expanded += len(head) + header[2]
     pages.finish()
     if pages.n_values != facts[5] or facts[5] != n_rows:
         raise ValueError("another number of values")

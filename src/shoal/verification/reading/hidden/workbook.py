@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Collection
 
 from shoal.verification.reading.archive import bare, opened_archive, parse_xml
-from shoal.verification.reading.hidden.canonical import is_canonical, is_plain_sheet
+from shoal.verification.reading.hidden.canonical import is_plain_sheet
 from shoal.verification.reading.hidden.sheet import SPACE, sheet_faults, string_faults
 from shoal.verification.reading.hidden.zip_layout import zip_faults
 from shoal.verification.reading.limits import PathName
@@ -40,6 +40,18 @@ THEMES = frozenset(
         "d15e8ebf78ef7b9720839d7ae8fdc81a7df5bc24706d8e137df61a5683c358d9",
     }
 )
+# SHA-256 of the parts of a release besides its sheet; some differ if columns keep their type.
+PLAIN_PARTS = {
+    TYPES: "03bc8dee110ee3c528e78bb95f8600474638f325f23a94570bf4a30f1bd5b4f6",
+    ROOT_LINKS: "9f96bb683e71c45171c7ae310bf6c37fb5a834bb9738497ac7084c42ac9c2d9a",
+    BOOK: "9f50285895aed5e7a49cac3bf3726d99ca405ded4eb675349f84a95a57d7d3d6",
+    BOOK_LINKS: "1383f7ed84526efdb36373e9ee3ea5d69e68664c893d998812243af05dff88f5",
+}
+STYLED_PARTS = PLAIN_PARTS | {
+    TYPES: "b34a1c9f5b5c0f54f1274272a429578b417e119fdc48bfcd96f25f93f301458f",
+    BOOK_LINKS: "1b2fc82d18a622c89e94093d1d5a256857ac9641b8ee51a8290ea82796b1060f",
+    STYLES: "4cf3f9ec1967ea04c9a1a6327c9d437dd40dacb49d0136c198053ef2fa6cbf2d",
+}
 
 NUMBER = r"-?[0-9]{1,9}(?:\.[0-9]{1,17})?"
 KNOWN_PARTS = "|".join(map(re.escape, sorted(RELEASE_PARTS | OTHER_PARTS)))
@@ -82,7 +94,7 @@ def workbook_faults(path: PathName, *, strict: bool) -> list[str]:
 
     Args:
         path: The file.
-        strict: Whether it must be as releases are written, without styles and properties.
+        strict: Whether it must be as releases are written: no properties, and no styles but those of typed columns.
 
     Raises:
         UnreadableError: It cannot be read as a workbook, or expands more than any table does.
@@ -90,7 +102,7 @@ def workbook_faults(path: PathName, *, strict: bool) -> list[str]:
     with open(path, "rb") as file, opened_archive(path) as archive:
         faults = zip_faults(file, archive, strict=strict)
         names = set(archive.namelist())
-        extra = names - RELEASE_PARTS - (frozenset() if strict else OTHER_PARTS)
+        extra = names - RELEASE_PARTS - ({STYLES} if strict else OTHER_PARTS)
         kinds = [kind for kind, form in CONTENTS.items() if any(form.search(name) for name in extra)]
         if extra:
             listed = f": {', '.join(kinds)}" if kinds else ""
@@ -100,28 +112,28 @@ def workbook_faults(path: PathName, *, strict: bool) -> list[str]:
         book = _Book(archive)
         faults += book.faults(strict)
         faults += _plumbing_faults(archive, names - extra, {sheet["name"] for sheet in book.sheets})
-        if strict and not all(_is_plain(archive, part) for part in RELEASE_PARTS & names - {SHEET}):
+        styled = STYLES in names
+        if strict and not all(
+            hashlib.sha256(archive.read(part)).hexdigest() == digest
+            for part, digest in (STYLED_PARTS if styled else PLAIN_PARTS).items()
+            if part in names
+        ):
             faults.append(SPELLINGS)
-        cells, used = _cells(archive, strict)
+        cells, used = _cells(archive, strict, styled)
         faults += [text for text in cells if text not in faults]
         if STRINGS in names:
             faults += string_faults(archive, STRINGS, used)
     return faults
 
 
-def _cells(archive: zipfile.ZipFile, strict: bool) -> tuple[list[str], set[int]]:
+def _cells(archive: zipfile.ZipFile, strict: bool, styled: bool) -> tuple[list[str], set[int]]:
     """Return what the sheet contains besides its cells, and the shared strings that they use."""
     if strict:
         with archive.open(SHEET) as file:
-            if is_plain_sheet(file):
+            if is_plain_sheet(file, typed=styled):
                 return [], set()
     faults, used = sheet_faults(archive, SHEET, strict=strict)
     return faults + [SPELLINGS] * strict, used
-
-
-def _is_plain(archive: zipfile.ZipFile, part: str) -> bool:
-    with archive.open(part) as file:
-        return is_canonical(file)
 
 
 class _Book:

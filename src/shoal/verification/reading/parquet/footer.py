@@ -19,6 +19,7 @@ __all__ = [
     "first_page",
     "read_footer",
     "read_header",
+    "read_page",
     "seek",
 ]
 
@@ -107,6 +108,18 @@ def read_header(file: BinaryIO, at: int) -> tuple[Struct, int]:
             if size == MOST_HEAD:
                 raise
     raise IndexError
+
+
+def read_page(file: BinaryIO, at: int) -> tuple[Struct, bytes, bytes]:
+    """Return the header of the page at a position, the bytes of the header, and those of the page."""
+    header, size = read_header(file, at)
+    if header[2] < 0 or header[3] < 0:
+        raise IndexError
+    seek(file, at)
+    raw = file.read(size + header[3])
+    if len(raw) != size + header[3]:
+        raise IndexError
+    return header, raw[:size], raw[size:]
 
 
 def first_page(facts: Struct) -> int:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.reading.hidden.expand import expand
-from shoal.verification.reading.parquet.runs import count_runs
+from shoal.verification.reading.parquet.expand import expand
+from shoal.verification.reading.parquet.runs import read_runs
 from shoal.verification.reading.parquet.thrift import Struct
 
 __all__ = ["Chunk", "UnaccountedError", "is_ambiguous"]
@@ -35,6 +35,8 @@ class Chunk:
         width: The bytes of a value of fixed length.
         codec: The codec of the pages.
         is_optional: Whether the column can be null.
+        keeps_values: Whether `values` are needed.
+        keeps_codes: Whether `codes` are needed.
         values: The values that rows have; only kept if they are needed.
         nulls: The number of null cells.
         n_values: The number of cells, null or not.
@@ -46,12 +48,15 @@ class Chunk:
     width: int
     codec: int
     is_optional: bool
-    keeps_values: bool
+    keeps_values: bool = False
+    keeps_codes: bool = False
     values: set[bytes] = field(default_factory=set)
     nulls: int = 0
     n_values: int = 0
     text_bytes: int = 0
     encodings: Counter[tuple[int, int]] = field(default_factory=Counter)
+    _codes: list[NDArray[np.int32]] = field(default_factory=list)
+    _places: dict[bytes, int] = field(default_factory=dict)  # of values outside the dictionary, in the order they come
     _dictionary: list[bytes] = field(default_factory=list)
     _uses: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -65,25 +70,24 @@ class Chunk:
         place, number = {DATA: (5, 2), DICTIONARY: (7, 2), DATA_V2: (8, 4)}[header[1]]
         self.encodings[DATA if header[1] == DATA_V2 else header[1], header[place][number]] += 1
         if header[1] == DICTIONARY:
-            if self._dictionary or header[7][2] not in (PLAIN, PLAIN_DICTIONARY):
-                raise ValueError("a second dictionary")
+            if self._dictionary or self.n_values or header[7][2] not in (PLAIN, PLAIN_DICTIONARY):
+                raise ValueError("a second dictionary, or one after values")
             self._dictionary = self._plain(expand(self.codec, raw, header[2]), header[7][1])
             self._uses = np.zeros(len(self._dictionary), dtype=np.int64)
         elif header[1] == DATA:
             facts = header[5]
             content = expand(self.codec, raw, header[2])
-            at, n_known = self._levels(content, facts)
-            self._data(content[at:], facts[2], facts[1], n_known)
+            at, levels = self._levels(content)
+            self._data(content[at:], facts[2], facts[1], levels)
         elif header[1] == DATA_V2:
             facts = header[8]
             if facts.get(6) or (facts.get(5) and not self.is_optional):
                 raise ValueError("levels of a column that has none")
             n_level = facts[5]
-            n_known = count_runs(raw[:n_level], 1, facts[1], None) if n_level else facts[1]
             body = raw[n_level:]
             if facts.get(7, True):
                 body = expand(self.codec, body, header[2] - n_level)
-            self._data(body, facts[4], facts[1], n_known)
+            self._data(body, facts[4], facts[1], raw[:n_level])
         else:
             raise ValueError("an unknown page")
 
@@ -97,21 +101,34 @@ class Chunk:
         if self.keeps_values:
             self.values.update(self._dictionary[i] for i in np.flatnonzero(self._uses).tolist())
 
-    def _levels(self, content: bytes, facts: Struct) -> tuple[int, int]:
-        """Return where the values of a page begin, and how many there are."""
+    def codes(self) -> NDArray[np.int32]:
+        """Return the place of each cell's value among `texts`; a null cell has the place behind the last one."""
+        codes = np.concatenate(self._codes or [np.zeros(0, dtype=np.int32)])
+        codes[codes < 0] = len(self._dictionary) + len(self._places)
+        return codes
+
+    def texts(self) -> list[str]:
+        """Return the texts of the dictionary, and those outside it; a UnicodeError if one is not UTF-8."""
+        return [text.decode() for text in (*self._dictionary, *self._places)]
+
+    def _levels(self, content: bytes) -> tuple[int, bytes]:
+        """Return where the values of a page begin, and the runs that say which cells are null."""
         if not self.is_optional:
-            return 0, facts[1]
+            return 0, b""
         size = int.from_bytes(content[:4], "little")
         if size > len(content) - 4:
             raise IndexError
-        return 4 + size, count_runs(content[4 : 4 + size], 1, facts[1], None)
+        return 4 + size, content[4 : 4 + size]
 
-    def _data(self, content: bytes, encoding: int, count: int, n_known: int) -> None:
+    def _data(self, content: bytes, encoding: int, count: int, levels: bytes) -> None:
+        present = np.empty(count if levels and self.keeps_codes else 0, dtype=np.int32)
+        n_known = read_runs(levels, 1, count, None, present if len(present) else None) if levels else count
         self.n_values += count
         self.nulls += count - n_known
+        numbers = np.empty(n_known if self.keeps_codes else 0, dtype=np.int32)
         if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY):
             if content:
-                count_runs(content[1:], content[0], n_known, self._uses)
+                read_runs(content[1:], content[0], n_known, self._uses, numbers if self.keeps_codes else None)
             elif n_known:
                 raise IndexError
         elif encoding == PLAIN:
@@ -119,10 +136,12 @@ class Chunk:
             self.text_bytes += len(content) - 4 * n_known
             if self.keeps_values:
                 self.values.update(values)
+            if self.keeps_codes:
+                numbers[:] = [self._place(value) for value in values]
         elif encoding == RLE and self.kind == BOOLEAN:
             if int.from_bytes(content[:4], "little") != len(content) - 4:
                 raise ValueError("bytes that are not values")
-            count_runs(content[4:], 1, n_known, None)
+            read_runs(content[4:], 1, n_known, None)
             self.values |= {b"\0", b"\1"}
         elif encoding == STREAM_SPLIT and self._size():
             if len(content) != n_known * self._size():
@@ -132,6 +151,14 @@ class Chunk:
                 self.values.update(row.tobytes() for row in np.ascontiguousarray(rows))
         else:
             raise UnaccountedError
+        if self.keeps_codes:
+            self._codes.append(numbers)
+            if n_known < count:
+                self._codes[-1] = np.full(count, -1, dtype=np.int32)
+                self._codes[-1][present > 0] = numbers
+
+    def _place(self, value: bytes) -> int:
+        return len(self._dictionary) + self._places.setdefault(value, len(self._places))
 
     def _size(self) -> int:
         """Return the bytes of a value of fixed length, or 0."""

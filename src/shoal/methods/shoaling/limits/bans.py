@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Attribute
 from shoal.errors import InfeasibleError, join_problems, setting
-from shoal.methods.shoaling.windows import Windows
+from shoal.methods.shoaling.limits.windows import Windows
 from shoal.rules import CompiledRules, Pair
 
 if TYPE_CHECKING:

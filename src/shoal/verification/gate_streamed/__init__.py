@@ -5,6 +5,10 @@ therefore enough to check that each label is true of its cell, that every remain
 file has exactly the rows that the labels make of the source, each the same number of times. Two bags of rows are equal
 if the sums of the keyed hashes of their rows are equal. The key is random and new for each check, so unequal bags agree
 with a probability below 2**-100. Memory depends on the groups and labels, not on the rows.
+
+A release of groups is not a function of cells. Its maker states for each released row the quasi-identifier cells that
+it was made from. Put in place of the released ones, they must give back the rows of the source as a bag; so each
+released row has a source row of its own, whose cells it must cover.
 """
 
 from __future__ import annotations
@@ -36,7 +40,17 @@ from shoal.verification.verdict import (
     suppression_violations,
 )
 
-__all__ = ["BAG", "Claimed", "bag_of", "gate_recoded", "label_violations", "source_rows"]
+__all__ = [
+    "BAG",
+    "Claimed",
+    "Rows",
+    "bag_of",
+    "gate_recoded",
+    "is_true",
+    "label_violations",
+    "recode",
+    "source_rows",
+]
 
 Rows = Iterable[Sequence[Sequence[str]]]
 BAG = 2**128  # modulus of the sums of hashes
@@ -98,7 +112,7 @@ def gate_recoded(
     except UnreadableError as error:
         return judge(k, recount.rows, recount.groups, file.broken(error))
     violations = file.violations() + recount.header_violations
-    n_source, n_kept, expected_bag = _recode(schema, source, claimed, key)
+    n_source, n_kept, expected_bag = recode(schema, source, claimed, key)
     n_suppressed = n_source - recount.rows
     violations += suppression_violations(n_suppressed, n_source, limit)
     if not recount.rows:
@@ -113,6 +127,11 @@ def gate_recoded(
     return judge(k, recount.rows, recount.groups, violations)
 
 
+def is_true(cells: Cells, source: str, released: str) -> bool:
+    """Return whether a released cell is true of its source."""
+    return source == released or cells.covers(source, released)
+
+
 def bag_of(rows: Iterable[Sequence[str]], key: bytes) -> int:
     """Return the sum of the keyed hashes of rows. NUL separates the cells; no cell contains it."""
     total = 0
@@ -122,7 +141,7 @@ def bag_of(rows: Iterable[Sequence[str]], key: bytes) -> int:
     return total
 
 
-def _recode(schema: Schema, source: Rows, claimed: Claimed, key: bytes) -> tuple[int, int, int]:
+def recode(schema: Schema, source: Rows, claimed: Claimed, key: bytes) -> tuple[int, int, int]:
     """Return the number of source rows, the number of released rows, and the bag of the released rows."""
     names = [column.name for column in schema.released]
     label_maps = [(names.index(name), claimed.maps[name]) for name in claimed.maps]
@@ -166,7 +185,7 @@ def label_violations(
     for column in schema.qi:
         cells = Cells.of(column, schema.missing, labels.get(column.name))
         pairs = maps.get(column.name, {}).items()
-        n_false = sum(source != label and not cells.covers(source, label) for source, label in pairs)
+        n_false = sum(not is_true(cells, source, label) for source, label in pairs)
         if n_false:
             text = f"the labels of {plural(n_false, 'distinct cell')} do not cover their source"
             violations.append(Violation(f"column {column.name!r}", text))

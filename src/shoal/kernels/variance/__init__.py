@@ -1,0 +1,1 @@
+"""Kernels that lower the sum of squares inside groups."""

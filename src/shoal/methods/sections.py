@@ -1,0 +1,197 @@
+"""Sections of a large table: which tuples are searched together.
+
+A section is cut in two where that most lowers the mean price of a random pair of its tuples. The decision needs the
+number of tuples of each code and nothing else, so that every engine cuts the same sections: one that has the tuples in
+memory, and one that asks a database for the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import fsum
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InfeasibleError
+from shoal.kernels.shoaling.prices import RECODINGS
+
+__all__ = ["LARGEST_SECTION", "PriceList", "Section", "Tree", "TupleSection", "cut_sections", "find_cut"]
+
+# Tuples. A constant: the sections, and with them the release, must not depend on memory or threads.
+LARGEST_SECTION = 100_000
+SMALLEST_SHARE = 8  # no side of a cut is smaller than this fraction of the largest section
+
+Counts = NDArray[np.int64]
+Result = TypeVar("Result")
+# Places, offsets, kinds and units; see `shoal.methods.shoaling.pricing.Prices`.
+PriceList = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]
+
+
+class Section(Protocol):
+    """Some tuples of a table."""
+
+    @property
+    def n_tuples(self) -> int:
+        """The number of tuples."""
+
+    def histograms(self) -> Sequence[Counts]:
+        """Return the number of tuples of each code, column after column."""
+
+    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
+        """Cut the section by the codes of a column."""
+
+
+AnySection = TypeVar("AnySection", bound=Section)
+
+
+@dataclass(frozen=True)
+class TupleSection:
+    """Some tuples in memory.
+
+    Attributes:
+        codes: One row of codes for each tuple of the table.
+        n_codes: The number of codes of each column.
+        tuples: The tuples of the section, in order.
+    """
+
+    codes: NDArray[np.int32]
+    n_codes: Sequence[int]
+    tuples: NDArray[np.int64]
+
+    @property
+    def n_tuples(self) -> int:
+        """The number of tuples."""
+        return len(self.tuples)
+
+    def histograms(self) -> list[Counts]:
+        """Return the number of tuples of each code, column after column."""
+        return [np.bincount(self.codes[self.tuples, c], minlength=n) for c, n in enumerate(self.n_codes)]
+
+    def halves(self, column: int, goes_left: NDArray[np.bool_]) -> tuple[Self, Self]:
+        """Cut the section by the codes of a column."""
+        is_left = goes_left[self.codes[self.tuples, column]]
+        left, right = (replace(self, tuples=self.tuples[side]) for side in (is_left, ~is_left))
+        return left, right
+
+
+@dataclass(frozen=True)
+class Tree(Generic[AnySection]):
+    """A section and, if it was cut, its two sides."""
+
+    section: AnySection
+    sides: tuple[Tree[AnySection], Tree[AnySection]] | None = None
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of sections that were not cut."""
+        return 1 if self.sides is None else sum(side.n_leaves for side in self.sides)
+
+    def whole_where(self, fails: Callable[[AnySection], bool]) -> Tree[AnySection]:
+        """Return the tree without the cuts that leave a section which fails."""
+        if self.sides is None:
+            return self
+        left, right = (side.whole_where(fails) for side in self.sides)
+        if any(side.sides is None and fails(side.section) for side in (left, right)):
+            return Tree(self.section)
+        return Tree(self.section, (left, right))
+
+    def work(self, task: Callable[[AnySection, int], Result], number: int = 0) -> list[Result]:
+        """Do a task in each section; where one proves infeasible, in the section that it was cut from instead.
+
+        Args:
+            task: Gets a section and its number.
+            number: The number of the first section.
+
+        Raises:
+            InfeasibleError: The task is infeasible even in the whole table.
+        """
+        if self.sides is not None:
+            left, right = self.sides
+            with suppress(InfeasibleError):
+                return [*left.work(task, number), *right.work(task, number + left.n_leaves)]
+        return [task(self.section, number)]
+
+
+def cut_sections(section: AnySection, prices: PriceList, largest: int) -> Tree[AnySection]:
+    """Cut a section until no part has more than `largest` tuples, or nothing can be cut."""
+    cut = None
+    if section.n_tuples > largest:
+        cut = find_cut(section.histograms(), prices, least=max(1, largest // SMALLEST_SHARE))
+    if cut is None:
+        return Tree(section)
+    left, right = section.halves(*cut)
+    return Tree(section, (cut_sections(left, prices, largest), cut_sections(right, prices, largest)))
+
+
+def find_cut(histograms: Sequence[Counts], prices: PriceList, least: int) -> tuple[int, NDArray[np.bool_]] | None:
+    """Return the column whose cut lowers the mean price of a pair most, and which of its codes go left; None if none.
+
+    Args:
+        histograms: The number of tuples of each code, column after column.
+        prices: The prices of the columns.
+        least: The least number of tuples on each side.
+    """
+    places, offsets, kinds, units = prices
+    best, found = 0.0, None
+    for c, counts in enumerate(histograms):
+        own_places = places[offsets[c] : offsets[c + 1]]
+        gain, left = _part(int(kinds[c]), own_places, int(units[c]), counts, least)
+        if gain > best:
+            goes_left = np.zeros(len(counts), dtype=bool)
+            goes_left[left] = True
+            best, found = gain, (c, goes_left)
+    return found
+
+
+def _part(
+    kind: int, places: NDArray[np.int32], unit: int, counts: Counts, least: int
+) -> tuple[float, NDArray[np.int64]]:
+    """Return by how much a cut of a column lowers the mean price of a pair, 0 for no cut; and the codes on its left."""
+    codes = np.flatnonzero(counts)
+    rows = counts[codes].astype(np.float64)
+    if len(codes) < 2 or kind in (RECODINGS["REACH"], RECODINGS["COUNT"]):  # the column that it limits is cut instead
+        return 0.0, codes[:0]
+    if kind == RECODINGS["RANGE"]:
+        gain, n_left = _halve(places[codes].astype(np.int64), rows, unit, least)
+        return gain, codes[:n_left]
+    if kind != RECODINGS["TREE"]:
+        gain, left = _part_by_frequency(rows, least)
+        return (1.0 if kind == RECODINGS["RULE"] else 2.0) * unit * gain, codes[left]
+    climbs = np.maximum.reduceat(places[: codes[-1]], codes[:-1])  # the price of each code with the next one
+    branch = np.append(0, np.cumsum(climbs == climbs.max()))  # below the lowest common node
+    gain, left = _part_by_frequency(np.bincount(branch, rows).astype(np.float64), least)
+    return float(climbs.max()) * gain, codes[np.isin(branch, left)]
+
+
+def _halve(places: NDArray[np.int64], rows: NDArray[np.float64], unit: int, least: int) -> tuple[float, int]:
+    """Cut a range at the median; return by how much the mean distance of a pair falls, and the number of codes left."""
+    ends = np.cumsum(rows)
+    total = ends[-1]
+    n_left = 1 + int(np.searchsorted(ends[:-1] + ends[1:], total, side="right"))
+    left = ends[n_left - 1]
+    if min(left, total - left) < least:
+        return 0.0, 0
+    gaps, below = np.minimum(np.diff(places), unit), ends[:-1]
+
+    def spread(first: int, last: int, before: float, size: float) -> float:
+        inside = below[first:last] - before
+        return fsum((gaps[first:last] * inside * (size - inside)).tolist()) / size
+
+    sides = spread(0, n_left - 1, 0.0, left) + spread(n_left, len(gaps), left, total - left)
+    return float(2 * (spread(0, len(gaps), 0.0, total) - sides) / total), n_left
+
+
+def _part_by_frequency(rows: NDArray[np.float64], least: int) -> tuple[float, NDArray[np.int64]]:
+    """Return the largest decrease of the Gini index, and the values on the left: the most frequent ones."""
+    order = np.argsort(-rows, kind="stable")
+    ends, squares = np.cumsum(rows[order]), np.cumsum(rows[order] ** 2)
+    total, left, left_squares = ends[-1], ends[:-1], squares[:-1]
+    right = total - left
+    gains = (left_squares * right / left + (squares[-1] - left_squares) * left / right) / total / total
+    gains[np.minimum(left, right) < least] = 0.0
+    n_left = int(np.argmax(gains)) + 1
+    return float(gains[n_left - 1]), order[:n_left]

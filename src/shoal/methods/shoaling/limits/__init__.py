@@ -1,0 +1,1 @@
+"""Bans and limits of cells in the search."""

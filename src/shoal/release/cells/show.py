@@ -1,0 +1,132 @@
+"""What a release shows: the cells of a partition, decoded and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from shoal import metrics
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import decode
+from shoal.encoding.ends import EXACT, RangeEnds, release_ends
+from shoal.encoding.partition import Partition
+from shoal.errors import InputError, Note, VerificationError
+from shoal.metrics.released_loss import label_losses
+from shoal.metrics.research_value import Research
+from shoal.metrics.singled import Singled, look_for_singled
+from shoal.models import PrivacyModel
+from shoal.release.cells.centers import find_centers
+from shoal.release.cells.ends import about_ends
+from shoal.release.counted_tables.dealing import dealing_of
+from shoal.release.custom_models import check_custom_models
+from shoal.release.notes import about_release, about_search
+from shoal.release.release import Release, Request
+from shoal.rules import CompiledRules
+from shoal.schema import Schema
+from shoal.tables.sources.memory import TableSource
+from shoal.tables.table import Table
+
+__all__ = ["Shown", "ends_of", "make_release"]
+
+
+class Shown(NamedTuple):
+    """What a release shows: the cells of a partition.
+
+    Attributes:
+        schema: The columns, with the kinds by which the table was encoded.
+        encoded: The table as codes: values or, for a table that stays as it is, texts.
+        partition: The groups and their cells.
+        rules: The data constraint rules over the codes; None if no group mixes values.
+    """
+
+    schema: Schema
+    encoded: Encoded
+    partition: Partition
+    rules: CompiledRules | None
+
+
+def ends_of(shown: Shown, request: Request) -> tuple[RangeEnds, ...]:
+    """Return the ends of the released ranges of each quasi-identifier."""
+    apart = shown.rules.banned if shown.rules else None
+    return tuple(
+        release_ends(shown.encoded, shown.partition, shown.schema, request.ends or EXACT, k=request.k, apart=apart)
+    )
+
+
+def make_release(
+    table: Table,
+    request: Request,
+    models: tuple[PrivacyModel, ...],
+    shown: Shown,
+    population: Table | None,
+    notes: list[Note],
+    weights: Mapping[str, Fraction],
+    research: Research | None = None,
+) -> Release:
+    """Decode the groups of a partition into cells, and measure their information loss."""
+    schema, encoded, partition, rules = shown
+    is_coded = any(column.codings for column in schema.columns)
+    ends = ends_of(shown, request)
+    centers = None
+    if request.has_centers:
+        centers = find_centers(encoded, partition, center=request.center, spread=request.spread, k=request.k)
+    shown_cells = None if centers is None else centers.texts
+    released = decode(encoded, partition, schema, keep_order=request.keep_order, ends=ends, centers=shown_cells)
+    notes = [*notes, *check_custom_models(models, encoded, released, schema)]
+    trees = {a.name: a.hierarchy for a in encoded.attributes if a.hierarchy is not None}
+    floats = {name: float(weight) for name, weight in weights.items()}
+    try:
+        measures = metrics.measure_partition(
+            encoded,
+            partition,
+            schema,
+            ends=ends,
+            k=request.k,
+            weights=floats,
+            rules=rules,
+            research=research,
+            original=table,
+            alike=None if centers is None else centers.merged,
+        )
+    except InputError as error:  # our own release must be readable
+        raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
+    if centers is not None:
+        figures = {c.name: metrics.center_figures(table, released.table, c, schema.missing) for c in schema.qi}
+        measures = replace(measures, centers=figures)
+    singled = Singled() if centers else look_for_singled(encoded, partition, ends, request.k, floats)
+    return Release(
+        released.table.frame,
+        released.source_rows,
+        table,
+        TableSource(table),
+        schema,
+        request,
+        measures,
+        (
+            *notes,
+            *(note for tree in trees.values() for note in tree.notes),
+            *about_release(table, released, schema, request),
+            *about_ends(singled, request, models),
+            *about_search(partition.facts),
+        ),
+        labels={name: tree.values_under() for name, tree in trees.items()},
+        population_labels={} if encoded.population is None else encoded.population.labels,
+        label_losses={name: label_losses(tree) for name, tree in trees.items()},
+        ends=released.bounds,
+        groups=None if centers is None else centers.by_source(encoded, table.frame.height),
+        spread={} if centers is None else centers.spread_of(released),
+        singled=singled,
+        # The bound holds for releases of all rows as they are, with equal weights.
+        encoded=None if request.suppression_limit or weights or is_coded else encoded,
+        entries=partition.entries if request.bound else None,
+        paths={c.name: c.hierarchy.rows for c in encoded.sensitive if c.hierarchy is not None},
+        ladders={name: tree.rows for name, tree in trees.items()},
+        population=population,
+        levels=partition.levels,
+        search=partition.facts,
+        factors={name: released.table.factor(name) for name in released.table.names},
+        weights=released.table.weights,
+        recoding=dealing_of(encoded, partition, released),
+    )

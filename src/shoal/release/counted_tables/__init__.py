@@ -1,0 +1,1 @@
+"""Tables that stay where they are: searched on counts, their rows dealt to groups or recoded there."""

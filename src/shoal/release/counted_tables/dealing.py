@@ -1,0 +1,63 @@
+"""Releases of counted tables: what a search needs of the rows, and how they are dealt to its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.attributes import Encoded
+from shoal.encoding.decode import Released
+from shoal.encoding.partition import Partition
+from shoal.methods.base import Method
+from shoal.methods.full_domain.base import FullDomain
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.shoaling.search import Shoaling
+from shoal.models import Basis, PrivacyModel
+from shoal.tables.sorting import pack
+from shoal.tables.sources.base import Dealing
+
+__all__ = ["dealing_of", "works_on_counts"]
+
+
+def works_on_counts(method: Method, models: Sequence[PrivacyModel], *, plain: bool) -> bool:
+    """Say whether a method forms groups of counted tuples, whichever of their rows go where.
+
+    Args:
+        method: The method.
+        models: The privacy models.
+        plain: Whether there are no limits, people and personal k, and no row may be suppressed.
+    """
+    if isinstance(method, FullDomain):
+        return True
+    if not plain or any(model.basis is not Basis.SIZE for model in models):
+        return False
+    if isinstance(method, Shoaling):
+        return not method.non_overlapping
+    return isinstance(method, Mondrian) and method.variant == "strict" and not method.domains
+
+
+def dealing_of(encoded: Encoded, partition: Partition, released: Released) -> Dealing | None:
+    """Return how the rows of a counted table are dealt to groups; None if they are in memory, or keep to levels."""
+    if encoded.weights is None or partition.levels is not None:
+        return None
+    codes = {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
+    cells = {name: (shown.texts, shown.ranks) for name, shown in released.group_cells.items()}
+    names, entries = tuple(released.table.names), partition.entries
+    if not encoded.counted:
+        return Dealing(names, codes, encoded.tuples, (entries.tuples, entries.rows, entries.groups), cells)
+    columns: list[NDArray[np.int32]] = [encoded.tuples[encoded.row_tuple, a] for a in range(encoded.tuples.shape[1])]
+    columns += [column.codes for column in encoded.sensitive]
+    for dictionary in encoded.counted:  # a personal k may be too large for a code
+        _, ranks = np.unique(dictionary.values, return_inverse=True)
+        codes[dictionary.name] = dictionary.distinct.texts, ranks.astype(np.int32)
+    for values in (encoded.personal_k, encoded.people):
+        if values is not None:
+            columns.append(np.unique(values, return_inverse=True)[1].astype(np.int32))
+    key, _ = pack(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    _, first, units = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(units, kind="stable")
+    tuples = np.column_stack([column[first] for column in columns]).astype(np.int32)
+    dealt = units[order].astype(np.int32), encoded.weights[order], partition.labels[order]
+    return Dealing(names, codes, tuples, dealt, cells)

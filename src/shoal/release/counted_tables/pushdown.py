@@ -1,0 +1,162 @@
+"""Releases of tables that stay where they are: searched on counts, without a row in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shoal.encoding.ends import EXACT
+from shoal.errors import InputError, InternalError, UsageError, setting
+from shoal.methods.base import Method
+from shoal.methods.full_domain.base import FullDomain
+from shoal.methods.full_domain.levels import CountedTable
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.registry import info_of
+from shoal.methods.shoaling.search import Shoaling
+from shoal.models import Basis, PrivacyModel
+from shoal.profile.rare_values import check_seen, missing_or_alike
+from shoal.release.counted_tables.dealing import works_on_counts
+from shoal.release.make import anonymize_table
+from shoal.release.release import Release, Request
+from shoal.schema import INPUT, Role, Schema
+from shoal.tables.sources.base import Dealing, GroupCounter, Recoding, Source
+from shoal.tables.table import Table
+from shoal.verification.models.checks import has_judge
+
+if TYPE_CHECKING:
+    from shoal.release.job import Job
+
+__all__ = ["anonymize_source", "count_table", "needs_rows"]
+
+ON_COUNTS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.TABLE})  # what models can be judged by on counts
+DEALT = ON_COUNTS | {Basis.PERSONAL_K}  # the same beside methods whose rows are dealt to groups
+
+
+def needs_rows(
+    method: Method, models: Sequence[PrivacyModel], schema: Schema, request: Request, *, deals: bool = False
+) -> str | None:
+    """Return why a run needs the rows themselves; None if counts are enough.
+
+    Args:
+        method: The method.
+        models: The privacy models besides k-anonymity.
+        schema: The columns.
+        request: What the user requested.
+        deals: Whether the source can deal the rows of a tuple to several groups.
+    """
+    is_full_domain = isinstance(method, FullDomain)
+    if not is_full_domain and (reason := _obstacle(method, models, schema, deals=deals)):
+        return reason
+    if is_full_domain and (row_models := [model for model in models if model.basis not in ON_COUNTS]):
+        return f"{row_models[0].describe()} depends on rows"
+    if is_full_domain and (schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)):
+        return "a column of people or of personal k is read row by row"
+    if coded := [column.name for column in schema.released if column.codings]:
+        return f"{setting('recode')} of column {coded[0]!r} depends on rows"
+    if is_full_domain and (limited := [column.name for column in schema.qi if any(column.limits)]):
+        return f"a limit of column {limited[0]!r} depends on rows"
+    options = {
+        setting("keep_order", True): request.keep_order,
+        setting("target", request.target): request.target is not None,
+        setting("cells", request.cells): request.cells != "text",
+        setting("spreadsheet_safe", True): request.spreadsheet_safe,
+        setting("output_delimiter"): request.output_delimiter != ",",
+        setting("output_decimal"): request.output_decimal != INPUT,
+        setting("ends", request.ends): is_full_domain and request.ends not in (None, EXACT),
+    }
+    return next((f"{option} depends on rows" for option, is_set in options.items() if is_set), None)
+
+
+def _obstacle(method: Method, models: Sequence[PrivacyModel], schema: Schema, *, deals: bool) -> str | None:
+    """Return why a method that groups rows cannot group counted ones; None if it can."""
+    if not deals:
+        return f"method {method.name!r} groups rows"
+    if info_of(method.name) is None:
+        return f"method {method.name!r} is not one of our own and groups rows"
+    if beyond := [model for model in models if model.basis not in DEALT or not has_judge(model.spec())]:
+        return f"{beyond[0].describe()} beside method {method.name!r} depends on rows"
+    tells_apart = any(model.columns for model in models) or schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
+    by_tuples = isinstance(method, Shoaling) or (isinstance(method, Mondrian) and method.variant != "relaxed")
+    if (tells_apart and not by_tuples) or method.name == "mnqia":
+        return f"method {method.name!r} groups rows"
+    return None
+
+
+def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
+    """Search for the release of a job on the counts of an open source; no row is fetched."""
+    request, method, models, run = job.request, job.method, job.models, job.run
+    if reason := needs_rows(method, models, schema, request, deals=source.dealer() is not None):
+        raise UsageError(
+            f"{source.place}: {reason}, which needs the rows in memory. Use {setting('engine', 'memory')}, or leave it "
+            "out."
+        )
+    if job.roll_up == "database" and not isinstance(method, FullDomain):
+        raise UsageError(
+            f"{source.place}: method {method.name!r} groups rows; {setting('roll_up', 'database')} is for full-domain "
+            "methods. Leave it out, or choose one of them."
+        )
+    run.stage("counting")
+    source.check([column.name for column in schema.released])
+    more = [*(name for model in models for name in model.columns), *schema.names(Role.PERSON)]
+    table = count_table(source, schema, tuple(dict.fromkeys([*more, *schema.names(Role.PERSONAL_K)])))
+    run.check()
+    if (dealer := source.dealer()) is not None:
+        held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
+        plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
+        n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
+        dealer.check_room(table.frame.height, len(table.names), n_rows)
+    # A database in another encoding refuses characters that it does not know.
+    markers = [text for text in missing_or_alike(schema) if text.isascii() or text in schema.missing]
+    notes = check_seen(
+        lambda name, least: source.facts(name, least, markers),
+        table.n_rows,
+        schema,
+        max((request.k, *(model.minimum_size for model in models))),
+        request.accept_unique,
+    )
+    narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
+    accepted = tuple(name for name in request.accept_unique if name in table.names)
+    try:
+        if job.roll_up == "database" and isinstance(source, GroupCounter):
+            run = replace(run, table=CountedTable(source, table.frame))
+        release = anonymize_table(
+            table, narrow, replace(request, accept_unique=accepted), method, models, run, job.hierarchies
+        )
+    except InputError as error:  # the row of a count is not a row of the table
+        raise error.without_rows() from None
+    columns = {column.name: column for column in release.schema.columns}
+    release = replace(
+        release,
+        source=source,
+        schema=schema.with_columns(columns),
+        request=replace(release.request, accept_unique=request.accept_unique),
+        notes=tuple(dict.fromkeys((*release.notes, *notes))),
+    )
+    if isinstance(release.recoding, Dealing):
+        return replace(release, recoding=replace(release.recoding, names=tuple(c.name for c in schema.released)))
+    return replace(release, recoding=_recoding(release))
+
+
+def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = ()) -> Table:
+    """Count a source by its quasi-identifiers and further columns: distinct rows, each with its count."""
+    counted = source.count([*(column.name for column in schema.qi), *extra_columns])
+    return Table(counted.frame, notes=source.notes, weights=counted.counts, _factors=dict(counted.factors))
+
+
+def _recoding(release: Release) -> Recoding:
+    """Derive the released text of each cell from the distinct rows before and after."""
+    import polars as pl
+
+    rows = pl.Series(release.source_rows)
+    names = [column.name for column in release.schema.qi]
+    maps = {}
+    for name in names:
+        cells = release.original.frame[name].gather(rows)
+        pairs = pl.DataFrame({"cell": cells, "label": release.text[name]}).unique().sort("cell")
+        maps[name] = dict(pairs.iter_rows())
+        if len(maps[name]) != pairs.height:
+            raise InternalError(f"column {name!r}: method {release.request.method!r} gave one value two labels.")
+    is_complete = len(rows) == release.original.frame.height
+    kept_groups = None if is_complete else tuple(release.text.select(names).unique().sort(names).iter_rows())
+    return Recoding(tuple(column.name for column in release.schema.released), maps, kept_groups)

@@ -1,0 +1,98 @@
+"""Counts by executors: of the values of columns and of combinations of cells. Tasks count first, Spark adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from shoal.spark.jobs import frame_of, polars_of
+from shoal.tables.sources.base import SAMPLE, Facts
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame
+
+    from shoal.spark.cells import Cells
+
+__all__ = ["column_facts", "count_rows", "count_values"]
+
+MOST_KEPT = 1_000_000  # distinct rows that a task counts before it passes them on
+
+
+def count_rows(cells: Cells, names: Sequence[str]) -> DataFrame:
+    """Count the rows by columns: c0, c1 and so on, and n."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = [f"c{i}" for i in range(len(names))]
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        kept: pl.DataFrame | None = None
+        for frame in frames:
+            counted = frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("n"))
+            kept = counted if kept is None else pl.concat([kept, counted]).group_by(keys).agg(pl.col("n").sum())
+            if kept.height > MOST_KEPT:
+                yield kept
+                kept = None
+        if kept is not None:
+            yield kept
+
+    schema = ", ".join([*(f"{key} string" for key in keys), "n bigint"])
+    return cells.mapped(names, kernel, schema).groupBy(*keys).agg(F.sum("n").alias("n"))
+
+
+def count_values(cells: Cells, names: Sequence[str]) -> DataFrame:
+    """Count the rows by value, for each column: the number of the column as `column`, the value as `cell`, and n."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def counted(frame: pl.DataFrame) -> pl.DataFrame:
+            return pl.concat(
+                frame.group_by(pl.col(f"c{i}").alias("cell"))
+                .agg(pl.len().cast(pl.Int64).alias("n"))
+                .select(pl.lit(i, pl.Int32).alias("column"), "cell", "n")
+                for i in range(len(names))
+            )
+
+        kept: pl.DataFrame | None = None
+        for frame in frames:
+            both = counted(frame) if kept is None else pl.concat([kept, counted(frame)])
+            kept = both.group_by("column", "cell").agg(pl.col("n").sum())
+            if kept.height > MOST_KEPT:
+                yield kept
+                kept = None
+        if kept is not None:
+            yield kept
+
+    counts = cells.mapped(names, kernel, "column int, cell string, n bigint")
+    return counts.groupBy("column", "cell").agg(F.sum("n").alias("n"))
+
+
+def column_facts(values: DataFrame, names: Sequence[str], k: int, missing: Sequence[str]) -> dict[str, Facts]:
+    """Return the figures of columns from the counts of their values, in two jobs for all columns together."""
+    import polars as pl
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    markers = frame_of(
+        values.sparkSession,
+        pl.DataFrame({"cell": sorted(set(missing))}, schema={"cell": pl.String}).with_columns(
+            absent=pl.lit(1, pl.Int32)
+        ),
+    )
+    marked = values.join(F.broadcast(markers), "cell", "left")
+    figures = marked.groupBy("column").agg(
+        F.count("n").alias("distinct"),
+        F.sum(F.when(F.col("n") < k, 1).otherwise(0)).alias("rare"),
+        F.sum(F.when(F.col("absent").isNotNull(), F.col("n")).otherwise(0)).alias("missing"),
+    )
+    ranked = values.withColumn("place", F.row_number().over(Window.partitionBy("column").orderBy("cell")))
+    sample = polars_of(ranked.where(F.col("place") <= SAMPLE).select("column", "cell")).sort("column", "cell")
+    found: dict[str, Facts] = {}
+    for row in polars_of(figures).iter_rows(named=True):
+        own: Any = sample.filter(pl.col("column") == row["column"])["cell"].to_list()
+        found[names[row["column"]]] = Facts(tuple(own), row["distinct"], row["rare"], row["missing"])
+    return found

@@ -1,0 +1,175 @@
+"""Rows dealt to groups by Spark: coded, numbered inside their tuple, joined with their group and sorted.
+
+Spark moves integers: the ranks of released cells, and the numbers of the cells that each row was made from. Texts come
+from dictionaries when a part is written. Rows that tie are equal in every column, so that a task that runs twice gives
+the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shoal.spark.jobs import frame_of
+from shoal.spark.parts import Rendering
+from shoal.tables.sources.base import Dealing, Recoding
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame, SparkSession
+
+    from shoal.spark.cells import Cells
+
+__all__ = ["Dealt", "deal_rows", "held_back", "recode_rows"]
+
+
+def recode_rows(cells: Cells, recoding: Recoding) -> tuple[DataFrame, Rendering]:
+    """Return the rows of a full-domain release, sorted, and how they become cells."""
+    names = recoding.names
+    columns = tuple(f"r{i}" for i in range(len(names)))
+    maps = {i: recoding.maps[name] for i, name in enumerate(names) if name in recoding.maps}
+    order = [names.index(name) for name in recoding.maps]
+    kept = None if recoding.kept is None else list(zip(*recoding.kept, strict=True)) or [()] * len(order)
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        combinations = None
+        if kept is not None:
+            schema = {f"r{i}": pl.String for i in order}
+            combinations = pl.DataFrame(dict(zip(schema, map(list, kept), strict=True)), schema=schema)
+        for frame in frames:
+            shown = frame.select(
+                pl.col(f"c{i}").replace_strict(maps[i], default=None, return_dtype=pl.String).alias(f"r{i}")
+                if i in maps
+                else pl.col(f"c{i}").alias(f"r{i}")
+                for i in range(len(names))
+            ).drop_nulls()
+            yield shown if combinations is None else shown.join(combinations, on=list(combinations.columns), how="semi")
+
+    rows = cells.mapped(names, kernel, ", ".join(f"{column} string" for column in columns))
+    return rows.orderBy(*columns), Rendering(names, columns)
+
+
+class Dealt(NamedTuple):
+    """Rows dealt to groups.
+
+    Attributes:
+        rows: The released rows, sorted.
+        rendering: How they become cells.
+        left_out: The rows that are not released; None if there are none.
+        originals: How these become the cells of the source: the released columns, then those held back.
+    """
+
+    rows: DataFrame
+    rendering: Rendering
+    left_out: DataFrame | None
+    originals: Rendering
+
+
+def held_back(dealing: Dealing) -> list[str]:
+    """Return the columns that tell tuples apart but are not released."""
+    return [name for name in dealing.codes if name not in dealing.names]
+
+
+def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Sequence[str] = ()) -> Dealt:
+    """Return the rows of a release of groups.
+
+    Args:
+        cells: The table.
+        dealing: Its groups.
+        spark: The session.
+        hidden: The columns that are not released, in the order in which the gate expects them.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names, keyed = dealing.names, list(dealing.codes)
+    stated = [*(name for name in names if name in dealing.cells), *(hidden or held_back(dealing))]
+    sources = [f"s{keyed.index(name)}" for name in stated]
+    others = {name: f"o{names.index(name)}" for name in names if name not in dealing.cells}
+    ranks = [*(f"r{i}" for i in range(len(dealing.cells))), "gone"]
+    carried = [*sources, *others.values()]
+    coded = _code(cells, dealing, others, sources)
+    tuples, entries = _groups(dealing, spark)
+    joined = coded.join(tuples, [f"k{i}" for i in range(len(keyed))])
+    only = joined.where(F.col("several") == 0).select(*ranks, *carried)
+    order = [*(others[name] for name in sorted(others)), *sources]
+    several = joined.where(F.col("several") == 1).select("t", *carried)
+    placed = several.withColumn("place", F.row_number().over(Window.partitionBy("t").orderBy(*order)).cast("bigint"))
+    dealt = only.unionByName(_deal(placed, entries, ranks, carried))
+    shown = list(dealing.cells)
+    columns = tuple(f"r{shown.index(name)}" if name in dealing.cells else others[name] for name in names)
+    texts = {f"s{i}": own for i, (own, _) in enumerate(dealing.codes.values())}
+    before = tuple(f"s{keyed.index(name)}" if name in dealing.cells else others[name] for name in names)
+    originals = Rendering(names, before, texts, (*before, *sources[len(shown) :]))
+    texts = texts | {f"r{i}": own for i, (own, _) in enumerate(dealing.cells.values())}
+    rendering = Rendering(names, columns, texts, tuple(sources))
+    left_out = None
+    if (dealing.entries[2] < 0).any():
+        left_out = dealt.where(F.col("gone") == 1).select(*dict.fromkeys(originals.sources))
+    kept = dealt.where(F.col("gone") == 0)
+    return Dealt(kept.orderBy(*columns, *sources).select(*columns, *sources), rendering, left_out, originals)
+
+
+def _code(cells: Cells, dealing: Dealing, others: dict[str, str], sources: Sequence[str]) -> DataFrame:
+    """Return the rows as numbers: k of each key, s of the cells that are stated; and other cells as text."""
+    dictionaries = list(dealing.codes.values())
+    n_keys = len(dictionaries)
+    columns = list(dict.fromkeys([*dealing.codes, *others]))
+    picked = [*sources, *(f"k{i}" for i in range(n_keys))]
+    renamed = {column: f"c{columns.index(name)}" for name, column in others.items()}
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        tables = [
+            pl.DataFrame({f"c{i}": texts, f"k{i}": codes}).with_row_index(f"s{i}").cast({f"s{i}": pl.Int32})
+            for i, (texts, codes) in enumerate(dictionaries)
+        ]
+        for frame in frames:
+            coded = frame
+            for i, table in enumerate(tables):
+                coded = coded.join(table, on=f"c{i}", how="left", maintain_order="left")
+            yield coded.select(*picked, *(pl.col(own).alias(column) for column, own in renamed.items()))
+
+    numbers = [f"{name} int" for name in picked]
+    return cells.mapped(columns, kernel, ", ".join([*numbers, *(f"{column} string" for column in renamed)]))
+
+
+def _groups(dealing: Dealing, spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    """Return the tuples, with the ranks of their group if they have one; and the entries of those that have several."""
+    import polars as pl
+
+    of_tuple, rows, groups = dealing.entries
+    starts = np.flatnonzero(np.diff(of_tuple, prepend=-1) != 0)
+    sizes = np.diff(starts, append=len(rows))
+    place = np.cumsum(rows) - rows
+    place -= np.repeat(place[starts], sizes)
+    gone = (groups < 0).astype(np.int32)
+    ranks = {f"r{i}": of_group.astype(np.int32) for i, (_, of_group) in enumerate(dealing.cells.values())}
+    shown = {name: np.where(gone == 1, 0, each[np.maximum(groups, 0)]) for name, each in ranks.items()} | {"gone": gone}
+    keys = {f"k{i}": dealing.tuples[:, i].astype(np.int32) for i in range(dealing.tuples.shape[1])}
+    numbers = np.arange(len(dealing.tuples), dtype=np.int64)
+    single = (sizes == 1).astype(np.int32)
+    firsts = {name: each[starts].astype(np.int32) for name, each in shown.items()}
+    tuples = pl.DataFrame({"t": numbers, "several": 1 - single, **keys, **firsts})
+    several = np.repeat(single == 0, sizes)
+    own = {name: each[several].astype(np.int32) for name, each in shown.items()}
+    entries = pl.DataFrame({"t": of_tuple[several].astype(np.int64), "place": place[several].astype(np.int64), **own})
+    return frame_of(spark, tuples), frame_of(spark, entries)
+
+
+def _deal(placed: DataFrame, entries: DataFrame, ranks: list[str], carried: list[str]) -> DataFrame:
+    """Give each row the entry of its tuple that begins last at or before its place; rows count from 1."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    by_place = Window.partitionBy("t").orderBy("place", "is_row").rowsBetween(Window.unboundedPreceding, 0)
+    marks = entries.select("t", (F.col("place") + 1).alias("place"), F.lit(0).alias("is_row"), *ranks)
+    rows = placed.withColumn("is_row", F.lit(1))
+    both = rows.unionByName(marks, allowMissingColumns=True)
+    filled = [F.last(rank, ignorenulls=True).over(by_place).alias(rank) for rank in ranks]
+    return both.select("is_row", *filled, *carried).where(F.col("is_row") == 1).drop("is_row").select(*ranks, *carried)

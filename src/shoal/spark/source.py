@@ -1,0 +1,240 @@
+"""A table that Spark counts, deals to groups and sorts; the driver sees counts and dictionaries, never rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import FileError, InputError, InternalError, Note, UsageError, setting
+from shoal.schema import Dialect
+from shoal.spark.cells import Cells, FileCells, FrameCells, file_of
+from shoal.spark.counting import column_facts, count_rows, count_values
+from shoal.spark.dealing import Dealt, deal_rows, held_back, recode_rows
+from shoal.spark.jobs import polars_of, run_job
+from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
+from shoal.spark.reading import find_files
+from shoal.spark.session import spark_errors
+from shoal.tables.formats.memory_limit import available_memory, size_in_words
+from shoal.tables.formats.sniff import Format
+from shoal.tables.sources.base import Dealing, DistinctRows, Facts, Recoding, Rows, Verifier, Witness
+from shoal.tables.sources.duck_session import ROW_BYTES, TUPLE_BYTES
+from shoal.tables.sources.memory import sign_file
+from shoal.tables.table import Table
+from shoal.tables.watch import UNWATCHED, Watch
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["SparkSource"]
+
+Result = TypeVar("Result")
+
+
+class SparkSource:
+    """Files or a Spark frame; see `Source` for the methods."""
+
+    in_memory = False
+
+    def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:
+        """Describe the source; `opened` reads it.
+
+        Args:
+            spark: The session.
+            data: A Spark frame, or the path of a file, of a folder, or a pattern.
+            options: How files are opened; see `open_blocks`.
+        """
+        self.spark = spark
+        self._cells: Cells
+        if isinstance(data, str | os.PathLike):
+            place = os.fspath(data)
+            self._cells = FileCells(spark, find_files(place, options or {}), place)
+        else:
+            self._cells = FrameCells(data)
+        self._is_open = False
+        self._folder = Path()
+        self._watch: Watch = UNWATCHED
+        self._released: tuple[str, ...] = ()
+        self._values: DataFrame | None = None
+        self._facts: dict[tuple[int, tuple[str, ...]], dict[str, Facts]] = {}
+        self._dealt: tuple[Dealing, Dealt, list[Part], list[Part]] | None = None
+
+    @contextmanager
+    def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[SparkSource]:
+        """Get ready to run jobs."""
+        if self._is_open:
+            yield self
+            return
+        self._folder, self._watch, self._is_open = Path(os.path.realpath(folder)), watch, True
+        try:
+            self.run(self._cells.open)
+            yield self
+        finally:
+            if self._values is not None:
+                self._values.unpersist()
+            self._cells.close()
+            self._is_open, self._watch, self._values, self._dealt = False, UNWATCHED, None, None
+            self._facts = {}
+
+    @property
+    def cells(self) -> Cells:
+        """The table on executors."""
+        return self._cells
+
+    @property
+    def place(self) -> str:
+        """The path, or what messages call the frame."""
+        return self._cells.place
+
+    @property
+    def path(self) -> Path | None:
+        """The file, if the table is a single one."""
+        return file_of(self._cells)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return self._cells.names
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was detected or noticed."""
+        return self._cells.notes
+
+    def run(self, action: Callable[[], Result]) -> Result:
+        """Run a job, which the watch may cancel."""
+        return run_job(self.spark, self._watch, self.place, action)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Remember the released columns; every cell becomes text on executors."""
+        self._released = tuple(names)
+
+    def count(self, names: Sequence[str]) -> DistinctRows:
+        """Count the table by these columns, in one job."""
+        counted = self.run(lambda: polars_of(count_rows(self._cells, names)))
+        if not counted.height:
+            raise InputError(f"{self.place}: no data rows.")
+        counts = counted["n"].to_numpy().astype(np.int64)
+        cells = counted.drop("n")
+        return DistinctRows(cells.rename(dict(zip(cells.columns, names, strict=True))), counts)
+
+    def facts(self, name: str, k: int, missing: Sequence[str]) -> Facts:
+        """Return the figures of one column; those of all released columns are computed together."""
+        names = self._released if name in self._released else (name,)
+        key = (k, tuple(missing))
+        if name not in self._facts.get(key, {}):
+            if self._values is None or name not in self._released:
+                self._values = count_values(self._cells, names).persist()
+            values = self._values
+            self._facts.setdefault(key, {}).update(self.run(lambda: column_facts(values, names, k, missing)))
+        return self._facts[key][name]
+
+    def blocks(self) -> Iterator[pl.DataFrame]:
+        """Refuse: rows stay on executors."""
+        raise InternalError("rows of a Spark source were asked for.")
+
+    def read(self) -> Table:
+        """Refuse: rows stay on executors."""
+        raise InternalError("rows of a Spark source were asked for.")
+
+    def write(self, recoding: Recoding, path: Path) -> None:
+        """Write the recoded rows as CSV, sorted by their cells."""
+        rows, rendering = recode_rows(self._cells, recoding)
+        join_parts(self._folder / "parts", self._parts(rows, rendering, "parts"), path)
+
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+        """Raise a FileError if distinct tuples, and rows one by one, do not fit into the memory of the driver."""
+        needed, free = n_tuples * TUPLE_BYTES * (n_columns + 1) + n_rows * ROW_BYTES, available_memory()
+        if free is not None and needed > free:
+            raise FileError(
+                f"{self.place}: {n_tuples:,} distinct combinations need about {size_in_words(needed)} of memory on the "
+                "driver. Use a driver with more memory, or make a quasi-identifier coarser before the run."
+            )
+
+    def deal(self, dealing: Dealing, path: Path) -> None:
+        """Write the rows as CSV, sorted by their released cells."""
+        dealt = deal_rows(self._cells, dealing, self.spark)
+        parts = self._parts(dealt.rows, dealt.rendering, "parts")
+        join_parts(self._folder / "parts", parts, path)
+        left_out = []
+        if dealt.left_out is not None:
+            left_out = self._parts(dealt.left_out, dealt.originals, "left-out")
+        self._dealt = dealing, dealt, parts, left_out
+
+    def _parts(self, rows: DataFrame, rendering: Rendering, name: str) -> list[Part]:
+        folder = self._folder / name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return self.run(lambda: write_parts(rows, rendering, folder, Format.CSV))
+
+    def witness(self) -> Witness:
+        """Return what each written row was made from."""
+        if self._dealt is None:
+            raise InternalError("no rows were dealt.")
+        _, dealt, parts, left_out = self._dealt
+        sources = dealt.rendering.sources
+        texts = {name: dealt.rendering.texts[name].to_list() for name in sources}
+
+        def chunks() -> Iterator[list[NDArray[np.int32]]]:
+            for frame in stored_rows(self._folder / "parts", parts):
+                yield [frame[name].to_numpy() for name in sources]
+
+        def gone() -> Iterator[list[tuple[list[str], NDArray[np.int32]]]]:
+            for frame in stored_rows(self._folder / "left-out", left_out):
+                places = np.arange(frame.height, dtype=np.int32)
+                yield [
+                    (texts[name], frame[name].to_numpy()) if name in texts else (frame[name].to_list(), places)
+                    for name in dealt.originals.sources
+                ]
+
+        return Witness(list(texts.values()), chunks(), gone())
+
+    def original(self, verifier: Verifier) -> Any:
+        """Return how the verifier reads the files itself."""
+        assert self._dealt is not None
+        assert isinstance(self._cells, FileCells)
+        files, dealing = self._cells.files, self._dealt[0]
+        if len(files.paths) == 1:
+            return verifier.SourceTable(files.paths[0], files.dialect or Dialect())
+        rows = self.verify_rows(verifier, [*dealing.names, *held_back(dealing)])
+        return verifier.SourceTable((list(zip(*block, strict=True)) for block in rows if block), Dialect())
+
+    def verify_rows(self, verifier: Verifier, names: Sequence[str]) -> Rows:
+        """Have the verifier read these columns of the files, block by block."""
+        if not isinstance(self._cells, FileCells):
+            raise InternalError("a Spark frame is verified by executors.")
+        for path in self._cells.files.paths:
+            yield from verifier.source_rows(path, self._cells.files.dialect or Dialect(), names)
+
+    def verify_columns(self, verifier: Verifier, step: Callable[[int], None]) -> Any:
+        """Refuse: rows stay on executors."""
+        raise InternalError("rows of a Spark source were asked for.")
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Turn errors of Spark into a FileError without a cell of the table."""
+        return spark_errors(self.place)
+
+    def check_unchanged(self) -> None:
+        """Raise an InputError if a file changed since it was opened."""
+        self._cells.check_unchanged()
+
+    def signature(self, key: bytes) -> str:
+        """Return the keyed hash of the file."""
+        if self.path is None:
+            raise UsageError(f"{self.place}: is not a single file, which {setting('key_file')} needs. Leave it out.")
+        return sign_file(self.path, key)
+
+    def identity(self) -> None:
+        """Return None: the table is not in a database."""
+
+    def snapshot(self) -> None:
+        """Return None: the table is not in a database."""
+
+    def dealer(self) -> SparkSource:
+        """Return what deals the rows to groups: the source itself."""
+        return self

@@ -1,0 +1,321 @@
+"""Rows dealt to groups by DuckDB: numbered inside their tuple, joined with their group, sorted and written.
+
+DuckDB sorts integers: the ranks of released cells. Their texts come from dictionaries when the file is written. Beside
+each row stands what it was made from, which the gate asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InternalError
+from shoal.tables.formats.writers import create
+from shoal.tables.sorting import LARGEST_KEY, number_rows
+from shoal.tables.sources.base import Dealing, Verifier, Witness
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.tables.sources.duck_session import DuckSession
+    from shoal.tables.sources.numbering import Numbering
+
+__all__ = ["DuckDealer"]
+
+SLICE_ROWS = 122_880  # rows that are read at once; DuckDB stores as many together
+
+Ints = NDArray[np.int32]
+
+
+class Engine(Protocol):
+    """What a dealer asks of its source."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+
+    @property
+    def session(self) -> DuckSession:
+        """The open DuckDB."""
+
+    def numbering(self, name: str) -> Numbering | None:
+        """Return what the numbers of a column mean; None if it is stored as text."""
+
+    def verify_table(self, verifier: Verifier) -> Any:
+        """Have the verifier read the original block by block, as codes."""
+
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+        """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
+
+
+class DuckDealer:
+    """Deals the rows of an open source to groups."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._stored: Path | None = None
+        self._left: Path | None = None  # the rows that are not released
+        self._dealing: Dealing | None = None
+        self._others: dict[str, tuple[str, pl.Series | None]] = {}
+
+    def forget(self) -> None:
+        """Remove what was kept of the rows that were written last."""
+        for path in (self._stored, self._left):
+            if path is not None:
+                path.unlink(missing_ok=True)
+        self._stored = self._left = self._dealing = None
+
+    def deal(self, dealing: Dealing, path: Path) -> None:
+        """Write the rows as CSV, sorted by their released cells."""
+        import polars as pl
+
+        self.forget()
+        self._dealing = dealing
+        others = {name: self._other(j, name) for j, name in enumerate(dealing.names) if name not in dealing.cells}
+        self._others = others
+        self._deal(dealing, {name: kept for name, (kept, _) in others.items()})
+        bare = len(dealing.names) > 1  # in a table of one column, a bare empty cell would be a blank line
+        with create(path) as file:
+            for number, frame in enumerate(self._slices(self._stored, ["g", *(kept for kept, _ in others.values())])):
+                groups, columns = frame["g"].to_numpy(), []
+                for name in dealing.names:
+                    if name in dealing.cells:
+                        texts, ranks = dealing.cells[name]
+                        cells = texts.gather(ranks[groups])
+                    else:
+                        kept, known = others[name]
+                        cells = frame[kept] if known is None else known.gather(frame[kept])
+                    columns.append(cells.alias(name))
+                shown = pl.DataFrame(columns)
+                shown = shown.with_columns(pl.all().replace("", None)) if bare else shown
+                shown.write_csv(file, include_header=number == 0, quote_style="necessary")
+
+    def check_room(self, n_tuples: int, n_columns: int, n_rows: int) -> None:
+        """Raise a FileError if distinct tuples, and rows one by one, do not fit into memory."""
+        self._engine.check_room(n_tuples, n_columns, n_rows)
+
+    def original(self, verifier: Verifier) -> Any:
+        """Return how the verifier reads the original itself."""
+        return self._engine.verify_table(verifier)
+
+    def witness(self) -> Witness:
+        """Return what each written row was made from."""
+        dealing = self._dealing
+        if dealing is None:
+            raise InternalError("no rows were dealt.")
+        texts = {name: dealing.codes[name][0].to_list() for name in _stated(dealing)}
+
+        def left_out() -> Iterator[list[tuple[list[str], Ints]]]:
+            if self._left is None:
+                return
+            for frame in self._slices(self._left, None):
+                stated, block = dict(zip(texts, self._origins(dealing, frame), strict=True)), []
+                for name in [*dealing.names, *(name for name in texts if name not in dealing.cells)]:
+                    if name in stated:
+                        block.append((texts[name], stated[name]))
+                        continue
+                    kept, known = self._others[name]
+                    cells = frame[kept] if known is None else known.gather(frame[kept])
+                    block.append((cells.to_list(), np.arange(frame.height, dtype=np.int32)))
+                yield block
+
+        columns = ["t", *(f"s{i}" for i in _spelled(dealing))]
+        chunks = (self._origins(dealing, frame) for frame in self._slices(self._stored, columns))
+        return Witness(list(texts.values()), chunks, left_out())
+
+    def _origins(self, dealing: Dealing, frame: pl.DataFrame) -> list[Ints]:
+        """Return the cells behind rows, column by column: their places among the cells of the source."""
+        spelled, places = _spelled(dealing), {name: i for i, name in enumerate(dealing.codes)}
+        tuples, columns = dealing.tuples[frame["t"].to_numpy()], []
+        for name in _stated(dealing):
+            i = places[name]
+            if i in spelled:
+                columns.append(frame[f"s{i}"].to_numpy().astype(np.int32))
+            else:
+                columns.append(_cell_of_code(*dealing.codes[name])[tuples[:, i]])
+        return columns
+
+    def _slices(self, stored: Path | None, columns: list[str] | None) -> Iterator[pl.DataFrame]:
+        """Yield columns of the rows that were dealt last, or all of them, some rows at a time."""
+        import polars as pl
+
+        if stored is None:
+            raise InternalError("no rows were dealt.")
+        first = 0
+        rows = pl.scan_parquet(stored, glob=False).select(columns or pl.all())
+        while (frame := rows.slice(first, SLICE_ROWS).collect()).height:
+            yield frame
+            first += frame.height
+
+    def _deal(self, dealing: Dealing, others: dict[str, str]) -> None:
+        """Store the rows in the order of their released cells: group, tuple and what else is needed of each."""
+        ask = self._engine.session.ask
+        spelled = [f"s{i}" for i in _spelled(dealing)]
+        joins, keys = self._load_codes(dealing)
+        joins += [f"join d{kept[1:]} on d{kept[1:]}.cell = t.c{self._column(name)}" for name, kept in others.items()]
+        self._load_groups(dealing)
+        carried = [*spelled, *others.values()]
+        picked = ", ".join(["u.t", "u.g", *(f"m{each[1:]}.{each}" for each in spelled), *others.values()])
+        matches = " and ".join(f"u.k{i} = {key}" for i, key in enumerate(keys))
+        ask(
+            f"create or replace temp table coded as select {picked} from cells as t {' '.join(joins)} join tuples as u "
+            f"on {matches}"
+        )
+        order = ", ".join(others[name] for name in sorted(others)) or "t"
+        ask(
+            f"create or replace temp table dealt as select {', '.join(['g', 't', *carried])} from coded where g is not "
+            f"null union all select e.g, {', '.join(f'n.{column}' for column in ['t', *carried])} "
+            f"from (select *, row_number() over (partition by t order by {order}) - 1 as place from coded "
+            "where g is null) as n asof join entries as e on n.t = e.t and n.place >= e.place"
+        )
+        ask("drop table coded")
+        sorted_by = self._load_ranks(dealing, others)
+        store, kept = self._engine.session.store, ", ".join(["g", "t", *carried])
+        self._stored = store(f"select {kept} from dealt join shown using (g) order by {sorted_by}", "dealt")
+        if (dealing.entries[2] < 0).any():
+            self._left = store(f"select {kept} from dealt where g < 0", "left", in_order=False)
+        ask("drop table dealt")
+
+    def _column(self, name: str) -> int:
+        return self._engine.names.index(name)
+
+    def _other(self, j: int, name: str) -> tuple[str, pl.Series | None]:
+        """Make the table d{j}, the rank of each cell of a column that is released as it is.
+
+        Returns:
+            The name of the column in queries, and the texts that its ranks mean; None if it is sorted as text.
+        """
+        import polars as pl
+
+        numbering = self._engine.numbering(name)
+        if numbering is None:
+            column = f"c{self._column(name)}"
+            self._engine.session.ask(
+                f"create or replace temp table d{j} as select distinct {column} as cell, {column} as o{j} from cells"
+            )
+            return f"o{j}", None
+        texts, ranks = numbering.ranks()
+        numbers = np.arange(len(ranks), dtype=np.int32)
+        self._engine.session.load(f"d{j}", pl.DataFrame({"cell": numbers, f"o{j}": ranks}))
+        return f"o{j}", texts
+
+    def _load_codes(self, dealing: Dealing) -> tuple[list[str], list[str]]:
+        """Make the tables m0, m1 and so on, the codes of cells; and `tuples` with their keys.
+
+        Returns:
+            The joins of these tables, and the keys of a row in them.
+        """
+        import polars as pl
+
+        joins = []
+        for i, (name, (cells, codes)) in enumerate(dealing.codes.items()):
+            keys = cells.alias("cell")
+            if numbering := self._engine.numbering(name):
+                numbers = pl.Series(np.arange(len(numbering), dtype=np.int32))
+                keys = cells.replace_strict(numbering.texts, numbers, default=-1, return_dtype=pl.Int32).alias("cell")
+            places = np.arange(len(cells), dtype=np.int32)
+            self._engine.session.load(f"m{i}", pl.DataFrame({"cell": keys, f"s{i}": places, "code": codes}))
+            joins.append(f"join m{i} on m{i}.cell = t.c{self._column(name)}")
+        cards = [int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()]
+        return joins, [_packed([f"m{i}.code" for i in part], [cards[i] for i in part]) for part in _parts(cards)]
+
+    def _load_groups(self, dealing: Dealing) -> None:
+        """Make the tables `tuples`, whose g is null if a tuple has several groups, and `entries` of these."""
+        import polars as pl
+
+        of_tuple, rows, groups = dealing.entries
+        starts = np.flatnonzero(np.diff(of_tuple, prepend=-1) != 0)
+        lengths = np.diff(starts, append=len(rows))
+        place = np.cumsum(rows) - rows
+        place -= np.repeat(place[starts], lengths)
+        single = lengths == 1
+        only = pl.DataFrame({"g": groups[starts]}).with_columns(pl.when(pl.Series(single)).then("g").alias("g"))
+        cards = [int(codes.max(initial=0)) + 1 for _, codes in dealing.codes.values()]
+        keys = {}
+        for k, part in enumerate(_parts(cards)):
+            key = np.zeros(len(dealing.tuples), dtype=np.int64)
+            for i in part:
+                key = key * cards[i] + dealing.tuples[:, i]
+            keys[f"k{k}"] = key
+        numbers = np.arange(len(dealing.tuples), dtype=np.int32)
+        self._engine.session.load("tuples", pl.DataFrame({"t": numbers, **keys}).with_columns(only["g"]))
+        several = ~np.repeat(single, lengths)
+        entries = {"t": of_tuple[several], "place": place[several], "g": groups[several]}
+        self._engine.session.load("entries", pl.DataFrame(entries))
+
+    def _load_ranks(self, dealing: Dealing, others: dict[str, str]) -> str:
+        """Make the table `shown`: where each group stands among all, by its neighbouring columns.
+
+        Returns:
+            What rows are sorted by.
+        """
+        import polars as pl
+
+        n_groups = len(next(iter(dealing.cells.values()))[1])
+        shown, columns, cards = {"g": np.arange(n_groups, dtype=np.int32)}, [], []
+        for is_qi, run in groupby(dealing.names, lambda name: name in dealing.cells):
+            names = list(run)
+            if is_qi:
+                ranks = [dealing.cells[name][1] for name in names]
+                together = number_rows(ranks, [len(dealing.cells[name][0]) for name in names]).astype(np.int32)
+                columns.append(f"shown.q{len(shown)}")
+                cards.append(int(together.max(initial=0)) + 1)
+                shown[f"q{len(shown)}"] = together
+                continue
+            for name in names:
+                numbering = self._engine.numbering(name)
+                columns.append(others[name])
+                cards.append(0 if numbering is None else len(numbering))
+        self._engine.session.load("shown", pl.DataFrame(shown))
+        if not all(cards):
+            return ", ".join(columns)
+        return ", ".join(_packed([columns[i] for i in part], [cards[i] for i in part]) for part in _parts(cards))
+
+
+def _parts(cards: Sequence[int]) -> list[list[int]]:
+    """Divide columns so that each part fits one 64-bit key; cards: the number of codes of each column."""
+    parts: list[list[int]] = [[]]
+    size = 1
+    for i, card in enumerate(cards):
+        if parts[-1] and size * card >= LARGEST_KEY:
+            parts.append([])
+            size = 1
+        parts[-1].append(i)
+        size *= card
+    return parts
+
+
+def _packed(columns: Sequence[str], cards: Sequence[int]) -> str:
+    """Return the expression of one 64-bit integer that compares like these columns."""
+    key = f"{columns[0]}::bigint"
+    for column, card in zip(columns[1:], cards[1:], strict=True):
+        key = f"({key} * {card} + {column})"
+    return key
+
+
+def _stated(dealing: Dealing) -> list[str]:
+    """Return the columns whose cells are stated beside each row: the quasi-identifiers, and those not released."""
+    held_back = [name for name in dealing.codes if name not in dealing.names]
+    return [*(name for name in dealing.names if name in dealing.cells), *held_back]
+
+
+def _spelled(dealing: Dealing) -> list[int]:
+    """Return the columns to state of which some code has several cells, by their places in `codes`."""
+    stated = _stated(dealing)
+    return [
+        i
+        for i, (name, (_, codes)) in enumerate(dealing.codes.items())
+        if name in stated and len(np.unique(codes)) < len(codes)
+    ]
+
+
+def _cell_of_code(cells: pl.Series, codes: Ints) -> Ints:
+    """Return the place among the cells of each code, if every code has one cell."""
+    place = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
+    place[codes] = np.arange(len(cells), dtype=np.int32)
+    return place

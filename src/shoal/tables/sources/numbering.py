@@ -1,0 +1,132 @@
+"""Cells as numbers: a file is copied to a private folder with a number in place of each text.
+
+A column of very many distinct texts stays text, unless it must have numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.tables.formats.writers import create
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["NumberedCells", "Numbering"]
+
+MOST_TEXTS = 200_000  # distinct cells of a column that are kept in memory; a column of more stays text
+
+
+class Numbering:
+    """The distinct cells of a column in the order in which they were met, and their numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._ranks: tuple[pl.Series, NDArray[np.int32]] | None = None
+
+    def __len__(self) -> int:
+        """The number of distinct cells."""
+        return len(self._numbers)
+
+    def number(self, cells: pl.Series) -> NDArray[np.int32]:
+        """Return the number of each cell of a block; cells that are new get the next numbers."""
+        import polars as pl
+
+        texts = cells.unique()
+        known, self._ranks = self._numbers, None
+        numbers = np.fromiter((known.setdefault(text, len(known)) for text in texts.to_list()), np.int32, len(texts))
+        placed: NDArray[np.int32] = numbers[cells.cast(pl.Enum(texts)).to_physical().to_numpy()]
+        return placed
+
+    @property
+    def texts(self) -> pl.Series:
+        """The cell of each number."""
+        import polars as pl
+
+        return pl.Series(self._numbers.keys(), dtype=pl.String)
+
+    def ranks(self) -> tuple[pl.Series, NDArray[np.int32]]:
+        """Return the distinct cells in sorted order, and the place of each number among them."""
+        if self._ranks is None:
+            texts = self.texts
+            order = texts.arg_sort().to_numpy()
+            ranks = np.empty(len(order), dtype=np.int32)
+            ranks[order] = np.arange(len(order), dtype=np.int32)
+            self._ranks = texts.gather(order), ranks
+        return self._ranks
+
+
+class NumberedCells:
+    """The cells of a file in a private folder, block by block.
+
+    Args:
+        folder: The folder.
+        names: The columns of the file.
+        numbered: The columns that have numbers however many distinct cells they have.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str], numbered: Collection[str] = ()) -> None:
+        self.columns: list[Numbering | None] = [Numbering() for _ in names]
+        self.n_rows = 0
+        self._folder, self._names, self._numbered = folder, names, numbered
+        self._n_parts = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Store a block of rows."""
+        import polars as pl
+
+        stored = {}
+        for i, name in enumerate(self._names):
+            column, cells = self.columns[i], frame.to_series(i)
+            if column is not None and len(column) > MOST_TEXTS and name not in self._numbered:
+                self._to_text(i, column)
+                column = self.columns[i] = None
+            stored[f"c{i}"] = cells if column is None else pl.Series(column.number(cells))
+        self._write(self._n_parts, pl.DataFrame(stored))
+        self._n_parts += 1
+        self.n_rows += frame.height
+
+    def blocks(self) -> Iterator[pl.DataFrame]:
+        """Yield all rows as text, one block at a time."""
+        import polars as pl
+
+        texts = [None if column is None else column.texts for column in self.columns]
+        for path in self.parts():
+            frame = pl.read_parquet(path, glob=False)
+            yield pl.DataFrame(
+                {
+                    name: frame.to_series(i) if known is None else known.gather(frame.to_series(i))
+                    for i, (name, known) in enumerate(zip(self._names, texts, strict=True))
+                }
+            )
+
+    def parts(self) -> list[Path]:
+        """Return the files."""
+        return [self._part(number) for number in range(self._n_parts)]
+
+    def remove(self) -> None:
+        """Remove the files."""
+        for path in self.parts():
+            path.unlink(missing_ok=True)
+
+    def _part(self, number: int) -> Path:
+        return self._folder / f"cells-{number:05}.parquet"
+
+    def _write(self, number: int, frame: pl.DataFrame) -> None:
+        with create(self._part(number)) as file:
+            frame.write_parquet(file, compression="lz4", statistics=False)
+
+    def _to_text(self, i: int, column: Numbering) -> None:
+        """Give a column its texts back in the blocks that are stored already."""
+        import polars as pl
+
+        texts = column.texts
+        for number, path in enumerate(self.parts()):
+            frame = pl.read_parquet(path, glob=False)
+            path.unlink()
+            self._write(number, frame.with_columns(texts.gather(frame[f"c{i}"]).alias(f"c{i}")))

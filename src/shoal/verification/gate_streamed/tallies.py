@@ -1,0 +1,247 @@
+"""What is counted while the rows of a file pass by: their order, and their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.verification.cells import Cells
+from shoal.verification.gate_streamed.blocks import BlockColumn
+from shoal.verification.models.checks import ModelChecks
+from shoal.verification.verdict import Violation, small_groups_violation
+
+__all__ = ["GroupTally", "RowOrder"]
+
+LEAST_PENDING = 1_000_000  # runs of rows that are merged at once
+MOST_RANKED = 50_000  # distinct cells of a column that are sorted whenever a block brings new ones
+
+Codes = NDArray[np.int32]
+Keys = NDArray[np.uint64]
+
+
+class RowOrder:
+    """Whether the rows of a file are sorted by their cells, the first column first."""
+
+    def __init__(self) -> None:
+        self._last: list[str] = []
+        self._n_rows = self._first_unsorted = 0
+        self._ranks: dict[int, tuple[int, int, NDArray[np.int64]]] = {}
+
+    def add(self, columns: Sequence[BlockColumn], block: Sequence[Codes]) -> None:
+        """Look at the next rows."""
+        first = [column.texts[codes[0]] for column, codes in zip(columns, block, strict=True)]
+        if not self._first_unsorted:
+            if first < self._last:
+                self._first_unsorted = self._n_rows + 1
+            else:
+                self._compare(columns, block)
+        self._last = [column.texts[codes[-1]] for column, codes in zip(columns, block, strict=True)]
+        self._n_rows += len(block[0])
+
+    def violations(self) -> list[Violation]:
+        """Return whether the rows are not sorted."""
+        if not self._first_unsorted:
+            return []
+        return [Violation("order", "the rows are not sorted by their cells", self._first_unsorted)]
+
+    def _compare(self, columns: Sequence[BlockColumn], block: Sequence[Codes]) -> None:
+        equal = np.arange(len(block[0]) - 1)  # neighbours that are equal so far
+        unsorted: list[int] = []
+        for i, (column, codes) in enumerate(zip(columns, block, strict=True)):
+            if not len(equal):
+                break
+            before, after = codes[equal], codes[equal + 1]
+            differ = before != after
+            at = equal[differ]
+            if len(at):
+                ranks = self._ranks_of(i, column, np.concatenate([before[differ], after[differ]]))
+                falls = ranks[: len(at)] > ranks[len(at) :]
+                unsorted += at[falls][:1].tolist()
+            equal = equal[~differ]
+        if unsorted:
+            self._first_unsorted = self._n_rows + min(unsorted) + 2
+
+    def _ranks_of(self, i: int, column: BlockColumn, codes: Codes) -> NDArray[np.int64]:
+        """Return numbers that compare like the texts behind codes."""
+        n_texts = len(column.texts)
+        if n_texts <= MOST_RANKED:
+            known = self._ranks.get(i)
+            if known is None or known[:2] != (column.epoch, n_texts):
+                known = self._ranks[i] = column.epoch, n_texts, _rank(column.texts)
+            return known[2][codes]
+        distinct, places = np.unique(codes, return_inverse=True)
+        return _rank([column.texts[code] for code in distinct.tolist()])[places]
+
+
+def _rank(texts: Sequence[str]) -> NDArray[np.int64]:
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    ranks = np.empty(len(texts), dtype=np.int64)
+    ranks[order] = np.arange(len(texts))
+    return ranks
+
+
+class _Runs(NamedTuple):
+    """Rows that belong together: the key of their group, a code, their number, and the first of them."""
+
+    keys: Keys
+    codes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+class _Counter:
+    """Counts rows by group and code, in arrays that are merged from time to time."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Runs] = []
+        self._n_merged = self._n_pending = 0
+
+    def add(self, keys: Keys, codes: NDArray[np.int64], first: int) -> None:
+        """Count some rows; first: the number of the first of them."""
+        new = np.ones(keys.shape[1], dtype=bool)
+        new[1:] = (keys[0, 1:] != keys[0, :-1]) | (keys[1, 1:] != keys[1, :-1]) | (codes[1:] != codes[:-1])
+        starts = np.flatnonzero(new)
+        rows = np.diff(starts, append=keys.shape[1]).astype(np.int64)
+        self._parts.append(_Runs(keys[:, starts], codes[starts], rows, starts + first))
+        self._n_pending += len(starts)
+        if self._n_pending > max(LEAST_PENDING, self._n_merged):
+            self.merged()
+
+    def merged(self) -> _Runs:
+        """Return the counts, sorted by group and code."""
+        if not self._parts:
+            none = np.empty(0, dtype=np.int64)
+            return _Runs(np.empty((2, 0), dtype=np.uint64), none, none, none)
+        if self._n_pending:
+            keys = np.concatenate([part.keys for part in self._parts], axis=1)
+            codes, rows, first = (np.concatenate([part[i] for part in self._parts]) for i in (1, 2, 3))
+            self._parts = []
+            order = np.lexsort((codes, keys[1], keys[0]))  # stable, so that the first row of a run comes first
+            keys, codes = keys[:, order], codes[order]
+            new = np.ones(len(codes), dtype=bool)
+            new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0) | (codes[1:] != codes[:-1])
+            starts = np.flatnonzero(new)
+            self._parts = [
+                _Runs(
+                    keys[:, starts],
+                    codes[starts],
+                    np.add.reduceat(rows[order], starts),
+                    np.minimum.reduceat(first[order], starts),
+                )
+            ]
+            self._n_merged, self._n_pending = len(starts), 0
+        return self._parts[0]
+
+
+class GroupTally:
+    """The groups of a file, known by keys: their rows, or people, and what models count in them.
+
+    Args:
+        checks: The models besides k.
+        cells: How to read each quasi-identifier.
+        counts_people: Whether sizes count people.
+    """
+
+    def __init__(self, checks: ModelChecks, cells: Mapping[str, Cells], *, counts_people: bool) -> None:
+        self.counts_people = counts_people
+        self.columns = checks.columns
+        self._checks, self._cells = checks, cells
+        self._rows, self._people, self._asked = _Counter(), _Counter(), _Counter()
+        self._values = {name: _Counter() for name in checks.columns}
+        self._texts: dict[str, dict[str, int]] = {name: {} for name in checks.columns}
+        self._ks: dict[str, int] = {}
+
+    def add(
+        self,
+        groups: Keys,
+        first: int,
+        people: Codes | None,
+        sensitive: Mapping[str, tuple[BlockColumn, Codes]],
+        n_stated: int,
+    ) -> None:
+        """Count some rows.
+
+        Args:
+            groups: The key of each row's group.
+            first: The number of the first row.
+            people: The person of each row.
+            sensitive: By column that models count, its cells.
+            n_stated: For how many rows the person is known.
+        """
+        self._rows.add(groups, np.zeros(groups.shape[1], dtype=np.int64), first)
+        if people is not None and n_stated:
+            self._people.add(groups[:, :n_stated], people.astype(np.int64), first)
+        for name, (column, codes) in sensitive.items():
+            known = self._texts[name]
+            distinct, places = np.unique(codes, return_inverse=True)
+            numbers = [known.setdefault(column.texts[code], len(known)) for code in distinct.tolist()]
+            self._values[name].add(groups, np.array(numbers, dtype=np.int64)[places], first)
+
+    def ask(self, groups: Keys, codes: Codes, texts: Sequence[str]) -> None:
+        """Record the k that rows ask for."""
+        distinct, places = np.unique(codes, return_inverse=True)
+        numbers = [self._ks.setdefault(texts[code], len(self._ks)) for code in distinct.tolist()]
+        if len(codes):
+            self._asked.add(groups, np.array(numbers, dtype=np.int64)[places], 0)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of groups and the rows of the smallest."""
+        rows = self._rows.merged().rows
+        return {"groups": len(rows), "smallest_group": int(rows.min(initial=rows[0])) if len(rows) else 0}
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the rows of each group, or its people."""
+        groups = self._rows.merged()
+        if not self.counts_people:
+            return groups.rows
+        sizes = np.zeros(len(groups.rows), dtype=np.int64)
+        np.add.at(sizes, _places(groups.keys, self._people.merged().keys), 1)
+        return sizes
+
+    def small(self, k: int) -> list[Violation]:
+        """Return a violation if groups are smaller than k."""
+        sizes = self.sizes()
+        n_small = int((sizes < k).sum())
+        if not n_small:
+            return []
+        smallest = int(np.argmin(sizes))
+        row = int(self._rows.merged().first[smallest])
+        return [small_groups_violation(k, n_small, len(sizes), int(sizes[smallest]), row)]
+
+    def model_violations(self) -> list[Violation]:
+        """Return the models that groups fail."""
+        if not self._checks.models and not self._ks:
+            return []
+        groups = self._rows.merged()
+        for name, counter in self._values.items():
+            texts, counted = list(self._texts[name]), counter.merged()
+            places = _places(groups.keys, counted.keys)
+            for group, code, rows in zip(places.tolist(), counted.codes.tolist(), counted.rows.tolist(), strict=True):
+                self._checks.add(name, _named(group), texts[code], rows)
+        asked = self._asked.merged()
+        self._checks.ask(self._requests(_places(groups.keys, asked.keys), asked.codes))
+        rows = {_named(i): n for i, n in enumerate(groups.rows.tolist())}
+        sizes = rows if not self.counts_people else {_named(i): n for i, n in enumerate(self.sizes().tolist())}
+        return self._checks.violations(rows, sizes, lambda group: int(groups.first[int(group[0])]), self._cells)
+
+    def _requests(self, groups: NDArray[np.int64], codes: NDArray[np.int64]) -> Iterable[tuple[tuple[str, ...], str]]:
+        texts = list(self._ks)
+        return ((_named(group), texts[code]) for group, code in zip(groups.tolist(), codes.tolist(), strict=True))
+
+
+def _named(group: int) -> tuple[str, ...]:
+    return (str(group),)
+
+
+def _places(groups: Keys, keys: Keys) -> NDArray[np.int64]:
+    """Return the place of each key among the sorted keys of groups."""
+    both = np.concatenate([groups, keys], axis=1)
+    order = np.lexsort((both[1], both[0]))  # stable: a group comes before the keys that equal it
+    is_group = order < groups.shape[1]
+    number = np.cumsum(is_group) - 1
+    places = np.empty(both.shape[1], dtype=np.int64)
+    places[order] = number
+    return places[groups.shape[1] :]

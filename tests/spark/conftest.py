@@ -1,0 +1,54 @@
+"""One Spark session for each test file: the start of Java costs more than most tests."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Small tables: compiled plans and optimised code cost more than they save.
+FAST = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.python.worker.idleTimeoutSeconds": "0",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark leaves sockets to the garbage collector, which is not ours to mend."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _spark_is_installed() -> None:
+    """Skip without pyspark or Java; in CI, fail."""
+    from shoal.errors import UsageError
+    from shoal.spark.session import check_installed
+
+    try:
+        check_installed()
+    except UsageError as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(f"no Spark: {error}")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """A session on two threads of this machine."""
+    from shoal.spark.session import open_session
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        with open_session("local[2]", FAST) as session:
+            yield session

@@ -1,0 +1,203 @@
+"""A release on Spark has the rows of memory, in order, and passes the gate as jobs of Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+import shoal.spark
+from shoal.errors import UsageError, VerificationError
+from shoal.methods import sections
+from shoal.release.job import Job
+from shoal.settings.keywords import settings_from
+from shoal.spark import cells, folder, reading
+from shoal.spark.engine import open_source, write_release
+from shoal.spark.parts import write_parts
+from shoal.tables.formats.writers import write_csv
+from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
+
+GIVEN: dict[str, Any] = {
+    "k": 5,
+    "effort": "fast",
+    "seed": 3,
+    "qi": QI,
+    "sensitive": ["disease"],
+    "insensitive": ["z other", "number"],
+    "drop": ["name", "who", "own k"],
+    "numeric": ["Age"],
+    "accept_unique": ["number", "z other", "disease"],
+    "missing": ["NULL", ""],
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A CSV file that several tasks read, of several sections."""
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 40)
+    monkeypatch.setattr(reading, "SPLIT_BYTES", 7_000)
+    monkeypatch.setattr(reading, "SPLIT_ROWS", 150)
+    path = tmp_path / "source.csv"
+    write_csv(odd_table(1, 600), path)
+    return path
+
+
+def in_memory(path: Path, output: Path, **given: Any) -> str:
+    """Write the release of the memory engine; return it as CSV."""
+    release = shoal.anonymize(path, **{name: each for name, each in (GIVEN | given).items() if each is not None})
+    release.write(output)
+    return output.read_bytes().decode(errors="replace")
+
+
+def on_spark(spark: Any, data: str, output: str, **given: Any) -> Path:
+    """Write a release in parts; return its folder."""
+    settings = settings_from({name: each for name, each in (GIVEN | given).items() if each is not None})
+    with open_source(data, settings, spark) as opened:
+        job = Job.from_settings(opened, settings, output, engine="spark", force=True)
+        release, target, manifest = write_release(job, output)
+    assert json.loads(manifest.read_text())["k"] == release.request.k
+    return target.path
+
+
+def text_of(parts: Path) -> str:
+    """Return the parts of a CSV release as one file."""
+    texts = [path.read_bytes().decode() for path in sorted(parts.glob("part-*.csv"))]
+    return texts[0] + "".join(text.split("\n", 1)[1] for text in texts[1:])
+
+
+def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: Any, tmp_path: Path) -> None:
+    """Classes are split over tasks; any number of them, adaptive or not, gives the same rows (S01, S05)."""
+    expected = in_memory(source, tmp_path / "memory.csv")
+    for partitions, adaptive in (("5", "true"), ("1", "false")):
+        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+        parts = on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
+        assert text_of(parts) == expected
+    manifest = json.loads((parts / "_manifest.json").read_text())
+    assert set(manifest["parts"]) | {"_SUCCESS", "_manifest.json"} == {path.name for path in parts.iterdir()}
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]  # nothing unfinished (S04)
+
+
+DEALT = ("closeness", "two models, suppression", "people and diversity", "own k", "limits", "relaxed")
+
+
+@pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
+def test_models_people_limits_and_suppression(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    """Executors judge the groups of all parts together (S01); rows may be left out."""
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", **given)) == expected
+
+
+def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_path: Path) -> None:
+    """Empty texts and nulls mean the same as in memory (S02)."""
+    table = odd_table(1, 600)
+    (tmp_path / "files").mkdir()
+    for number in range(3):
+        table.slice(number * 200, 200).write_parquet(tmp_path / "files" / f"{number}.parquet")
+    given = {"hierarchies": {"Age": AGES}, "weights": {"age": 0.5}, "effort": None}
+    in_memory(source, tmp_path / "memory.parquet", **given)
+    parts = on_spark(spark, str(tmp_path / "files"), f"{tmp_path}/out.parquet/", **given)
+    found = pl.concat([pl.read_parquet(path) for path in sorted(parts.glob("part-*.parquet"))])
+    assert found.equals(pl.read_parquet(tmp_path / "memory.parquet"))
+
+
+def test_groups_as_one_file(source: Path, spark: Any, tmp_path: Path) -> None:
+    """The driver's gate reads what executors wrote beside the parts, rows that are left out included."""
+    given = GIVEN | SETTINGS["two models, suppression"]
+    shoal.anonymize(source, **given).write(tmp_path / "out.csv")
+    (tmp_path / "spark").mkdir()
+    settings = settings_from(given)
+    with open_source(str(source), settings, spark) as opened:
+        Job.from_settings(opened, settings, tmp_path / "spark" / "out.csv", engine="spark").execute()
+    for name in ("out.csv", "out.csv.manifest.json"):
+        assert (tmp_path / "spark" / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_full_domain_release_as_one_file(source: Path, spark: Any, tmp_path: Path) -> None:
+    """Levels of hierarchies are counted on Spark; one file has the bytes of memory."""
+    given: dict[str, Any] = {
+        "method": "datafly",
+        "effort": None,
+        "qi": ["Age"],
+        "others": "drop",
+        "hierarchies": {"Age": AGES},
+        "suppression_limit": 0.2,
+        "models": [shoal.LDiversity("disease", l=2)],
+        "insensitive": [],
+        "drop": ["name", "age", "who", "own k"],
+        "accept_unique": [],
+    }
+    models = given.pop("models")
+    expected = shoal.anonymize(source, models=models, **GIVEN | given)
+    expected.write(tmp_path / "out.csv")
+    settings = settings_from(GIVEN | given)
+    (tmp_path / "spark").mkdir()
+    with open_source(str(source), settings, spark) as opened:
+        output = tmp_path / "spark" / "out.csv"
+        Job.from_settings(opened, settings, output, models=models, engine="spark").execute()
+        on_parts = Job.from_settings(opened, settings, f"{tmp_path}/parts/", models=models, engine="spark")
+        _, target, _ = write_release(on_parts, f"{tmp_path}/parts/")
+    assert output.read_bytes() == (tmp_path / "out.csv").read_bytes()
+    assert text_of(target.path) == output.read_bytes().decode()
+
+
+def test_spark_frame_in_and_out(source: Path, spark: Any, tmp_path: Path) -> None:
+    """Columns that are not recoded keep their type, and the verifier reads the frame itself."""
+    table = odd_table(1, 600).with_columns(pl.col("number").cast(pl.Int64))
+    frame = spark.createDataFrame(table.to_arrow()).repartition(3)
+    with shoal.spark.anonymize(frame, folder=tmp_path, **GIVEN) as release:
+        assert dict(release.frame.dtypes)["number"] == "bigint"
+        rows = pl.DataFrame(pl.from_arrow(release.frame.toArrow()))
+        assert release.verdict.ok
+    expected = in_memory(source, tmp_path / "memory.csv")
+    (tmp_path / "again.csv").unlink(missing_ok=True)
+    write_csv(rows.select(pl.all().cast(pl.String).fill_null("")), tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes().decode() == expected
+    assert {path.name for path in tmp_path.iterdir() if path.name.startswith("shoal-")} == set()
+
+
+def test_changed_part_fails_the_gate(source: Path, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict is about the bytes of the parts; a failed one leaves nothing (S01, S04)."""
+
+    def damaged(rows: Any, rendering: Any, place: Path, form: Any) -> Any:
+        parts = write_parts(rows, rendering, place, form)
+        path = place / parts[-1].name
+        lines = path.read_text().split("\n")
+        lines[-2] = lines[-2].replace(lines[-2].split(",")[-1], "zzz")
+        path.write_text("\n".join(lines))
+        return parts
+
+    monkeypatch.setattr(folder, "write_parts", damaged)
+    with pytest.raises(VerificationError, match="part"):
+        on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
+    assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "centres": {"cells": "center"},
+    "recoding": {"recode": {"Age": "top:20"}},
+}
+
+
+@pytest.mark.parametrize("given", REFUSED.values(), ids=REFUSED)
+def test_what_spark_cannot_do_is_refused(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="memory"):
+        on_spark(spark, str(source), f"{tmp_path}/parts.csv/", **given)
+    assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
+
+
+def test_files_of_one_table_have_the_same_columns(spark: Any, tmp_path: Path) -> None:
+    write_csv(odd_table(1, 50), tmp_path / "a.csv")
+    write_csv(odd_table(1, 50).rename({"disease": "illness"}), tmp_path / "b.csv")
+    with pytest.raises(shoal.errors.InputError, match="not those of the first file"):
+        on_spark(spark, str(tmp_path), f"{tmp_path}/parts.csv/")
+
+
+def test_cells_of_a_closed_frame_are_not_read(spark: Any) -> None:
+    frame = cells.FrameCells(spark.range(3))
+    with pytest.raises(AssertionError, match="closed"):
+        frame.columns(["id"])
