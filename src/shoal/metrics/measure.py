@@ -199,7 +199,7 @@ def measure_tables(
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
     n_rows, n_kept = original.n_rows, released.n_rows
     losses, extents = {}, {}
-    exact = np.ones(released.frame.height, dtype=bool)
+    exact = np.ones(released.height, dtype=bool)
     for a, column in enumerate(schema.qi):
         baseline = Baseline.of(
             column,
@@ -380,7 +380,7 @@ def weights_of(schema: Schema, weights: Mapping[str, float] | None) -> dict[str,
 
 def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return for each row whether it is suppressed in every one of these columns."""
-    starred = np.ones(table.frame.height, dtype=bool)
+    starred = np.ones(table.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == SUPPRESSION).to_numpy()[ranks]
