@@ -19,7 +19,7 @@ from shoal.verification.examination.readings import Readings
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.centers import CenteredColumn, Witnesses, spelling_violations
 from shoal.verification.matching.groups import Groups
-from shoal.verification.reading.coded import CodedColumn, CodedTable
+from shoal.verification.reading.coded import CodedTable
 from shoal.verification.verdict import Violation
 
 __all__ = ["center_contradictions", "center_notes", "center_violations", "stated_center", "without_centers"]
@@ -48,7 +48,7 @@ def without_centers(release: CodedTable, names: Iterable[str]) -> CodedTable:
     """Return a release that says nothing about its quasi-identifiers, to compare its other columns."""
     hidden = set(names)
     columns = [
-        CodedColumn(["*"], np.zeros_like(column.codes)) if name in hidden else column
+        replace(column, texts=["*"], codes=np.zeros_like(column.codes)) if name in hidden else column
         for name, column in zip(release.names, release.columns, strict=True)
     ]
     return replace(release, columns=columns)
@@ -73,7 +73,7 @@ def center_violations(readings: Readings, counter: Groups, choice: str, *, in_or
         centers = CenterCells(column, missing, original.texts, original.counts().tolist(), choice)
         columns.append(CenteredColumn(column, centers, readings.release.column(column.name)))
         is_complete = readings.release.n_rows == source.n_rows
-        violations += columns[-1].possible(original, counter, complete=is_complete)
+        violations += columns[-1].possible(original, counter, readings.release.row_numbers(), complete=is_complete)
         if in_order and is_complete and not violations:
             violations += columns[-1].near(original, witnesses)
     return violations + spelling_violations(columns)
