@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Unpack
@@ -22,6 +22,7 @@ from shoal.tables import values
 from shoal.tables.counted import as_counted
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
+from shoal.tables.values.people import person_codes
 
 __all__ = [
     "CONVENTIONS",
@@ -282,7 +283,7 @@ def risk(
         schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
         fitting = Fitting(count_fitting(table, kept_rows[first], people, schema, hierarchies or {}), "population")
     return estimate(
-        _sizes(table, kept_rows, labels, person),
+        _sizes(table, kept_rows, labels, person, reading.missing),
         threshold=threshold,
         suppressed_rows=count_rows(starred, table),
         fitting=fitting,
@@ -292,11 +293,13 @@ def risk(
 
 
 def _sizes(
-    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None
+    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None, missing: Collection[str]
 ) -> NDArray[np.int64]:
     """Return the number of rows, or persons, of each group."""
     if person is not None:
-        pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept_rows]]), axis=0)
+        ids = table.factor(person)
+        people = person_codes(ids.texts, missing)[ids.ranks[kept_rows]]
+        pairs = np.unique(np.column_stack([labels, people]), axis=0)
         return np.bincount(pairs[:, 0]).astype(np.int64)
     return np.bincount(labels, None if table.weights is None else table.weights[kept_rows]).astype(np.int64)
 
