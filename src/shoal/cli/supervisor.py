@@ -221,9 +221,9 @@ class Supervisor:
 
     def _finish(self, status: int) -> NoReturn:
         """End this process as the working one ended."""
+        self._clean_up()  # also after an orderly end: for want of memory, even cleaning up may fail there
         if self._has_ended and not os.WIFSIGNALED(status):
             os._exit(os.WEXITSTATUS(status))
-        self._clean_up()
         number = os.WTERMSIG(status)  # 0 if a library ended the process
         name = signal.Signals(number).name if number else f"exit code {os.WEXITSTATUS(status)}"
         if self._state == "!":
