@@ -15,6 +15,7 @@ from shoal.schema import Coding, Column, Kind, Role, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
 from shoal.tables.values.forms import find_form, parse_texts
+from shoal.tables.values.people import person_codes
 
 __all__ = ["code_outliers"]
 
@@ -94,7 +95,8 @@ def _least_own_k(table: Table, schema: Schema) -> int:
 def _people(table: Table, schema: Schema, name: str) -> Pairs | None:
     """Return the distinct cell and the person of each row; None if rows are counted."""
     for person in schema.names(Role.PERSON):
-        return table.factor(name).ranks, table.factor(person).ranks
+        ids = table.factor(person)
+        return table.factor(name).ranks, person_codes(ids.texts, schema.missing)[ids.ranks]
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from shoal.errors import InfeasibleError, Note, UsageError, setting
@@ -62,19 +62,21 @@ def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) 
         absent = int(counts[texts.is_in(markers).to_numpy()].sum())
         rare = int((counts < least).sum())
         if least == ALONE and (person := schema.names(Role.PERSON)):
-            rare = _rows_of_one_person(table, name, person[0])
+            rare = _rows_of_one_person(table, name, person[0], schema.missing)
         return _Column(texts.head(SAMPLE).to_list(), len(texts), rare, absent)
 
     return check_seen(facts_of, table.n_rows, schema, k, accepted)
 
 
-def _rows_of_one_person(table: Table, name: str, person: str) -> int:
+def _rows_of_one_person(table: Table, name: str, person: str, missing: Collection[str]) -> int:
     """Count the rows whose value no other person has, however many rows the person has."""
     import numpy as np
 
-    ranks, people = table.factor(name).ranks.astype(np.int64), table.factor(person)
-    n_people = len(people.texts)
-    pairs = np.unique(ranks * n_people + people.ranks)
+    from shoal.tables.values.people import person_codes
+
+    ranks, ids = table.factor(name).ranks.astype(np.int64), table.factor(person)
+    n_people = len(ids.texts)
+    pairs = np.unique(ranks * n_people + person_codes(ids.texts, missing)[ids.ranks])
     people_of_value = np.bincount(pairs // n_people, minlength=len(table.factor(name).texts))
     return int(table.counts(name)[people_of_value == 1].sum())
 

@@ -18,6 +18,7 @@ from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
 from shoal.tables.table import Table
+from shoal.tables.values.people import person_codes
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -221,7 +222,8 @@ def _count(release: Release, table: Table, source: NDArray[np.int64], names: lis
     if not table.frame.height:
         return np.zeros(0, dtype=np.int64)
     for person in release.schema.names(Role.PERSON):
-        people = release.original.factor(person).ranks[source]
+        ids = release.original.factor(person)
+        people = person_codes(ids.texts, release.schema.missing)[ids.ranks[source]]
         pairs = np.unique(np.column_stack([table.group_labels(names), people]), axis=0)
         return np.bincount(pairs[:, 0]).astype(np.int64)
     return table.group_sizes(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Unpack
@@ -21,6 +21,7 @@ from shoal.schema import Reading, ReadingKeywords, Role, Schema, column_names
 from shoal.tables import values
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
+from shoal.tables.values.people import person_codes
 
 __all__ = [
     "CONVENTIONS",
@@ -281,7 +282,7 @@ def risk(
         schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
         fitting = Fitting(count_fitting(table, kept_rows[first], people, schema, hierarchies or {}), "population")
     return estimate(
-        _sizes(table, kept_rows, labels, person),
+        _sizes(table, kept_rows, labels, person, reading.missing),
         threshold=threshold,
         suppressed_rows=int(starred.sum()),
         fitting=fitting,
@@ -291,11 +292,13 @@ def risk(
 
 
 def _sizes(
-    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None
+    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None, missing: Collection[str]
 ) -> NDArray[np.int64]:
     """Return the number of rows, or persons, of each group."""
     if person is not None:
-        pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept_rows]]), axis=0)
+        ids = table.factor(person)
+        people = person_codes(ids.texts, missing)[ids.ranks[kept_rows]]
+        pairs = np.unique(np.column_stack([labels, people]), axis=0)
         labels = pairs[:, 0]
     return np.bincount(labels).astype(np.int64)
 

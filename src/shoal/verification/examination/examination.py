@@ -33,6 +33,7 @@ from shoal.verification.examination.centers import (
     center_contradictions,
     center_notes,
     center_violations,
+    spread_faults,
     stated_center,
     without_centers,
 )
@@ -43,6 +44,7 @@ from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.matching.outliers import beyond_bounds, recode_source
+from shoal.verification.matching.people import with_people
 from shoal.verification.models.limits import limit_violations
 from shoal.verification.models.sampling import NO_DRAW, is_sampled, sample_violations
 from shoal.verification.reading import files
@@ -153,7 +155,7 @@ class _Examination:
         self._schema, contradictions = expected_schema(demand, manifest, self._release.names, names)
         self._missing = self._schema.missing
         self._violations += contradictions
-        self._source = source = self._recode(source)
+        self._source = source = self._recode(None if source is None else with_people(source, self._schema))
         self._population: CodedTable | None = None
         if demand.population is not None:
             self._population = coded_table(demand.population, None, quasi_identifiers(demand, manifest), demand.reading)
@@ -189,7 +191,7 @@ class _Examination:
         if not n_rows:
             self._violations.append(NO_ROWS)
         if set(names) <= set(self._release.names):
-            counter = Groups(self._release, names, self._spread)
+            counter = Groups(self._release, names, [column for _, column in self._spread.values()])
             groups = counter.rows
             self._count(counter, k)
         if self._manifest is not None:
@@ -198,6 +200,7 @@ class _Examination:
             self._violations += self._manifest.count_violations(counts, n_starred, n_source)
             self._violations += self._readings.kind_violations()
         self._violations += self._readings.bound_violations()
+        self._violations += spread_faults(self._readings, self._spread, self._center or "")
         for limited in self._readings.limited() if self._center is None else ():
             if isinstance(limited, Note):
                 self._unchecked.append(limited)
@@ -257,7 +260,7 @@ class _Examination:
             for name in spread
             if name not in layout.spread
         ]
-        self._pairs, self._spread = layout.pairs, [column for _, column in layout.spread.values()]
+        self._pairs, self._spread = layout.pairs, layout.spread
         return release
 
     # ---- counts

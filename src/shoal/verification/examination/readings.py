@@ -166,6 +166,21 @@ class Readings:
         texts = dict.fromkeys(text for each in columns for text in _values(each, self.demand.reading.missing))
         return doubtful_reading(column, _found(declared, self.values(columns[0])), list(texts), claims)
 
+    def told_apart(self, column: Column) -> Column | None:
+        """Return how centres must be read as well, because only the manifest says which values are equal; see `_doubt`.
+
+        Args:
+            column: A quasi-identifier with its kind.
+        """
+        doubt = self._doubt(column)
+        if doubt is None:
+            return None
+        doubtful, literal = doubt
+        if not literal:
+            return doubtful
+        is_measured = column.kind is not None and column.kind.is_measured
+        return None if is_measured else replace(column, kind=Kind.CATEGORICAL)
+
     def limited(self) -> Iterator[LimitedCells | Note]:
         """Yield the quasi-identifiers with limits, those of the demand and those of the manifest, or why not.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.schema import Coding, Column, Kind, Role, Schema, split_unit
 from shoal.verification.cells import Cells, Span, normalise
+from shoal.verification.matching.packing import merged_column
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
@@ -59,7 +60,7 @@ def recode_source(
                 violations.append(Violation(f"column {column.name!r}", text))
             for i in changes:
                 texts[i] = coding.text if coding.text and recoded.is_same(coding, shown) else shown
-        columns[column.name] = _merged(texts, original.codes)
+        columns[column.name] = merged_column(texts, original.codes)
     return CodedTable(list(columns), list(columns.values()), source.n_rows), violations
 
 
@@ -92,13 +93,6 @@ def _lies_beyond(cells: Cells, text: str, coding: Coding, scale: str, bound: Any
     if span is None:
         return False
     return bool(span.low > bound if coding.form == "top" else span.high < bound)
-
-
-def _merged(texts: list[str], codes: NDArray[np.int32]) -> CodedColumn:
-    """Return a column whose equal texts have one code."""
-    place_of: dict[str, int] = {}
-    places = np.array([place_of.setdefault(text, len(place_of)) for text in texts] or [0], dtype=np.int32)
-    return CodedColumn(list(place_of), places[codes])
 
 
 @dataclass(frozen=True)

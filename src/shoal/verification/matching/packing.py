@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.verification.reading.coded import CodedColumn
 
-__all__ = ["Codes", "codes_by_text", "pack", "shared_codes"]
+__all__ = ["Codes", "codes_by_text", "merged_column", "pack", "shared_codes"]
 
 KEY_LIMIT = 2**62  # smaller keys are exact in 64 bits
 
@@ -50,3 +50,10 @@ def shared_codes(one: CodedColumn, other: CodedColumn) -> tuple[Codes, Codes, in
         for column in (one, other)
     ]
     return numbered[0], numbered[1], len(code_of)
+
+
+def merged_column(texts: Sequence[str], codes: NDArray[np.int32]) -> CodedColumn:
+    """Return a column whose equal texts have one code."""
+    place_of: dict[str, int] = {}
+    places = np.array([place_of.setdefault(text, len(place_of)) for text in texts] or [0], dtype=np.int32)
+    return CodedColumn(list(place_of), places[codes])
