@@ -338,18 +338,21 @@ def _first_row(table: Table, name: str, text: str) -> int:
     """Return the number of the first row with a cell of this normal form."""
     ranks, texts = table.factor(name)
     same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
-    return int(np.argmax(same[ranks])) + 1
+    row = int(np.argmax(same[ranks]))
+    return (row if table.first_rows is None else int(table.first_rows[row])) + 1
 
 
 def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int, k: int) -> float:
     """Return the share of rows that are suppressed or do not belong to the majority class of their group."""
     import polars as pl
 
-    starred = pl.all_horizontal(pl.col(names) == SUPPRESSION)
-    frame = released.frame
-    kept = frame.filter(~starred) if frame.select(starred.sum()).item() < k else frame
-    counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
-    majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
+    starred = starred_rows(released, names)
+    kept = ~starred if count_rows(starred, released) < k else np.ones_like(starred)
+    weights = np.ones(len(kept), dtype=np.int64) if released.weights is None else released.weights
+    columns = {f"c{i}": released.frame[name] for i, name in enumerate((*names, target))}
+    frame = pl.DataFrame(columns | {"rows": weights}).filter(pl.Series(kept))
+    counted = frame.group_by(list(columns)).agg(pl.col("rows").sum())
+    majority = counted.group_by([f"c{i}" for i in range(len(names))]).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
 
 
