@@ -71,9 +71,8 @@ def add_losses(losses: Iterable[tuple[ColumnLoss, int]]) -> ColumnLoss:
     broken = set[int]()
     for loss, times in losses:  # one after the other: a column may have millions of different cells
         if times:
-            amounts = _amounts(loss)
-            # An int plus a float is a float, so counts stay ints.
-            sums = [total + amount * times for total, amount in zip(sums or [0] * len(amounts), amounts, strict=True)]
+            pairs = zip(sums or [0] * len(AMOUNTS), _amounts(loss), strict=True)
+            sums = [total + amount * times for total, amount in pairs]  # counts stay ints
             broken |= loss.broken
     by_name: dict[str, Any] = dict(zip(AMOUNTS, sums or _amounts(UNCHANGED), strict=True))
     return ColumnLoss(**by_name, broken=frozenset(broken))
@@ -95,17 +94,13 @@ def column_loss(
         n_suppressed: The number of rows that are not in the release.
         loss_of: Returns the loss of a released cell.
     """
-    missing = baseline.missing
-    n_missing = sum(count for text, count in baseline.before.items() if text in missing)
 
     def terms() -> Iterator[tuple[ColumnLoss, int]]:
-        left = n_missing
+        left = sum(count for text, count in baseline.before.items() if text in baseline.missing)
         yield baseline.everything, n_suppressed
-        if baseline.is_as_it_was(counts):
-            return
-        for text in sorted(counts):
+        for text in () if baseline.is_as_it_was(counts) else sorted(counts):
             count = counts[text]
-            if text in missing and (left or text not in SUPPRESSED):
+            if text in baseline.missing and (left or text not in SUPPRESSED):
                 surplus = max(0, count - left)
                 left -= count - surplus
                 yield baseline.everything, surplus
