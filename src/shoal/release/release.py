@@ -164,6 +164,8 @@ class Release:
         settings: The settings of the run, which repeat it.
         factors: Released columns as ranks, if they are known already.
         weights: With a recoding, the number of rows of each row of `text`.
+        joint: The released rows that show one value in every quasi-identifier, and those that show "*" in every one, if
+            `text` only has the counts of each column.
     """
 
     text: pl.DataFrame
@@ -193,6 +195,7 @@ class Release:
     settings: Settings = field(default_factory=Settings)
     factors: Mapping[str, Factor] = field(default_factory=dict)
     weights: NDArray[np.int64] | None = None
+    joint: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         """Return the verdict in one line."""
