@@ -240,7 +240,7 @@ def _show(plan: Plan, found: Found) -> Shown:
         tuples=np.ascontiguousarray(tuples),
         counts=np.bincount(row_tuple, weights=weights).astype(np.int64),
         row_tuple=row_tuple,
-        order=np.minimum(every, plan.table.frame.height - 1).astype(np.int64),
+        order=np.minimum(every, plan.table.height - 1).astype(np.int64),
         weights=weights,
     )
     cells = tuple(
