@@ -232,7 +232,7 @@ def center_words(centers: Mapping[str, CenterFigures]) -> dict[str, list[str]]:
     means, deviations, vanished = [], [], []
     for name, each in centers.items():
         if each.mean_before and each.mean_after is not None:
-            means.append(f"{name} {100 * (each.mean_after / each.mean_before - 1):+.2g}%")
+            means.append(f"{name} {100 * (each.mean_after / each.mean_before - 1):+.2f}%")
         if each.sd_ratio is not None:
             deviations.append(f"{name} {each.sd_ratio:.3f} of the original")
         if each.vanished:
