@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.metrics.extent import DAY, ColumnExtent, unit_of
+from shoal.metrics.extent import DAY, ColumnExtent, mean_over_rows, unit_of
 from shoal.metrics.measure import count_rows, count_starred
 from shoal.metrics.released_cells import CategoryReader
 from shoal.metrics.released_loss import read_shown, shown_values
@@ -266,7 +266,7 @@ def public_column(release: Release, column: Column) -> tuple[PublicColumn, NDArr
 def _extent(column: Column, extents: Sequence[float | None], rows: NDArray[np.int64], unit: str) -> ColumnExtent:
     """Return the mean over the released rows; it is not known if a cell is a label."""
     known = [extent for extent in extents if extent is not None]
-    mean = float(np.array(known) @ rows / rows.sum()) if len(known) == len(extents) else None
+    mean = mean_over_rows(np.array(known), rows) if len(known) == len(extents) else None
     if column.kind is None or not column.kind.is_measured:
         return ColumnExtent(mean, None, unit)
     return ColumnExtent(None, mean / DAY if mean is not None and column.kind is Kind.DATE else mean, unit)
@@ -304,7 +304,7 @@ def cell_forms(
     return CellForms(
         exact=int(rows[exact].sum()) / total,
         starred=int(rows[starred].sum()) / total,
-        mean=float((widths * coarse).sum() / coarse.sum()) if coarse.any() else 0.0,
+        mean=mean_over_rows(widths, coarse) if coarse.any() else 0.0,
         median=_median(widths, coarse),
     )
 
