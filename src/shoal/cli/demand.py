@@ -152,6 +152,11 @@ def given_hierarchies(settings: Settings) -> dict[str, HierarchyRule]:
     return {name: rule for name, rule in settings.rules().items() if not isinstance(rule, Auto)}
 
 
+def has_proposals(settings: Settings) -> bool:
+    """Return whether a hierarchy is to be proposed."""
+    return len(given_hierarchies(settings)) < len(settings.rules())
+
+
 def _hierarchies(settings: Settings, original: Place | None) -> Mapping[str, HierarchyRule]:
     """Return the hierarchies by column; those to be proposed are proposed from the original, or left out without it."""
     rules, given = settings.rules(), given_hierarchies(settings)
@@ -227,22 +232,25 @@ def require_true(released: Place, manifest: Manifest) -> None:
         )
 
 
-def read_release(released: Place, manifest: Manifest | None, settings: Settings) -> Table:
+def read_release(
+    released: Place, manifest: Manifest | None, settings: Settings, counted: Sequence[str] | None = None
+) -> Table:
     """Read a released file as its manifest describes it, or as the settings do; numbers have the marks of the settings.
 
     Args:
         released: The file.
         manifest: Its manifest; None if there is none.
         settings: The settings, which name the quasi-identifiers.
+        counted: Columns besides these that are needed if the distinct rows of a large file are enough; None for all.
     """
     from shoal.cli import options as opt
     from shoal.release.files.layout import with_marks_of
     from shoal.release.files.reading import read_as_stated
 
     if manifest is not None:
-        return read_as_stated(released, manifest)
+        return read_as_stated(released, manifest, None if counted is None else (settings.generalised, counted))
     reading, qi = settings.reading, opt.require_qi(settings)
-    table = opt.read_one_of(released, reading, qi)
+    table = opt.read_one_of(released, reading, qi, counted=counted)
     roles = {Role.QI: [name for name in qi if name in table.names]}
     schema = Schema.build(table.names, roles, reading=reading, others="insensitive")
     return with_marks_of(table, schema, settings.output_decimal or INPUT)

@@ -199,7 +199,7 @@ def measure_tables(
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
     n_rows, n_kept = original.n_rows, released.n_rows
     losses, extents = {}, {}
-    exact = np.ones(released.frame.height, dtype=bool)
+    exact = np.ones(released.height, dtype=bool)
     for a, column in enumerate(schema.qi):
         baseline = Baseline.of(
             column,
@@ -338,18 +338,21 @@ def _first_row(table: Table, name: str, text: str) -> int:
     """Return the number of the first row with a cell of this normal form."""
     ranks, texts = table.factor(name)
     same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
-    return int(np.argmax(same[ranks])) + 1
+    row = int(np.argmax(same[ranks]))
+    return (row if table.first_rows is None else int(table.first_rows[row])) + 1
 
 
 def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int, k: int) -> float:
     """Return the share of rows that are suppressed or do not belong to the majority class of their group."""
     import polars as pl
 
-    starred = pl.all_horizontal(pl.col(names) == SUPPRESSION)
-    frame = released.frame
-    kept = frame.filter(~starred) if frame.select(starred.sum()).item() < k else frame
-    counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
-    majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
+    starred = starred_rows(released, names)
+    kept = ~starred if count_rows(starred, released) < k else np.ones_like(starred)
+    weights = np.ones(len(kept), dtype=np.int64) if released.weights is None else released.weights
+    columns = {f"c{i}": released.frame[name] for i, name in enumerate((*names, target))}
+    frame = pl.DataFrame(columns | {"rows": weights}).filter(pl.Series(kept))
+    counted = frame.group_by(list(columns)).agg(pl.col("rows").sum())
+    majority = counted.group_by([f"c{i}" for i in range(len(names))]).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
 
 
@@ -380,7 +383,7 @@ def weights_of(schema: Schema, weights: Mapping[str, float] | None) -> dict[str,
 
 def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return for each row whether it is suppressed in every one of these columns."""
-    starred = np.ones(table.frame.height, dtype=bool)
+    starred = np.ones(table.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == SUPPRESSION).to_numpy()[ranks]

@@ -10,10 +10,11 @@ from shoal.encoding.encode import encode, guess_kinds
 from shoal.encoding.outliers import code_outliers
 from shoal.errors import UsageError
 from shoal.hierarchy.base import Hierarchy, Rule, for_columns
-from shoal.hierarchy.propose import propose_open
+from shoal.hierarchy.propose import Auto, propose_open
 from shoal.metrics.column_loss import cell_counts
 from shoal.metrics.released_cells import rare_labels
 from shoal.schema import Reading, Role, Schema, column_names, parse_codings
+from shoal.tables.counted import as_counted
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
 
@@ -59,6 +60,7 @@ def open_pair(
     hierarchies: Mapping[str, Rule] | None = None,
     recode: Mapping[str, str] | None = None,
     k: int | None = None,
+    counted: Sequence[str] | None = None,
 ) -> Pair:
     """Read both tables, frames or paths, and detect the kinds of the quasi-identifiers from the original.
 
@@ -70,12 +72,16 @@ def open_pair(
         hierarchies: Hierarchies by column.
         recode: The recoding of outliers by column, which the release was made with.
         k: The k of the release, on which the bounds of recodings may depend.
+        counted: Columns besides the quasi-identifiers that are needed if distinct rows are enough; None for all rows.
 
     Raises:
         UsageError: If a table lacks a quasi-identifier.
     """
     qi = column_names("qi", qi)
-    tables = [as_table(table, qi) for table in (original, released)]
+    if counted is None or any(isinstance(rule, Auto) for rule in (hierarchies or {}).values()):
+        tables = [as_table(table, qi) for table in (original, released)]
+    else:
+        tables = [as_counted(table, qi, counted) for table in (original, released)]
     for table, which in zip(tables, ("original", "release"), strict=True):
         absent = [name for name in qi if name not in table.names]
         if absent:

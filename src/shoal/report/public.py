@@ -169,7 +169,7 @@ def public_figures(release: Release) -> PublicFigures:
     names = [column.name for column in release.schema.qi]
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
-    columns, exact = [], np.ones(release.table.frame.height, dtype=bool)
+    columns, exact = [], np.ones(release.table.height, dtype=bool)
     for column in release.schema.qi:
         public, shows_one = _column(release, column)
         columns.append(public)
@@ -218,7 +218,7 @@ def public_specs(release: Release) -> list[dict[str, Any]]:
     specs = []
     for spec in map(dict, release.request.specs):
         if "order" in spec:
-            shown = set(map(values.normalise, release.text[str(spec["column"])].unique().to_list()))
+            shown = set(map(values.normalise, release.table.factor(str(spec["column"])).texts.to_list()))
             spec["order"] = [value for value in spec["order"] if values.normalise(value) in shown]
         specs.append(spec)
     return specs

@@ -259,6 +259,8 @@ def center_sentences(request: Request, measures: Measures | None, names: str, sm
         sentences.append(
             "Whoever knows all values behind a mean but one can work out that one, up to the rounding of the mean."
         )
+        if request.spread:
+            sentences.append("With the standard deviation they can work out the last two; a group of two shows both.")
     words = {} if measures is None else center_words(measures.centers)
     return sentences + [f"{name[0].upper()}{name[1:]}: {'; '.join(each)}." for name, each in words.items() if each]
 

@@ -97,7 +97,7 @@ def make_release(
         measures = replace(measures, centers=figures)
     singled = Singled() if centers else look_for_singled(encoded, partition, ends, request.k, floats)
     return Release(
-        released.table.frame,
+        released.table,
         released.source_rows,
         table,
         TableSource(table),
@@ -115,7 +115,7 @@ def make_release(
         population_labels={} if encoded.population is None else encoded.population.labels,
         label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
-        groups=None if centers is None else centers.by_source(encoded, table.frame.height),
+        groups=None if centers is None else centers.by_source(encoded, table.height),
         spread={} if centers is None else centers.spread_of(released),
         singled=singled,
         # The bound holds for releases of all rows as they are, with equal weights.
@@ -126,7 +126,5 @@ def make_release(
         population=population,
         levels=partition.levels,
         search=partition.facts,
-        factors={name: released.table.factor(name) for name in released.table.names},
-        weights=released.table.weights,
         recoding=dealing_of(encoded, partition, released),
     )

@@ -21,7 +21,7 @@ from shoal.release.make import anonymize_table
 from shoal.release.release import Release, Request
 from shoal.schema import INPUT, Role, Schema
 from shoal.tables.sources.base import Dealing, GroupCounter, Recoding, Source
-from shoal.tables.table import Table
+from shoal.tables.table import RankedTable, Table
 from shoal.verification.models.checks import has_judge
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
-        dealer.check_room(table.frame.height, len(table.names), n_rows)
+        dealer.check_room(table.height, len(table.names), n_rows)
     # A database in another encoding refuses characters that it does not know.
     markers = [text for text in missing_or_alike(schema) if text.isascii() or text in schema.missing]
     notes = check_seen(
@@ -141,7 +141,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
 def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = ()) -> Table:
     """Count a source by its quasi-identifiers and further columns: distinct rows, each with its count."""
     counted = source.count([*(column.name for column in schema.qi), *extra_columns])
-    return Table(counted.frame, notes=source.notes, weights=counted.counts, _factors=dict(counted.factors))
+    return RankedTable(counted.factors, counted.counts, source.notes)
 
 
 def _recoding(release: Release) -> Recoding:
@@ -157,6 +157,6 @@ def _recoding(release: Release) -> Recoding:
         maps[name] = dict(pairs.iter_rows())
         if len(maps[name]) != pairs.height:
             raise InternalError(f"column {name!r}: method {release.request.method!r} gave one value two labels.")
-    is_complete = len(rows) == release.original.frame.height
+    is_complete = len(rows) == release.original.height
     kept_groups = None if is_complete else tuple(release.text.select(names).unique().sort(names).iter_rows())
     return Recoding(tuple(column.name for column in release.schema.released), maps, kept_groups)
