@@ -177,9 +177,14 @@ def deal_rows(
         return np.repeat(groups, rows)
     ends = np.cumsum(rows)
     row_ends = np.cumsum(weights)
-    if not np.isin(ends, row_ends).all():
+    if not _are_among(ends, row_ends):
         raise InternalError("an entry ends inside a row that was counted several times.")
     return groups[np.searchsorted(ends, row_ends)]
+
+
+def _are_among(ends: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
+    """Say whether ascending numbers occur among others, which are ascending and end no earlier."""
+    return bool((others[np.searchsorted(others, ends)] == ends).all())
 
 
 def split_counts(encoded: Encoded, partition: Partition) -> tuple[Encoded, Partition]:
@@ -187,7 +192,7 @@ def split_counts(encoded: Encoded, partition: Partition) -> tuple[Encoded, Parti
     if encoded.weights is None:
         return encoded, partition
     row_ends, entry_ends = np.cumsum(encoded.weights), np.cumsum(partition.entries.rows)
-    if np.isin(entry_ends, row_ends).all():
+    if _are_among(entry_ends, row_ends):
         return encoded, partition
     ends = np.union1d(row_ends, entry_ends)
     rows, weights = np.searchsorted(row_ends, ends), np.diff(ends, prepend=0)
@@ -296,7 +301,7 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         form = np.where(sizes == 1, VALUE, SET)
         sets = np.flatnonzero(form == SET)
         signature[sets] = card * card + _number_sets(code, starts, sets, card)
-    _, first, index = np.unique(signature, return_index=True, return_inverse=True)
+    first, index = _number(signature)
     is_set = form[first] == SET
     members = [code[starts[region] : starts[region + 1]] for region in first[is_set].tolist()]
     lengths = np.zeros(len(first) + 1, dtype=np.int64)
@@ -309,6 +314,18 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         starts=np.cumsum(lengths),
         members=np.concatenate([*members, np.empty(0, dtype=np.int64)]).astype(np.int32),
     )
+
+
+def _number(signatures: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number distinct signatures, -1 or more, in ascending order; return the first index of each, and each number."""
+    most = int(signatures.max(initial=-1)) + 2
+    if most > 4 * len(signatures):
+        _, firsts, index = np.unique(signatures, return_index=True, return_inverse=True)
+        return firsts, index
+    first = np.full(most, -1)  # a table is quicker than a sort
+    first[signatures[::-1] + 1] = np.arange(len(signatures) - 1, -1, -1)
+    known = first >= 0
+    return first[known], (np.cumsum(known) - 1)[signatures + 1]
 
 
 def _number_sets(

@@ -57,7 +57,7 @@ def without_centers(release: CodedTable, names: Iterable[str]) -> CodedTable:
     """Return a release that says nothing about its quasi-identifiers, to compare its other columns."""
     hidden = set(names)
     columns = [
-        CodedColumn(["*"], np.zeros_like(column.codes)) if name in hidden else column
+        replace(column, texts=["*"], codes=np.zeros_like(column.codes)) if name in hidden else column
         for name, column in zip(release.names, release.columns, strict=True)
     ]
     return replace(release, columns=columns)
@@ -82,7 +82,7 @@ def center_violations(readings: Readings, counter: Groups, choice: str, *, in_or
         original = source.column(column.name)
         centers = CenterCells(column, missing, original.texts, original.counts().tolist(), choice)
         centered = CenteredColumn(column, centers, readings.release.column(column.name))
-        violations = centered.possible(original, counter, complete=is_complete)
+        violations = centered.possible(original, counter, readings.release.row_numbers(), complete=is_complete)
         if in_order and is_complete and not violations:
             violations = centered.near(original, witnesses)
         return centered, violations
@@ -126,7 +126,7 @@ def spread_faults(readings: Readings, spread: Mapping[str, tuple[str, CodedColum
             is_false = np.array([not (fits or text == "") for fits, text in zip(can_be, texts, strict=True)] or [False])
         rows = np.flatnonzero(is_false[cells.codes])
         if len(rows):
-            text = f"the spread of {plural(len(rows), 'row')} is not that of any rows"
+            text = f"the spread of {plural(cells.count(is_false), 'row')} is not that of any rows"
             violations.append(Violation(f"column {column.name!r}", text, int(readings.release.row_numbers()[rows[0]])))
     return violations
 

@@ -273,7 +273,7 @@ class Readings:
         cells, released = self._reading_of(column, {}), self.release.column(column.name)
         covers = [cells.read(text) for text in released.texts]
         is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
-        return int(is_odd[released.codes].sum())
+        return released.count(is_odd)
 
     def doubts(self) -> list[Violation]:
         """Return the columns of an original that are read, or whose cells are missing, as only the manifest says."""
@@ -283,7 +283,7 @@ class Readings:
                 break
             original = self.source.column(column.name)
             is_claimed = np.array([normalise(text) in claims for text in original.texts] or [False])
-            if times := int(is_claimed[original.codes].sum()):
+            if times := original.count(is_claimed):
                 text = f"only the manifest says that {plural(times, 'original cell')} mean a missing value"
                 cure = f"if that is so, name their texts with {setting('missing')}"
                 violations.append(Violation(f"column {column.name!r}", f"{text}; {cure}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -60,8 +60,8 @@ def recode_source(
                 violations.append(Violation(f"column {column.name!r}", text))
             for i in changes:
                 texts[i] = coding.text if coding.text and recoded.is_same(coding, shown) else shown
-        columns[column.name] = merged_column(texts, original.codes)
-    return CodedTable(list(columns), list(columns.values()), source.n_rows), violations
+        columns[column.name] = merged_column(texts, original)
+    return replace(source, names=list(columns), columns=list(columns.values())), violations
 
 
 def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
@@ -80,7 +80,7 @@ def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
             rows = np.flatnonzero(is_beyond[released.codes])
             if len(rows):
                 side = "above" if coding.form == "top" else "below"
-                text = f"{plural(len(rows), 'cell')} {side} the bound of its recoding"
+                text = f"{plural(released.count(is_beyond), 'cell')} {side} the bound of its recoding"
                 violations.append(Violation(f"column {column.name!r}", text, int(release.row_numbers()[rows[0]])))
     return violations
 
@@ -148,7 +148,7 @@ class _Recoded:
         return self._cells.place(normalise(coding.text)) == self._cells.place(normalise(shown))
 
     def _rare(self, least: int, known: list[int]) -> tuple[str, list[int]]:
-        counts = np.bincount(self.original.codes, minlength=len(self.original.texts))
+        counts = self.original.counts()
         rows: dict[str, int] = {}
         normal = {i: normalise(self.original.texts[i]) for i in range(len(self.original.texts))}
         for i in known:
@@ -160,7 +160,7 @@ class _Recoded:
 
     def _bound(self, form: str, share: Fraction, place_of: dict[int, tuple[str, Any]]) -> str:
         """Return the bound that follows from a share of the rows."""
-        counts = np.bincount(self.original.codes, minlength=len(self.original.texts))
+        counts = self.original.counts()
         rows: dict[Any, int] = {}
         for i, (scale, value) in place_of.items():
             if scale != "text":

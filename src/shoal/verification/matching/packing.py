@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,8 @@ def shared_codes(one: CodedColumn, other: CodedColumn) -> tuple[Codes, Codes, in
     return numbered[0], numbered[1], len(code_of)
 
 
-def merged_column(texts: Sequence[str], codes: NDArray[np.int32]) -> CodedColumn:
-    """Return a column whose equal texts have one code."""
+def merged_column(texts: Sequence[str], column: CodedColumn) -> CodedColumn:
+    """Return a column with other texts in place of its own; equal texts have one code."""
     place_of: dict[str, int] = {}
     places = np.array([place_of.setdefault(text, len(place_of)) for text in texts] or [0], dtype=np.int32)
-    return CodedColumn(list(place_of), places[codes])
+    return replace(column, texts=list(place_of), codes=places[column.codes])

@@ -32,7 +32,7 @@ def with_people(source: CodedTable, schema: Schema) -> CodedTable:
     """Return a source whose column of people has one text for each person."""
     people, absent = schema.names(Role.PERSON), frozenset(map(normalise, schema.missing))
     columns = [
-        merged_column([person_of(text, absent) for text in column.texts], column.codes) if name in people else column
+        merged_column([person_of(text, absent) for text in column.texts], column) if name in people else column
         for name, column in zip(source.names, source.columns, strict=True)
     ]
     return replace(source, columns=columns)
