@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.options import Place
-from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
+from shoal.errors import FileError, Note, UsageError, VerificationError, join_problems, setting
 from shoal.schema import INPUT, Column, Kind, Limits, Role, Schema
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
@@ -41,9 +41,21 @@ def find_manifest(released: Place, manifest: Path | None, no_manifest: bool) -> 
     """Return the manifest of a release: the one that is named, or the one beside it."""
     if manifest is not None and no_manifest:
         raise UsageError("--manifest and --no-manifest contradict each other. Pass one of them.")
+    _check_existence(released)
     from shoal import verification
 
     return verification.find_manifest(released, False if no_manifest else manifest)
+
+
+def _check_existence(released: Place) -> None:
+    """Refuse the path of no file at once: what the manifest beside it would have told is not missing."""
+    try:
+        if isinstance(released, Path):
+            released.stat()
+    except FileNotFoundError:
+        raise FileError(f"{released}: no such file.") from None
+    except (OSError, ValueError):
+        pass  # whoever reads the file says what is wrong with it
 
 
 BY_ROW = Note(
@@ -240,7 +252,7 @@ def read_release(
     reading, qi = settings.reading, opt.require_qi(settings)
     table = opt.read_one_of(released, reading, qi, counted=counted)
     roles = {Role.QI: [name for name in qi if name in table.names]}
-    schema = Schema.build(table.names, roles, reading=reading, others="insensitive")
+    schema = Schema.build(table.known_names, roles, reading=reading, others="insensitive")
     return with_marks_of(table, schema, settings.output_decimal or INPUT)
 
 

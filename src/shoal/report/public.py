@@ -36,6 +36,7 @@ __all__ = [
     "PublicFigures",
     "cell_forms",
     "extent_json",
+    "public_column",
     "public_figures",
     "public_rule_row",
     "public_rules",
@@ -171,20 +172,21 @@ def public_figures(release: Release) -> PublicFigures:
     derived = settings.weights == AUTO
     columns, exact = [], np.ones(release.table.height, dtype=bool)
     for column in release.schema.qi:
-        public, shows_one = _column(release, column)
+        public, shows_one = public_column(release, column)
         columns.append(public)
         exact &= shows_one[release.table.factor(column.name).ranks]
+    n_exact, n_starred = release.joint or (count_rows(exact, release.table), count_starred(release.table, names))
     return PublicFigures(
         k=k,
         rows=measures.rows,
         groups=measures.groups,
         smallest_group=measures.smallest_group,
-        starred=count_starred(release.table, names),
+        starred=n_starred,
         suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
         columns=tuple(columns),
-        exact_rows=0.0 if request.has_centers else count_rows(exact, release.table) / measures.rows,
+        exact_rows=0.0 if request.has_centers else n_exact / measures.rows,
         centers=request.has_centers,
     )
 
@@ -234,7 +236,7 @@ def _most_suppressed(rows: int, limit: Fraction, k: int) -> int | str:
     return HIDDEN if most < k else f"<={most}"
 
 
-def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.bool_]]:
+def public_column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.bool_]]:
     """Return what may be published about a column, and for each distinct text whether it shows one value."""
     rows = release.table.counts(column.name)
     shown = np.flatnonzero(rows)
