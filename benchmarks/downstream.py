@@ -67,8 +67,10 @@ TEXT = """# What releases are good for
 {about}
 
 Lower is better for errors, distances, differences and log-loss, higher for accuracy; a standard deviation is best at
-1. Figures are means over the splits with 95 % intervals (t). Where the intervals of two methods overlap, these splits
-do not tell which is better.
+1. Figures are means over the splits with 95 % intervals (t). Splits differ more than methods do, so the intervals of
+two methods may overlap although one is better in every split. Therefore a second table shows *shoaling minus* every
+other method, split by split, again with 95 % intervals. Where such an interval contains 0, these splits do not tell
+which is better.
 `python -m benchmarks.downstream` repeats the figures; [Utility](../guides/utility.md) measures your own release, and
 [Compute with a release](../guides/compute-with-a-release.md) explains centres.
 """
@@ -158,7 +160,7 @@ def figures_of(split: Split, name: str, shown: pl.DataFrame, seed: int, n_querie
 def shown_with_interval(figures: Sequence[float], form: str) -> str:
     """Return a mean with its 95 % interval."""
     mean = format(statistics.fmean(figures), form)
-    return mean if len(figures) < 2 else f"{mean} ± {format(half_interval(figures), form)}"
+    return mean if len(figures) < 2 else f"{mean} ± {format(half_interval(figures), form.lstrip('+'))}"
 
 
 def render(content: Mapping[str, Any]) -> str:
@@ -184,7 +186,21 @@ def render_figure(splits: Sequence[Mapping[str, Mapping[str, float]]], figure: s
     heads = [f"k = {k}, {of}" for k in KS for of in FORMS.values()]
     lines += [f"| method | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
     lines += [f"| {m} | {' | '.join(cell(f'{m} {k} {cells}') for k in KS for cells in FORMS)} |" for m in METHODS]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *render_differences(splits, figure)])
+
+
+def render_differences(splits: Sequence[Mapping[str, Mapping[str, float]]], figure: str) -> list[str]:
+    """Return the table of the first method minus each other one, over the same splits."""
+    form = "+.1%" if figure in PERCENT else "+.3f"
+    first, *others = METHODS
+
+    def cell(other: str, k: int, cells: str) -> str:
+        pairs = [(split[f"{first} {k} {cells}"][figure], split[f"{other} {k} {cells}"][figure]) for split in splits]
+        return shown_with_interval([own - of_other for own, of_other in pairs], form)
+
+    heads = [f"k = {k}, {of}" for k in KS for of in FORMS.values()]
+    lines = [f"| {first} minus | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    return lines + [f"| {m} | {' | '.join(cell(m, k, cells) for k in KS for cells in FORMS)} |" for m in others]
 
 
 def main(words: Sequence[str] | None = None) -> None:

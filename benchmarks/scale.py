@@ -39,7 +39,7 @@ INTRODUCTION = """# How far does it go
 shoaling with `--effort fast`, two threads, the gate included. Ages are whole years or, where it says so, have four
 decimals, so that nearly every row is a combination of its own. A unit is the CPU time of a fixed loop in Python,
 measured before and after each run on the same machine: figures in units can be compared between machines. Peak memory
-is that of the whole process; `--memory` is the limit that was given.
+is that of the whole process; `--memory` is the limit that was given. A dash marks what an earlier run did not record.
 
 `python -m benchmarks.scale --record` repeats a row.
 [Files larger than memory](../guides/larger-than-memory.md) explains the options.
@@ -153,16 +153,23 @@ def render(runs: Sequence[Mapping[str, Any]]) -> str:
         ages = "four decimals" if run["continuous"] else "years"
         lines.append(
             f"| {run['rows']:,} | {ages} | {run['form']} | {run['memory']} | {run['units']} | "
-            f"{run['rows_per_cpu_second']:,} | {run['peak_mb']} MB | {run['groups']:,} | {run['loss']:.5f} |"
+            f"{run['rows_per_cpu_second']:,} | {run['peak_mb']:,} MB | {_shown(run, 'groups', ',')} | "
+            f"{_shown(run, 'loss', '.5f')} |"
         )
-    stages = list(dict.fromkeys(stage for run in runs for stage in run["stages"]))
+    runs_in_stages = [run for run in runs if "stages" in run]
+    stages = list(dict.fromkeys(stage for run in runs_in_stages for stage in run["stages"]))
     lines += ["", "CPU seconds of each stage:", "", f"| rows | ages | form | {' | '.join(stages)} |"]
     lines.append("|---:|---|---|" + "---:|" * len(stages))
-    for run in runs:
+    for run in runs_in_stages:
         seconds = " | ".join(str(run["stages"].get(stage, 0)) for stage in stages)
         ages = "four decimals" if run["continuous"] else "years"
         lines.append(f"| {run['rows']:,} | {ages} | {run['form']} | {seconds} |")
     return "\n".join([*lines, *growth(runs)]) + "\n"
+
+
+def _shown(run: Mapping[str, Any], name: str, form: str) -> str:
+    """Return a figure as text; a dash if the run did not record it."""
+    return format(run[name], form) if name in run else "–"
 
 
 def growth(runs: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -15,7 +15,7 @@ from shoal.verification.gate_streamed import distinct
 from tests.command import Outcome, Shoal
 
 QI = "birth_date,sex,zip"
-ROLES = ("--qi", QI, "--sensitive", "disease", "--others", "drop")
+ROLES = ("--qi", QI, "--sensitive", "disease", "--categorical", "disease", "--others", "drop")
 
 
 @pytest.fixture

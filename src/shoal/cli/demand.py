@@ -252,7 +252,7 @@ def read_release(
     reading, qi = settings.reading, opt.require_qi(settings)
     table = opt.read_one_of(released, reading, qi, counted=counted)
     roles = {Role.QI: [name for name in qi if name in table.names]}
-    schema = Schema.build(table.names, roles, reading=reading, others="insensitive")
+    schema = Schema.build(table.known_names, roles, reading=reading, others="insensitive")
     return with_marks_of(table, schema, settings.output_decimal or INPUT)
 
 

@@ -301,7 +301,7 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         form = np.where(sizes == 1, VALUE, SET)
         sets = np.flatnonzero(form == SET)
         signature[sets] = card * card + _number_sets(code, starts, sets, card)
-    _, first, index = np.unique(signature, return_index=True, return_inverse=True)
+    first, index = _number(signature)
     is_set = form[first] == SET
     members = [code[starts[region] : starts[region + 1]] for region in first[is_set].tolist()]
     lengths = np.zeros(len(first) + 1, dtype=np.int64)
@@ -314,6 +314,18 @@ def recode(attribute: Attribute, codes: NDArray[np.int32], regions: NDArray[np.i
         starts=np.cumsum(lengths),
         members=np.concatenate([*members, np.empty(0, dtype=np.int64)]).astype(np.int32),
     )
+
+
+def _number(signatures: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number distinct signatures, -1 or more, in ascending order; return the first index of each, and each number."""
+    most = int(signatures.max(initial=-1)) + 2
+    if most > 4 * len(signatures):
+        _, firsts, index = np.unique(signatures, return_index=True, return_inverse=True)
+        return firsts, index
+    first = np.full(most, -1)  # a table is quicker than a sort
+    first[signatures[::-1] + 1] = np.arange(len(signatures) - 1, -1, -1)
+    known = first >= 0
+    return first[known], (np.cumsum(known) - 1)[signatures + 1]
 
 
 def _number_sets(

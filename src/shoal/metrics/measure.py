@@ -239,12 +239,13 @@ class GroupSizes:
     """How the rows of a release are grouped.
 
     Attributes:
-        sizes: The rows of each group, fully suppressed rows included.
+        sizes: The rows of each group, fully suppressed rows included; with `times`, each size once.
         n_rows: The number of rows of the original.
         n_kept: The number of released rows.
         n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
             them, they are a group like any other.
         n_exact: The number of released rows whose quasi-identifiers are all as they were.
+        times: The number of groups of each size; by default one.
     """
 
     sizes: NDArray[np.int64]
@@ -252,6 +253,12 @@ class GroupSizes:
     n_kept: int
     n_starred: int
     n_exact: int
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return len(self.sizes) if self.times is None else int(self.times.sum())
 
     def least(self, k: int | None) -> int:
         """Return k, or the size of the smallest group if k is not given."""
@@ -280,7 +287,7 @@ def assemble(
     least = groups.least(k)
     n_hidden = groups.n_hidden(least)
     ncp = sum(per_attribute[name] * worth.weights[name] for name in per_attribute) / worth.total_weight
-    n_groups = len(groups.sizes) - (n_hidden > 0)
+    n_groups = groups.n_groups - (n_hidden > 0)
     return Measures(
         ncp=ncp,
         utility=1.0 - ncp,
@@ -288,7 +295,7 @@ def assemble(
         c_avg=(n_kept - n_hidden) / n_groups / least if n_groups and least else 0.0,
         modification_rate=total.changed / n_cells,
         rows=n_kept,
-        groups=len(groups.sizes),
+        groups=groups.n_groups,
         smallest_group=int(groups.sizes.min()),
         suppressed_rows=n_rows - n_kept + n_hidden,
         per_attribute=per_attribute,
@@ -357,7 +364,9 @@ def classification_metric(released: Table, names: Sequence[str], target: str, n_
 
 
 def _discernibility(groups: GroupSizes, k: int) -> int:
-    squares = sum(size * size if size >= k else groups.n_rows * size for size in groups.sizes.tolist())
+    times = [1] * len(groups.sizes) if groups.times is None else groups.times.tolist()
+    pairs = zip(groups.sizes.tolist(), times, strict=True)
+    squares = sum(n * (size * size if size >= k else groups.n_rows * size) for size, n in pairs)
     return int(squares) + groups.n_rows * (groups.n_rows - groups.n_kept)
 
 

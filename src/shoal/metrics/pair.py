@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shoal.encoding.encode import encode, guess_kinds
@@ -87,7 +87,9 @@ def open_pair(
         if absent:
             raise UsageError(f"column {absent[0]!r} is not in the {which}. Its columns: {', '.join(table.names[:30])}.")
     codings = {name: parse_codings(name, text) for name, text in (recode or {}).items() if name in qi}
-    schema = Schema.build(tables[0].names, {Role.QI: qi}, reading=reading, others="insensitive", codings=codings)
+    names = tables[0].known_names
+    schema = Schema.build(names, {Role.QI: qi}, reading=reading, others="insensitive", codings=codings)
+    schema = replace(schema, columns=tuple(column for column in schema.columns if column.name in tables[0].names))
     coded, schema, _ = code_outliers(tables[0], guess_kinds(tables[0], schema), k or 1)
     rules = for_columns(((str(name), rule) for name, rule in (hierarchies or {}).items()), qi)
     rules, _ = propose_open(rules, coded, schema)

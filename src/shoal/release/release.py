@@ -162,6 +162,8 @@ class Release:
         rules: How well each data constraint rule is met.
         search: Further results of the method.
         settings: The settings of the run, which repeat it.
+        joint: The released rows that show one value in every quasi-identifier, and those that show "*" in every one, if
+            `table` only has the counts of each column.
     """
 
     table: Table
@@ -189,6 +191,7 @@ class Release:
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
+    joint: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         """Return the verdict in one line."""

@@ -139,6 +139,7 @@ class _DistinctRows:
             stamp=blocks.stamp,
             weights=self._times,
             first_rows=self._first,
+            header=blocks.names,
             orders={name: order for name, order in orders.items() if name in columns},
             _factors=factors,
         )

@@ -114,6 +114,7 @@ class Table:
         sheet: The sheet of a workbook that was read.
         types: By column, its type in polars, if that is known; a column without one is text.
         weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
+        header: The names of all columns of the file, if only some of them were read; otherwise empty.
         first_rows: The row (from 0) of the file in which each distinct row occurs first, if that is known.
         orders: By column of ordered categories, their order, lowest first.
     """
@@ -127,6 +128,7 @@ class Table:
     sheet: str | None = None
     types: Mapping[str, Any] = field(default_factory=dict, compare=False)
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    header: tuple[str, ...] = ()
     first_rows: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
@@ -206,6 +208,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(self.frame.columns)
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Names of the columns, then of those that were not read."""
+        return tuple(dict.fromkeys((*self.names, *self.header)))
 
 
 class RankedTable(Table):

@@ -40,29 +40,8 @@ cdef extern from *:
         std::vector<uint64_t> below;    // range or tree: tuples not above the code
         std::vector<int64_t> crowd;     // rows of each tuple of the population
     };
-
-    constexpr int32_t STRIDE = 16;
-
-    // Whether one of the next STRIDE numbers is below a limit, which compilers vectorise: most are not.
-    inline bool any_below(const int32_t* numbers, int32_t limit) {
-        int32_t found = 0;
-        for (int32_t i = 0; i < STRIDE; ++i) found |= numbers[i] < limit;
-        return found != 0;
-    }
-
-    // The same for a limit, and for one of its own for each number.
-    inline bool any_below_either(const int32_t* numbers, int32_t limit, const int32_t* limits) {
-        int32_t found = 0;
-        for (int32_t i = 0; i < STRIDE; ++i) found |= (numbers[i] < limit) | (numbers[i] < limits[i]);
-        return found != 0;
-    }
     }
     """
-    const int32_t STRIDE "shoaling::STRIDE"
-    bint any_below "shoaling::any_below"(const int32_t* numbers, int32_t limit) noexcept nogil
-    bint any_below_either "shoaling::any_below_either"(
-        const int32_t* numbers, int32_t limit, const int32_t* limits) noexcept nogil
-
     cppclass Block "shoaling::Block":
         int32_t n
         int32_t q
@@ -319,68 +298,6 @@ cdef inline int32_t span_price(const Block& block, int32_t a, int32_t low, int32
     if block.kinds[a] == RANGE:
         return range_price(block.unit[a], block.place[b + low], block.place[b + high])
     return climb_price(block.climbs.data() + block.climb_base[a], block.base[a + 1] - b, low, high)
-
-
-# --- distances between entries: plain loops over columns, which compilers vectorise ---
-
-cdef inline void copy_columns(const Block& block, vector[int32_t]& columns) noexcept nogil:
-    """Copy the code (range: the position) of each entry, attribute by attribute."""
-    cdef int32_t a, e, c
-    columns.resize(<size_t>block.n * block.q)
-    for e in range(block.n):
-        for a in range(block.q):
-            c = block.codes[e * block.q + a]
-            columns[<Py_ssize_t>a * block.n + e] = block.place[block.base[a] + c] if block.kinds[a] == RANGE else c
-
-
-cdef inline void measure_entries(
-    const Block& block, const vector[int32_t]& columns, int32_t e,
-    vector[int32_t]& distances,     # OUT price of a row of each entry together with e
-    int32_t first,                  # IN  the first entry to measure
-) noexcept nogil:
-    cdef int32_t a, j, own, unit, gap, n = <int32_t>distances.size()
-    cdef const int32_t* column
-    cdef vector[int32_t] reach
-    cdef int32_t* distance = distances.data()
-    for j in range(first, n):
-        distance[j] = 0
-    for a in range(block.q):
-        column = columns.data() + <Py_ssize_t>a * n
-        own = column[e]
-        unit = block.unit[a]
-        if block.kinds[a] == RANGE:
-            for j in range(first, n):
-                gap = column[j] - own
-                gap = gap if gap >= 0 else -gap
-                distance[j] += gap if gap < unit else unit
-        elif block.kinds[a] == TREE:
-            reach_codes(block, a, own, reach)
-            for j in range(first, n):
-                distance[j] += reach[column[j]]
-        elif block.kinds[a] == RULE:
-            for j in range(first, n):
-                distance[j] += unit if own + column[j] == 1 else 0
-        elif block.kinds[a] == REACH:
-            for j in range(first, n):
-                distance[j] += span_price(block, a, min(own, column[j]), max(own, column[j]))
-        elif block.kinds[a] == COUNT:
-            unit = values_price(block, a, 2)
-            for j in range(first, n):
-                distance[j] += unit if column[j] != own else 0
-        else:
-            unit *= 2
-            for j in range(first, n):
-                distance[j] += unit if column[j] != own else 0
-
-
-cdef inline void reach_codes(const Block& block, int32_t a, int32_t own, vector[int32_t]& reach) noexcept nogil:
-    """Compute the price of a code of a tree with each code of the tree."""
-    cdef int32_t b = block.base[a], n = block.base[a + 1] - b, c
-    reach.assign(n, 0)
-    for c in range(own + 1, n):
-        reach[c] = max(reach[c - 1], block.place[b + c - 1])
-    for c in range(own - 1, -1, -1):
-        reach[c] = max(reach[c + 1], block.place[b + c])
 
 
 # --- the population ---

@@ -6,9 +6,8 @@ from libcpp.pair cimport pair
 from libcpp.queue cimport priority_queue
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport (
-    RANGE, REACH, STRIDE, TREE, Block, any_below_either, copy_columns, measure_entries,
-)
+from shoal.kernels.shoaling.block cimport RANGE, REACH, TREE, Block
+from shoal.kernels.shoaling.nearest cimport FAR, find_nearest
 from shoal.kernels.shoaling.packed cimport BY_BITS, BY_RANGE, BY_REACH, BY_TREE, Layout, lay_out, union_price
 from shoal.kernels.shoaling.population cimport covered_rows
 from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, meets_cover, plus, passes
@@ -21,7 +20,11 @@ cdef extern from *:
     """
     namespace shoaling {
     // A candidate for a merge: its distance (key), its slot, and the version of the cluster in that slot.
-    struct Candidate { double key; int32_t slot; int32_t version; };
+    struct Candidate {
+        double key; int32_t slot; int32_t version;
+        Candidate() = default;
+        Candidate(double k, int32_t s, int32_t v) : key(k), slot(s), version(v) {}
+    };
     // The clusters of a block that do not meet the requirement yet. A cluster uses the slot of one of its entries; every
     // new cluster of a slot has a new version, which tells candidates whose cluster no longer exists.
     struct Clusters {
@@ -35,12 +38,12 @@ cdef extern from *:
         std::vector<std::vector<int32_t>> members;
         std::vector<std::vector<Candidate>> near;   // nearest last
         std::vector<uint8_t> all_near;          // `near` contains every other cluster
-        std::vector<int32_t> columns;           // attribute by attribute: code or position of each entry
-        std::vector<int32_t> distance;
     };
     }
     """
     cppclass Candidate "shoaling::Candidate":
+        Candidate() noexcept nogil
+        Candidate(double key, int32_t slot, int32_t version) noexcept nogil
         double key
         int32_t slot
         int32_t version
@@ -58,8 +61,6 @@ cdef extern from *:
         vector[vector[int32_t]] members
         vector[vector[Candidate]] near
         vector[uint8_t] all_near
-        vector[int32_t] columns
-        vector[int32_t] distance
 
 
 # (-key, (-slot, version)): the top of the queue has the smallest key, then the lowest slot.
@@ -123,8 +124,6 @@ cdef inline void start_clusters(const Block& block, Clusters& clusters) noexcept
     cdef int32_t e
     lay_out(block, clusters.layout)
     clusters.words.assign(<size_t>clusters.layout.width * block.n, 0)
-    copy_columns(block, clusters.columns)
-    clusters.distance.resize(block.n)
     clusters.price.assign(block.n, 0)
     clusters.version.assign(block.n, -1)
     clusters.spot.assign(block.n, -1)
@@ -196,10 +195,7 @@ cdef inline void deactivate(Clusters& clusters, int32_t slot) noexcept nogil:
 cdef inline void keep_near(vector[Candidate]& near, double key, int32_t slot, int32_t version) noexcept nogil:
     """Insert a candidate; the list descends by (key, slot) and has at most N_CANDIDATES elements."""
     cdef size_t i
-    cdef Candidate candidate
-    candidate.key = key
-    candidate.slot = slot
-    candidate.version = version
+    cdef Candidate candidate = Candidate(key, slot, version)
     if near.size() < N_CANDIDATES:
         near.insert(near.begin(), candidate)
     i = 0
@@ -223,40 +219,23 @@ cdef inline bint shares_person(const Clusters& clusters, int32_t slot, int32_t o
 
 
 cdef inline void first_scans(const Block& block, Clusters& clusters) noexcept nogil:
-    """Find the nearest neighbours of every single entry; each pair is measured once, in loops that compilers vectorise."""
-    cdef int32_t i, j, end, e, n = block.n
-    cdef const int32_t* distance = clusters.distance.data()
-    cdef vector[int32_t] worst
-    worst.assign(n, -1)  # entries that are not alive have no neighbours
+    """Find the nearest neighbours of every single entry."""
+    cdef int32_t i, e, at
+    cdef vector[int32_t] worst, near, kept
+    cdef vector[uint8_t] absent
+    absent.assign(block.n, 1)
+    worst.assign(block.n, -1)
     for i in range(<int32_t>clusters.alive.size()):
-        worst[clusters.alive[i]] = NO_PRICE
-    for e in range(n):
-        if clusters.spot[e] < 0:
-            continue
-        measure_entries(block, clusters.columns, e, clusters.distance, e + 1)
-        j = e + 1
-        while j < n:
-            end = min(j + STRIDE, n)
-            if end == j + STRIDE and not any_below_either(distance + j, worst[e], worst.data() + j):
-                j = end
-                continue
-            while j < end:
-                if clusters.spot[j] >= 0 and not shares_person(clusters, e, j):
-                    keep_single(clusters, worst, e, j, distance[j])
-                    keep_single(clusters, worst, j, e, distance[j])
-                j += 1
+        absent[clusters.alive[i]] = 0
+        worst[clusters.alive[i]] = FAR
+    find_nearest(block, N_CANDIDATES, absent, worst, near, kept)
     for i in range(<int32_t>clusters.alive.size()):
-        clusters.all_near[clusters.alive[i]] = clusters.near[clusters.alive[i]].size() < N_CANDIDATES
-
-
-cdef inline void keep_single(
-    Clusters& clusters, vector[int32_t]& worst, int32_t e, int32_t j, int32_t distance,
-) noexcept nogil:
-    """Keep j as a neighbour of e if it is nearer than the worst."""
-    if distance < worst[e]:
-        keep_near(clusters.near[e], distance, j, clusters.version[j])
-        if clusters.near[e].size() == N_CANDIDATES:
-            worst[e] = <int32_t>clusters.near[e].front().key
+        e = clusters.alive[i]
+        clusters.near[e].reserve(N_CANDIDATES)
+        for at in range(N_CANDIDATES * e + N_CANDIDATES - 1, N_CANDIDATES * e - 1, -1):
+            if near[at] >= 0:
+                clusters.near[e].push_back(Candidate(kept[at], near[at], clusters.version[near[at]]))
+        clusters.all_near[e] = clusters.near[e].size() < N_CANDIDATES
 
 
 cdef inline void scan(const Block& block, Clusters& clusters, int32_t slot) noexcept nogil:

@@ -7,7 +7,7 @@ from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport Block, load_block
-from shoal.kernels.shoaling.requirement cimport plus
+from shoal.kernels.shoaling.requirement cimport Summary
 from shoal.kernels.shoaling.groups cimport Groups, cost_of, load_groups, price_with, add_entry, passes_with, remove_entry
 
 ctypedef pair[int64_t, int32_t] Costly
@@ -70,15 +70,18 @@ cdef int32_t cheapest_group(
 ) noexcept nogil:
     """Return the group to which the entry adds the least cost, -1 if it adds the limit or more to every group."""
     cdef int32_t g, best = -1
-    cdef int64_t added, rows, most
+    cdef int64_t added, rows, cost, own = block.entries[e].rows
+    cdef const Summary* summary = groups.summary.data()
+    cdef const int32_t* prices = groups.price.data()
     least[0] = limit
     for g in range(<int32_t>groups.price.size()):
-        # Prices only grow, so the entry adds at least its own rows at the current price.
-        if g == besides or groups.members[g].empty() or block.entries[e].rows * groups.price[g] >= least[0]:
+        # Prices only grow, so the entry adds at least its own rows at the current price. A dissolved group has no rows.
+        if own * prices[g] >= least[0] or g == besides or summary[g].rows == 0:
             continue
-        rows = plus(groups.summary[g], block.entries[e]).rows
-        most = (least[0] + cost_of(groups, g)) // rows
-        added = rows * price_with(block, groups, g, e, most) - cost_of(groups, g)
+        rows = summary[g].rows + own
+        cost = summary[g].rows * prices[g]
+        # The quotient in floating point is quick and at most one too small.
+        added = rows * price_with(block, groups, g, e, <int64_t>(<double>(least[0] + cost) / <double>rows) + 1) - cost
         if added < least[0] and passes_with(block, groups, g, e):
             least[0] = added
             best = g

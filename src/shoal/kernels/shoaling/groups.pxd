@@ -1,11 +1,10 @@
 # The groups of a block: their prices with or without an entry, and entries that join and leave.
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
-from shoal.kernels.shoaling.block cimport (
-    RULE, STRIDE, Block, any_below_either, copy_columns, is_counted, measure_entries, rule_price, span_price, values_price,
-)
+from shoal.kernels.shoaling.block cimport RULE, Block, is_counted, rule_price, span_price, values_price
+from shoal.kernels.shoaling.nearest cimport FAR, find_nearest
 from shoal.kernels.shoaling.population cimport covered_rows
 from shoal.kernels.shoaling.requirement cimport Summary, add_to_tally, is_fewer, meets_cover, plus, no_rows, minus, passes
 
@@ -371,44 +370,12 @@ cdef inline void find_near(
     Entries of groups that cost nothing gain nothing by moving and get none. If people are counted, entries of the same
     person are left out: they add nothing to a group that has the person already.
     """
-    cdef vector[int32_t] columns, distance, kept, worst
-    cdef int32_t e, j, end, n = block.n
-    copy_columns(block, columns)
-    distance.resize(n)
-    kept.assign(<size_t>n * width, MAX_PRICE)
-    near.assign(<size_t>n * width, -1)
-    worst.assign(n, MAX_PRICE)
-    for e in range(n):
+    cdef vector[int32_t] worst, kept
+    cdef vector[uint8_t] absent
+    cdef int32_t e
+    absent.assign(block.n, 0)
+    worst.assign(block.n, FAR)
+    for e in range(block.n):
         if groups.price[groups.group[e]] == 0:
             worst[e] = -1
-    for e in range(n):  # each pair is measured once
-        measure_entries(block, columns, e, distance, e + 1)
-        j = e + 1
-        while j < n:
-            end = min(j + STRIDE, n)
-            if end == j + STRIDE and not any_below_either(distance.data() + j, worst[e], worst.data() + j):
-                j = end
-                continue
-            while j < end:
-                if block.n_people == 0 or block.person[j] != block.person[e]:
-                    if distance[j] < worst[e]:
-                        worst[e] = insert_near(kept.data(), near.data(), width, e, j, distance[j])
-                    if distance[j] < worst[j]:
-                        worst[j] = insert_near(kept.data(), near.data(), width, j, e, distance[j])
-                j += 1
-
-
-cdef inline int32_t insert_near(
-    int32_t* kept, int32_t* near, int32_t width, int32_t e, int32_t j, int32_t distance,
-) noexcept nogil:
-    """Insert j among the neighbours of e, behind those as near; return the distance of the last."""
-    cdef int32_t at = width - 1
-    kept += <Py_ssize_t>e * width
-    near += <Py_ssize_t>e * width
-    while at > 0 and kept[at - 1] > distance:
-        kept[at] = kept[at - 1]
-        near[at] = near[at - 1]
-        at -= 1
-    kept[at] = distance
-    near[at] = j
-    return kept[width - 1]
+    find_nearest(block, width, absent, worst, near, kept)

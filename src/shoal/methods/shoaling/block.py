@@ -136,14 +136,14 @@ class Block:
         return with_room(self._every, n), with_room(self.rows, n), with_room(self.groups, n)
 
     def _grow(self) -> Part:
-        from shoal.kernels.shoaling.agglomerate import agglomerate
+        from shoal.kernels.shoaling.starts.agglomerate import agglomerate
 
         groups = self.groups.copy()
         agglomerate(self, groups)
         return self._every, self.rows, groups
 
     def _gather(self) -> Part:
-        from shoal.kernels.shoaling.k_member import gather_members
+        from shoal.kernels.shoaling.starts.k_member import gather_members
 
         entries, rows, groups = self._with_room(len(self.rows))
         n = gather_members(self, entries, rows, groups)

@@ -294,7 +294,7 @@ class Search:
     ) -> list[Part]:
         """Run a task on consecutive blocks, whose entries are gathered at once; after a cancel, on none."""
         entries, labels = grouping.entries_of(np.concatenate([blocks[number] for number in numbers]))
-        tuples, rows = grouping.tuples[entries], grouping.rows[entries]
+        tuples, rows = grouping.tuples.take(entries), grouping.rows.take(entries)
         exchanges = task in (Task.EXCHANGE, Task.GATHER)
         parts: list[Part] = []
         first = begin = 0
@@ -306,7 +306,7 @@ class Search:
             budget = self._budget(len(own), cycle, mix(step, number)) if exchanges else NO_BUDGET
             block = self.block(task, own, rows[begin:end], labels[begin:end] - np.int32(first), budget)
             picks, new_rows, new_labels = block.work()
-            parts.append((own[picks], new_rows, new_labels))
+            parts.append((own.take(picks), new_rows, new_labels))
             first, begin = first + len(blocks[number]), end
         return parts
 
@@ -331,7 +331,7 @@ class Search:
         return Block(
             task=task,
             codes=codes,
-            classes=problem.classes[tuples],
+            classes=problem.classes.take(tuples),
             people=problem.people[tuples] if problem.by_person else problem.people,
             rows=rows,
             groups=groups,

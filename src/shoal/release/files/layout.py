@@ -152,7 +152,7 @@ def with_marks_of(table: Table, schema: Schema, decimal: str) -> Table:
 
 def _with(table: Table, frame: pl.DataFrame) -> Table:
     """Return a frame as a table, counted like another one."""
-    return Table(frame, weights=table.weights, first_rows=table.first_rows)
+    return Table(frame, weights=table.weights, first_rows=table.first_rows, header=table.header)
 
 
 def _respelled(texts: list[str], there: Respelling | None) -> list[str]:

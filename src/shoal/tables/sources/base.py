@@ -131,6 +131,8 @@ class Dealing:
         entries: The tuple, the number of rows and the group of each entry, in the order in which rows are dealt; -1 for
             rows that are not released. Every tuple has an entry.
         cells: By quasi-identifier, its distinct released cells, sorted; and the place of each group's cell among them.
+        searched: The groups as the engine has them, if it searched the sections itself; there are no tuples, entries
+            and places of groups here then.
     """
 
     names: tuple[str, ...]
@@ -138,6 +140,7 @@ class Dealing:
     tuples: NDArray[np.int32] = field(repr=False)
     entries: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]] = field(repr=False)
     cells: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(repr=False)
+    searched: Any = field(default=None, repr=False)
 
 
 class Witness(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,26 +67,20 @@ def _read(path: PathName, dialect: Dialect, textual: Sequence[str]) -> CodedTabl
     blocks = table.blocks() if kind in textual else table.row_groups()
     if blocks is None:
         return None
-    rows, order = _DistinctRows(), RowOrder()
-    for block in _joined(blocks):
-        rows.add(block)
-        order.add(table.columns, block)
-    reader = table.reader
+    rows, order, reader = _DistinctRows(), RowOrder(), table.reader
+    try:
+        for block in _joined(blocks):
+            rows.add(block)
+            order.add(table.columns, block)
+    except files.UnreadableError:
+        if reader is not None:
+            raise
+        return None  # a later row group has another encoding; its reader decides
     if not rows.n_rows or (reader is not None and reader.ragged_rows().times):
         return None
     unsorted = max((violation.row or 0 for violation in order.violations()), default=0)
-    if reader is None:
-        return rows.table(table.names, table.columns, unsorted)
-    found = rows.table(reader.names(), table.columns, unsorted)
-    return CodedTable(
-        found.names,
-        found.columns,
-        found.n_rows,
-        found.numbers,
-        reader.faults(),
-        reader.blank_lines(),
-        unsorted=unsorted,
-    )
+    found = rows.table(table.names, table.columns, unsorted)
+    return found if reader is None else replace(found, faults=reader.faults(), blank_lines=reader.blank_lines())
 
 
 def _joined(blocks: Iterable[list[Codes]]) -> Iterator[list[Codes]]:

@@ -205,7 +205,10 @@ class CenteredColumn:
         known = [each for each in self.centers.values if each is not None]
         if value == "?" or not known:
             return False
-        return bool(min(known) <= value <= max(known)) and (self.centers.is_measured or value in self.centers.in_table)
+        if not self.centers.is_measured:
+            return value in self.centers.in_table
+        least, greatest = (self.centers.rounded(Fraction(end)) for end in (min(known), max(known)))
+        return bool(least <= value <= greatest)
 
     def _pairs(self, counter: Groups) -> Iterable[tuple[int, int]]:
         """Return each group with the distinct cell that it shows."""

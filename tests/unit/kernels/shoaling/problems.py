@@ -14,7 +14,7 @@ from shoal.encoding.encode import encode
 from shoal.encoding.limits import Limited
 from shoal.encoding.population import Population
 from shoal.hierarchy import Rule as Hierarchy
-from shoal.kernels.shoaling.agglomerate import agglomerate
+from shoal.kernels.shoaling.starts.agglomerate import agglomerate
 from shoal.methods import Run
 from shoal.methods.shoaling.block import Block, Part, Task
 from shoal.methods.shoaling.pricing import Recoding

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from shoal.encoding.partition import tight_partition
 from shoal.kernels.shoaling.anneal import anneal
 from shoal.kernels.shoaling.dissolve import dissolve
-from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.rebuild import rebuild
 from shoal.kernels.shoaling.starts.cut_blocks import cut_blocks
+from shoal.kernels.shoaling.starts.k_member import gather_members
 from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.pricing import FULL_PRICE
 from shoal.methods.shoaling.problem import Problem, prepare

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from shoal.kernels.shoaling.anneal import anneal
 from shoal.kernels.shoaling.dissolve import dissolve
-from shoal.kernels.shoaling.k_member import gather_members
 from shoal.kernels.shoaling.prices import TERM_KINDS
 from shoal.kernels.shoaling.rebuild import rebuild
 from shoal.kernels.shoaling.starts.cut_blocks import cut_blocks
+from shoal.kernels.shoaling.starts.k_member import gather_members
 from shoal.kernels.shoaling.starts.mixed_cuts import cut_mixed
 from shoal.methods.shoaling.pricing import Recoding
 from tests.naive import blocks as naive_blocks

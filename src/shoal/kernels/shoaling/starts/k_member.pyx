@@ -1,13 +1,13 @@
 # distutils: language = c++
 """Greedy k-member clustering inside a block (Byun, Kamra, Bertino, Li 2007). Twin: tests/naive/gathering.py."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
 from shoal.kernels.shoaling.block cimport (
-    RANGE, RULE, STRIDE, Block, any_below, copy_columns, is_counted, load_block, measure_entries, range_price, rule_price,
-    span_price, values_price,
+    RANGE, RULE, Block, is_counted, load_block, range_price, rule_price, span_price, values_price,
 )
+from shoal.kernels.shoaling.nearest cimport STRIDE, copy_columns, first_mark, mark_all, mark_below, measure_entries
 from shoal.kernels.shoaling.requirement cimport Summary, has_k_rows, is_fewer, plus, no_rows, minus, rows_to_borrow
 from shoal.kernels.shoaling.groups cimport (
     MAX_PRICE, Groups, cost_of, start_groups, add_group, number_entries, price_with, add_entry, write_entries,
@@ -137,17 +137,17 @@ cdef void add_part(Block& block, Groups& groups, int32_t g, int32_t e, Summary p
 
 cdef int32_t cheapest(const Groups& groups, const vector[int32_t]& prices) noexcept nogil:
     """Return the cheapest ungrouped entry, -1 if there is none."""
-    cdef int32_t e = 0, end, best = -1, least = MAX_PRICE, n = <int32_t>prices.size()
+    cdef int32_t e = 0, i, best = -1, least = MAX_PRICE, n = <int32_t>prices.size()
+    cdef uint32_t marks
     while e < n:
-        end = min(e + STRIDE, n)
-        if end == e + STRIDE and not any_below(prices.data() + e, least):
-            e = end
-            continue
-        while e < end:
-            if prices[e] < least and groups.group[e] < 0:
-                best = e
-                least = prices[e]
-            e += 1
+        marks = mark_below(prices.data() + e, least) if e + STRIDE <= n else mark_all(n - e)
+        while marks != 0:
+            i = e + first_mark(marks)
+            marks &= marks - 1
+            if prices[i] < least and groups.group[i] < 0:
+                best = i
+                least = prices[i]
+        e += STRIDE
     return best
 
 
