@@ -2,7 +2,8 @@
 
 Every case is a table with settings that the law of the forecast was not fitted to. Its run is made once; then each seed
 draws other samples for a forecast. --record writes the page benchmarks/results/forecast.md and its table to
-docs/reference/benchmarks.md. --kept names a JSON file in which the figures of runs are kept for the next time.
+docs/reference/benchmarks.md; --note adds a remark to it. --kept names a JSON file in which the figures of runs are kept
+for the next time.
 """
 
 from __future__ import annotations
@@ -268,10 +269,10 @@ def _share(held: Iterator[bool]) -> str:
     return f"{sum(answers)} ({sum(answers) / len(answers):.0%})"
 
 
-def _record(page: str) -> None:
+def _record(page: str, note: str = "") -> None:
     """Write the page, and its tables to the documentation."""
     machine = ", ".join(f"{name} {fact}" for name, fact in machine_facts(shoal_command()).items())
-    made = f"Run of {datetime.date.today()}: {machine}.\n\n{page}"
+    made = f"Run of {datetime.date.today()}: {machine}.{' ' * bool(note)}{note}\n\n{page}"
     PAGE.write_text(
         f"# Forecasts beside runs\n\nWritten by `python -m benchmarks.forecast --record`.\n\n{made}", "utf-8"
     )
@@ -285,6 +286,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", default=None, help="tables")
     parser.add_argument("--kept", type=Path, default=None, help="a JSON file that keeps the figures of runs")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--note", default="", help="what readers of the page must know about the run")
     asked = parser.parse_args(words)
     cases = [case for case in CASES if asked.only is None or case.table in asked.only]
     kept: dict[str, Any] = json.loads(asked.kept.read_text()) if asked.kept and asked.kept.exists() else {}
@@ -302,7 +304,7 @@ def main(words: Sequence[str] | None = None) -> None:
         page = render(trials, list(run_trials(TIMED, tables, asked.seeds, unknown)))
     print(page)
     if asked.record:
-        _record(page)
+        _record(page, asked.note)
     shares = {name: [t.holds for t in trials if t.case.table == name] for name in tables}
     raise SystemExit(0 if all(statistics.mean(held) >= GOAL for held in shares.values() if held) else 1)
 

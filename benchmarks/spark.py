@@ -1,19 +1,22 @@
-"""A release on a Spark cluster of two executors on this machine: CPU of all its processes, and their memory.
+"""A release on a Spark cluster of two executors on this machine: CPU of all its processes by stage, memory, shuffles.
 
-python -m benchmarks.spark [rows ...]          by default 100,000 and 5,000,000 rows
+python -m benchmarks.spark [--record] [rows ...]          by default 1,000,000 and 5,000,000 rows
 
 The table is Adult made bigger; eight quasi-identifiers, k = 5. CPU is that of the driver, of Java and of every executor
-and Python worker, from the start of the command to its end.
+and Python worker, from the start of the command to its end. --record writes the table to benchmarks/results/spark.md.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from threading import Thread
+from typing import IO, Any
 
 from benchmarks.big_table import COLUMNS, write_big_table
 from benchmarks.reference import measure_unit
@@ -21,20 +24,25 @@ from benchmarks.workloads import find_adult
 
 TICKS = os.sysconf("SC_CLK_TCK")
 MASTER = "local-cluster[2,1,2048]"
-ROWS = (100_000, 5_000_000)
+ROWS = (1_000_000, 5_000_000)
 PAUSE = 0.5  # seconds between two looks at the processes
+RESULTS = Path(__file__).parent / "results" / "spark.md"
+CHILD = "child"
 
 
 class Session:
-    """The processes of a command that leads a session of its own: CPU seconds, and the peak memory of each kind."""
+    """The processes of a command that leads a session of its own: CPU seconds by stage, and the peak of each kind."""
 
     def __init__(self, leader: int) -> None:
         self._leader = leader
         self._ticks: dict[int, int] = {}
+        self.stage = "start"
+        self.stages: dict[str, int] = {}
         self.peaks: dict[str, int] = {}
 
     def look(self) -> None:
         """Add up what the processes have used so far; a process that ended keeps what it had used."""
+        before = sum(self._ticks.values())
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit():
                 continue
@@ -47,11 +55,17 @@ class Session:
                 self._ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
                 kind = _kind(words)
                 self.peaks[kind] = max(self.peaks.get(kind, 0), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
+        self.stages[self.stage] = self.stages.get(self.stage, 0) + sum(self._ticks.values()) - before
+
+    def listen(self, lines: IO[str]) -> None:
+        """Hear of the stages of the command."""
+        for line in lines:
+            self.stage = line.strip()
 
     @property
-    def seconds(self) -> float:
-        """The CPU seconds of all processes."""
-        return sum(self._ticks.values()) / TICKS
+    def seconds(self) -> dict[str, float]:
+        """The CPU seconds of all processes, by stage."""
+        return {name: ticks / TICKS for name, ticks in self.stages.items()}
 
 
 def _kind(words: bytes) -> str:
@@ -62,38 +76,100 @@ def _kind(words: bytes) -> str:
     return "Python worker" if b"pyspark" in words else "driver"
 
 
-def measure(source: Path, folder: Path) -> tuple[float, float, dict[str, int]]:
-    """Return the CPU seconds, the elapsed seconds and the peak memory of one release in parts."""
-    qi = ",".join(name for name in COLUMNS if name != "salary")
-    words = ["anonymize", source, "-o", f"{folder}/out.parquet/", "-k", 5, "--qi", qi, "--sensitive", "salary"]
-    words += ["--effort", "fast", "--engine", "spark", "--master", MASTER, "--force"]
+def run_child(source: str, folder: str) -> None:
+    """Make one release in parts, and name each stage on standard output as it begins."""
+    from shoal.release.job import Job
+    from shoal.release.make import make_run
+    from shoal.settings.keywords import settings_from
+    from shoal.spark.engine import open_source, write_release
+    from shoal.spark.session import open_session
+    from shoal.tables.watch import Watch
+
+    names = [name for name in COLUMNS if name != "salary"]
+    settings = settings_from({"k": 5, "qi": names, "sensitive": ["salary"], "effort": "fast"})
+    watch = Watch(stage=lambda name: print(name, flush=True))
+    events = Path(folder) / "events"
+    events.mkdir()
+    more = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{events}"}
+    output = f"{folder}/out.parquet/"
+    with open_session(MASTER, more) as spark, open_source(source, settings, spark) as opened:
+        run = make_run(settings, threads=1, watch=watch)
+        job = Job.from_settings(opened, settings, output, run, engine="spark")
+        release, _, _ = write_release(job, output, watch=watch)
+    facts = {"groups": release.measures.groups, "loss": release.measures.ncp}
+    (Path(folder) / "facts.json").write_text(json.dumps(facts))
+
+
+def shuffled_bytes(events: Path) -> int:
+    """Return the bytes that the tasks of a run wrote for other tasks, from its event log."""
+    total = 0
+    for path in events.rglob("*"):
+        if not path.is_file():
+            continue
+        for line in path.read_text().splitlines():
+            event: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
+            if event.get("Event") == "SparkListenerTaskEnd":
+                metrics = event.get("Task Metrics") or {}
+                total += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+    return total
+
+
+def measure(source: Path, folder: Path) -> dict[str, Any]:
+    """Return the CPU seconds by stage, the elapsed seconds, the peak memory and the shuffled bytes of one release."""
     start = time.perf_counter()
-    command = [sys.executable, "-m", "shoal", *map(str, words)]
-    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as process:
+    command = [sys.executable, "-m", "benchmarks.spark", CHILD, str(source), str(folder)]
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, text=True) as process:
         session = Session(process.pid)
+        assert process.stdout is not None
+        Thread(target=session.listen, args=(process.stdout,), daemon=True).start()
         while process.poll() is None:
             session.look()
             time.sleep(PAUSE)
     if process.returncode:
         raise SystemExit(f"the command ended with {process.returncode}.")
-    return session.seconds, time.perf_counter() - start, session.peaks
+    facts = json.loads((folder / "facts.json").read_text())
+    seconds = time.perf_counter() - start
+    return facts | {
+        "stages": session.seconds,
+        "seconds": seconds,
+        "peaks": session.peaks,
+        "shuffled": shuffled_bytes(folder / "events"),
+    }
 
 
-def main(sizes: list[int]) -> None:
-    """Measure releases of these sizes and print a table."""
+def table_of(rows: int, unit: float, found: dict[str, Any]) -> list[str]:
+    """Return the lines of a result."""
+    total = sum(found["stages"].values())
+    stages = ", ".join(f"{name} {seconds / unit:,.0f}" for name, seconds in found["stages"].items())
+    memory = ", ".join(f"{kind} {peak / 1e6:,.0f} MB" for kind, peak in sorted(found["peaks"].items()))
+    return [
+        f"{rows:,} rows: {total / unit:,.0f} units, {found['seconds']:,.0f} seconds, {found['groups']:,} groups, "
+        f"loss {found['loss']:.4%}, shuffled {found['shuffled'] / 1e6:,.0f} MB",
+        f"  units by stage: {stages}",
+        f"  peak memory of the largest process: {memory}",
+    ]
+
+
+def main(words: list[str]) -> None:
+    """Measure releases of these sizes and print what was found."""
+    if words[:1] == [CHILD]:
+        run_child(*words[1:])
+        return
     adult = find_adult()
     if adult is None:
         raise SystemExit("Adult is not there. shoal.datasets.adult(download=True) fetches it.")
-    print(f"{MASTER}; one unit is {(unit := measure_unit()):.2f} CPU seconds")
-    print("| rows | units | seconds | peak memory |\n|---|---|---|---|")
-    for rows in sizes:
+    lines = [f"{MASTER}; one unit is {(unit := measure_unit()):.2f} CPU seconds; load {os.getloadavg()[0]:.0f}"]
+    print(lines[0], flush=True)
+    for rows in [int(word) for word in words if word.isdigit()] or ROWS:
         with tempfile.TemporaryDirectory() as temporary:
             source = Path(temporary) / "big.csv"
             write_big_table(adult, rows, source)
-            cpu, seconds, peaks = measure(source, Path(temporary))
-        memory = ", ".join(f"{kind} {peak / 1e6:,.0f} MB" for kind, peak in sorted(peaks.items()))
-        print(f"| {rows:,} | {cpu / unit:,.0f} | {seconds:,.0f} | {memory} |", flush=True)
+            found = table_of(rows, unit, measure(source, Path(temporary)))
+        print("\n".join(found), flush=True)
+        lines += found
+    if "--record" in words:
+        RESULTS.write_text("# Releases on Spark\n\n```\n" + "\n".join(lines) + "\n```\n")
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or list(ROWS))
+    main(sys.argv[1:])

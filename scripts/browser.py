@@ -25,7 +25,7 @@ FLAGS = (
     "--hide-scrollbars",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-SECONDS = 120  # timeout for an answer, on a busy machine
+SECONDS = 240  # timeout of the start and of an answer, on a busy machine
 
 
 def find_chromium() -> str | None:
@@ -39,7 +39,7 @@ def launch(path: str) -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS), timeout=SECONDS * 1000)
         try:
             yield browser
         finally:

@@ -72,6 +72,11 @@ CRASHES = {
         "from shoal.errors import InputError\n"
         "    try:\n        raise MemoryError\n    except MemoryError:\n        raise InputError('damaged') from None"
     ),
+    "an error while cleaning up": (
+        "import shoal.tables.targets.folders as folders\n"
+        "    def fail_again(folder):\n        raise MemoryError\n"
+        "    folders._empty = fail_again\n    raise MemoryError"
+    ),
     "an abort": "os.write(2, b'memory allocation of 8 bytes failed'); os.abort()",
     "an end by a library": "os.write(2, b'libgomp: Thread creation failed'); os._exit(1)",
     "a kill": "os.kill(os.getpid(), 9)",

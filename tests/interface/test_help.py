@@ -56,3 +56,13 @@ def test_first_help_names_what_to_try_first(shoal: Shoal, monkeypatch: pytest.Mo
     text = shoal("--help").out
     assert text.index("shoal demo") < text.index("shoal init data.csv -i") < text.index("Commands:")
     assert all(f"\n  {name} " in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize("words", [(), ("hierarchy",)])
+def test_help_appears_where_a_command_is_missing(shoal: Shoal, words: tuple[str, ...]) -> None:
+    ended = shoal(*words)
+    assert (ended.code, ended.out) == (2, "")
+    first, *lines = ended.err.splitlines()
+    assert first.startswith("Usage: ")
+    assert first.endswith(" ".join([*words, "[OPTIONS] COMMAND"]))
+    assert "Commands:" in lines

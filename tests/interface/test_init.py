@@ -12,6 +12,7 @@ import stat
 import tomllib
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from shoal.datasets import adult, patients_path
@@ -364,3 +365,16 @@ def test_commands_of_the_guide_run_in_order(shoal: Shoal, tmp_path: Path, monkey
         assert ended.code == 0, ended.err
     shown = re.findall(r"^```toml\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)[0]
     assert shown in (tmp_path / "shoal.toml").read_text(), "the guide shows what init writes"
+
+
+def test_proposal_for_a_workbook_can_be_run(shoal: Shoal, tmp_path: Path) -> None:
+    """A sheet has no delimiter and no encoding."""
+    book = openpyxl.Workbook()
+    rows = [["age", "sex", "disease"], *([30 + i % 9, "fm"[i % 2], ("flu", "gout")[i % 3 % 2]] for i in range(30))]
+    for row in rows:
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "data.xlsx")
+    config = tmp_path / "shoal.toml"
+    assert shoal("init", tmp_path / "data.xlsx", "-o", config).code == 0
+    ended = shoal("anonymize", tmp_path / "data.xlsx", "-o", tmp_path / "out.xlsx", "--config", config)
+    assert ended.code == 0, ended.err

@@ -417,8 +417,9 @@ def test_starred_rows_are_in_no_group(tmp_path: Path) -> None:
     from dataclasses import replace
 
     from shoal.report import Written, gather, public_part
+    from shoal.tables.table import Table
 
-    starred = replace(release, text=stars, factors={})
+    starred = replace(release, table=Table(stars))
     found = public_part(gather(starred, Written("o", "0", "m", 26, 3, 6)))
     assert found["reached"]["rows_shown_as_stars"] == 6
     assert sum(each["rows"] for each in found["groups"]) == 20

@@ -434,3 +434,11 @@ def test_the_manifest_says_where_hierarchies_come_from(
     assert "=builtin:countries" in ended.err or "age=auto" in ended.err or "--hierarchy" in ended.err
     ended = shoal("verify", "out.csv", "--original", "data.csv", *given)
     assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize("command", ["verify", "describe", "risk"])
+def test_a_file_that_does_not_exist_is_the_first_problem(shoal: Shoal, tmp_path: Path, command: str) -> None:
+    """Neither k nor roles are missing, which its manifest would have told."""
+    ended = shoal(command, tmp_path / "typo.csv")
+    assert ended.code == 6
+    assert "typo.csv: no such file." in ended.err

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import struct
+import sys
+import termios
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +15,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from shoal.cli import terminal
 from shoal.cli.commands.init import print_profile
 from shoal.profile import profile_table
 from shoal.tables.formats import read_table
@@ -93,3 +100,14 @@ def test_profile_of_many_columns_fits_the_terminal(
     for width, n_blocks in ((40, N_COLUMNS), (60, 0), (200, 0)):
         assert sum(line.startswith("  role ") for line in printed[width].splitlines()) == n_blocks
     assert all(text.split()[:3] == ["column", "role", "kind"] for text in (printed[60].partition("\n")[2],))
+
+
+def test_notes_fit_the_terminal_of_standard_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where standard output goes to a file, its width tells nothing."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours), os.fdopen(theirs, "w") as screen, (tmp_path / "out").open("w") as file:
+        fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("4H", 24, 50, 0, 0))
+        monkeypatch.delenv("COLUMNS", raising=False)
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setattr(sys, "__stdout__", file)
+        assert (terminal.width(err=True), terminal.width()) == (50, 80)

@@ -139,6 +139,10 @@ def gate(
     for column in schema.columns if source else ():
         if column.codings:
             source[column.name] = naive_recoding(column, source[column.name], schema.missing)
+    missing = {"", *map(normalise, schema.missing)}
+    for name in schema.names(Role.PERSON) if source else ():
+        ids = [normalise(text) for text in source[name]]
+        source[name] = ["" if each in missing else each for each in ids]
     n_source = len(next(iter(source.values()), ()))
     witness = list(map(operator.index, source_rows))
     file = WrittenFile(path, delimiter)

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.methods import sections
 from shoal.release.job import Job
 from shoal.release.make import make_run
 from shoal.settings.keywords import settings_from
@@ -87,6 +88,7 @@ def test_executors_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.Mon
     import pyspark
 
     monkeypatch.setattr(reading, "SPLIT_BYTES", 4_000)
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 200)  # several sections, which executors search
     source = tmp_path / "source.csv"
     write_csv(canaries(400), source)
     shoal.anonymize(source, **GIVEN).write(tmp_path / "memory.csv")
@@ -101,7 +103,7 @@ def test_executors_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.Mon
     before = (Path(pyspark.__file__).parent / "work").exists()
     with open_session("local-cluster[2,1,1024]", FAST | more) as spark:
         private = Path(spark.conf.get("spark.local.dir")).parent
-        killer = Killer(spark.sparkContext.applicationId, ("counting", "writing", "verifying"))
+        killer = Killer(spark.sparkContext.applicationId, ("counting", "grouping", "writing", "verifying"))
         settings = settings_from(GIVEN)
         watch = Watch(stage=killer.stage)
         with open_source(str(source), settings, spark) as opened:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ GIVEN: dict[str, Any] = {
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A CSV file that several tasks read, of several sections."""
-    monkeypatch.setattr(sections, "LARGEST_SECTION", 40)
+    monkeypatch.setattr(sections, "LARGEST_SECTION", 120)
     monkeypatch.setattr(reading, "SPLIT_BYTES", 7_000)
     monkeypatch.setattr(reading, "SPLIT_ROWS", 150)
     path = tmp_path / "source.csv"
@@ -175,6 +176,58 @@ def test_changed_part_fails_the_gate(source: Path, spark: Any, tmp_path: Path, m
     with pytest.raises(VerificationError, match="part"):
         on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
     assert {path.name for path in tmp_path.iterdir()} == {"source.csv"}
+
+
+def few_values(n_rows: int) -> pl.DataFrame:
+    """Columns of few values, which nearly every row combines in its own way."""
+    draw = random.Random(n_rows)
+    return pl.DataFrame({f"q{i}": [f"v{draw.randrange(6)}" for _ in range(n_rows)] for i in range(7)})
+
+
+def test_what_the_driver_fetches_does_not_grow_with_the_rows(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tuples and groups stay on executors: four times the rows, nearly all distinct, and as much as before."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    fetched, fetch = [0], DataFrame.toArrow
+
+    def counted(frame: Any) -> Any:
+        table = fetch(frame)
+        fetched[0] += table.nbytes
+        return table
+
+    monkeypatch.setattr(DataFrame, "toArrow", counted)
+    found = []
+    for n_rows in (400, 1600):
+        monkeypatch.setattr(sections, "LARGEST_SECTION", n_rows // 2)  # as many sections in both
+        write_csv(few_values(n_rows), tmp_path / f"{n_rows}.csv")
+        fetched[0] = 0
+        names = list(few_values(1).columns)
+        more = {"qi": names, "sensitive": [], "insensitive": [], "drop": [], "numeric": [], "accept_unique": []}
+        on_spark(spark, str(tmp_path / f"{n_rows}.csv"), f"{tmp_path}/{n_rows}/", **more)
+        found.append(fetched[0])
+    assert found[1] < 1.5 * found[0]
+
+
+def test_tables_of_any_tool_are_examined_on_executors(source: Path, spark: Any, tmp_path: Path) -> None:
+    in_memory(source, tmp_path / "out.csv")
+    released = tmp_path / "out.csv"
+    frame = spark.createDataFrame(pl.read_csv(released, infer_schema=False).fill_null("").to_arrow())
+    assert shoal.spark.risk(frame, qi=QI, population=10_000) == shoal.risk(released, qi=QI, population=10_000)
+    reading: dict[str, Any] = {"numeric": ["Age"], "missing": ["NULL", ""]}
+    found = shoal.spark.measure(str(source), str(released), qi=QI, k=5, spark=spark, **reading)
+    assert found == shoal.measure(source, released, qi=QI, k=5, **reading)
+    with pytest.raises(UsageError, match="rows, which stay on Spark"):
+        shoal.spark.measure(str(source), str(released), qi=QI, spark=spark, weights="auto")
+    for data in (frame, str(released)):
+        verdict = shoal.spark.verify(data, qi=QI, k=5, spark=spark)
+        assert (verdict.rows, verdict.groups) == (600, found.groups)
+        assert verdict.unchecked
+    with pytest.raises(VerificationError, match="k=50"):
+        shoal.spark.verify(frame, qi=QI, k=50)
+    with pytest.raises(VerificationError, match="disease"):
+        shoal.spark.verify(frame, qi=QI, k=5, models=[shoal.LDiversity("disease", l=9)])
 
 
 REFUSED: dict[str, dict[str, Any]] = {

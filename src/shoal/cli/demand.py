@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.options import Place
-from shoal.errors import Note, UsageError, VerificationError, join_problems, setting
+from shoal.errors import FileError, Note, UsageError, VerificationError, join_problems, setting
 from shoal.schema import INPUT, Column, Kind, Limits, Role, Schema
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
@@ -41,9 +41,21 @@ def find_manifest(released: Place, manifest: Path | None, no_manifest: bool) -> 
     """Return the manifest of a release: the one that is named, or the one beside it."""
     if manifest is not None and no_manifest:
         raise UsageError("--manifest and --no-manifest contradict each other. Pass one of them.")
+    _check_existence(released)
     from shoal import verification
 
     return verification.find_manifest(released, False if no_manifest else manifest)
+
+
+def _check_existence(released: Place) -> None:
+    """Refuse the path of no file at once: what the manifest beside it would have told is not missing."""
+    try:
+        if isinstance(released, Path):
+            released.stat()
+    except FileNotFoundError:
+        raise FileError(f"{released}: no such file.") from None
+    except (OSError, ValueError):
+        pass  # whoever reads the file says what is wrong with it
 
 
 BY_ROW = Note(
@@ -140,6 +152,11 @@ def given_hierarchies(settings: Settings) -> dict[str, HierarchyRule]:
     return {name: rule for name, rule in settings.rules().items() if not isinstance(rule, Auto)}
 
 
+def has_proposals(settings: Settings) -> bool:
+    """Return whether a hierarchy is to be proposed."""
+    return len(given_hierarchies(settings)) < len(settings.rules())
+
+
 def _hierarchies(settings: Settings, original: Place | None) -> Mapping[str, HierarchyRule]:
     """Return the hierarchies by column; those to be proposed are proposed from the original, or left out without it."""
     rules, given = settings.rules(), given_hierarchies(settings)
@@ -215,24 +232,27 @@ def require_true(released: Place, manifest: Manifest) -> None:
         )
 
 
-def read_release(released: Place, manifest: Manifest | None, settings: Settings) -> Table:
+def read_release(
+    released: Place, manifest: Manifest | None, settings: Settings, counted: Sequence[str] | None = None
+) -> Table:
     """Read a released file as its manifest describes it, or as the settings do; numbers have the marks of the settings.
 
     Args:
         released: The file.
         manifest: Its manifest; None if there is none.
         settings: The settings, which name the quasi-identifiers.
+        counted: Columns besides these that are needed if the distinct rows of a large file are enough; None for all.
     """
     from shoal.cli import options as opt
     from shoal.release.files.layout import with_marks_of
     from shoal.release.files.reading import read_as_stated
 
     if manifest is not None:
-        return read_as_stated(released, manifest)
+        return read_as_stated(released, manifest, None if counted is None else (settings.generalised, counted))
     reading, qi = settings.reading, opt.require_qi(settings)
-    table = opt.read_one_of(released, reading, qi)
+    table = opt.read_one_of(released, reading, qi, counted=counted)
     roles = {Role.QI: [name for name in qi if name in table.names]}
-    schema = Schema.build(table.names, roles, reading=reading, others="insensitive")
+    schema = Schema.build(table.known_names, roles, reading=reading, others="insensitive")
     return with_marks_of(table, schema, settings.output_decimal or INPUT)
 
 

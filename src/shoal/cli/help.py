@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import typer
 import typer.core
 
 from shoal.cli import layout, terminal
@@ -35,7 +36,14 @@ class CommandHelp(_LaidOut, typer.core.TyperCommand):
 
 
 class GroupHelp(_LaidOut, typer.core.TyperGroup):
-    """A group of commands that lays out its own help."""
+    """A group of commands that lays out its own help, and shows it if no command is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the words of a command line."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
 
 
 def _help(command: Any, ctx: Any) -> Iterator[str]:

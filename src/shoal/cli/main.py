@@ -75,7 +75,6 @@ ABOUT: dict[str, Any] = {
     "be reached; 5 verification failed; 6 input or output; 130, 143 interrupted. On any code other than 0 the output "
     "file is unchanged.",
     "rich_markup_mode": "rich",
-    "no_args_is_help": True,
     "add_completion": False,
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},

@@ -116,7 +116,14 @@ def read_file(path: Place, reading: Reading) -> Table:
     )
 
 
-def read_one_of(path: Place, reading: Reading, columns: Sequence[str], *, original: bool = False) -> Table:
+def read_one_of(
+    path: Place,
+    reading: Reading,
+    columns: Sequence[str],
+    *,
+    original: bool = False,
+    counted: Sequence[str] | None = None,
+) -> Table:
     """Read one of several files of a command; the settings may describe only another one.
 
     A release is often written differently from its original: shoal writes UTF-8 with commas and a header, whatever it
@@ -129,7 +136,9 @@ def read_one_of(path: Place, reading: Reading, columns: Sequence[str], *, origin
         columns: The columns that the file must have.
         original: Whether it is the original, which the settings describe. A workbook then must have the sheet of the
             settings; another workbook may have a single sheet of any name.
+        counted: Columns besides these that are needed if the distinct rows of a large file are enough; None for all.
     """
+    from shoal.tables.counted import read_counted
     from shoal.tables.formats import Format, read_table
     from shoal.tables.formats.excel import visible_sheets
     from shoal.tables.formats.sniff import sniff
@@ -149,7 +158,11 @@ def read_one_of(path: Place, reading: Reading, columns: Sequence[str], *, origin
     reading = replace(reading, sheet=None, named=tuple(columns))
     is_described = (reading.delimiter, reading.encoding, reading.header) != (None, None, None)
     try:
-        table = merge_bounds(read_table(path, named=columns, duplicate_columns=doubles), columns)
+        if counted is None:
+            table = read_table(path, named=columns, duplicate_columns=doubles)
+        else:
+            table = read_counted(path, columns, counted, duplicate_columns=doubles)
+        table = merge_bounds(table, columns)
     except InputError:
         if not is_described:
             raise

@@ -77,11 +77,11 @@ def _compile_init(cls: Any) -> Callable[..., None]:
             names[f"_make_{name}"] = field.default_factory
             parameter = f"{name}=_missing"
             value = f"_make_{name}() if {name} is _missing else {name}" if field.init else f"_make_{name}()"
+        elif not field.init:
+            continue  # its default is that of the class, or __post_init__ sets it
         elif field.default is not dataclasses.MISSING:
             names[f"_default_{name}"] = field.default
             parameter = f"{name}=_default_{name}"
-            if not field.init:
-                continue
         if field.init:
             (named if field.kw_only else first).append(parameter)
         body.append(f"_set(self, {name!r}, {value})")

@@ -55,6 +55,7 @@ MEMORY_WORDS = (
 )
 MEMORY_CURE = "Use fewer columns or a machine with more memory; --engine duckdb needs less of it."
 STILL_SECONDS = 15
+WORKER_TENTHS = 100  # tenths of a second in which the workers of a server end
 IDLE = ("futex", "poll", "hrtimer", "nanosleep")  # where the kernel has threads wait that have nothing to do
 UNTOUCHED = "nothing was written"
 WRITTEN = "everything was written"
@@ -212,21 +213,17 @@ class Supervisor:
         self._end(128 + self._signal, f"interrupted; {outcome}." + (f" {self._remark}" if self._remark else ""))
 
     def _end_server(self) -> NoReturn:
-        """End this process after a server; its workers may need a moment to notice that it is gone."""
-        import time
-
-        for _ in range(20):
-            if not any(os.path.exists(path) for path in self._open):
-                break
-            time.sleep(0.1)
-            self._clean_up()
-        self._end(0, "the workbench is closed; data that was not to be kept is deleted.")
+        """End this process after a server."""
+        fate = "is deleted"
+        if any(os.path.exists(path) for path in self._open):
+            fate = "could not be deleted yet: the next shoal serve in the same folder does it"
+        self._end(0, f"the workbench is closed; data that was not to be kept {fate}.")
 
     def _finish(self, status: int) -> NoReturn:
         """End this process as the working one ended."""
+        self._clean_up()  # also after an orderly end: for want of memory, even cleaning up may fail there
         if self._has_ended and not os.WIFSIGNALED(status):
             os._exit(os.WEXITSTATUS(status))
-        self._clean_up()
         number = os.WTERMSIG(status)  # 0 if a library ended the process
         name = signal.Signals(number).name if number else f"exit code {os.WEXITSTATUS(status)}"
         if self._state == "!":
@@ -266,14 +263,21 @@ class Supervisor:
 
     def _clean_up(self) -> None:
         """Remove what the working process had open, the newest first."""
-        if self._open:
-            from pathlib import Path
+        if not self._open:
+            return
+        import time
+        from pathlib import Path
 
-            from shoal.tables.targets.folders import remove_leftover
-            from shoal.tables.targets.witness import Kind
+        from shoal.tables.targets.folders import remove_leftover
+        from shoal.tables.targets.witness import Kind
 
+        # The workers of a server may write on until they notice that it is gone.
+        for _ in range(WORKER_TENTHS if self._state == "^" else 1):
             for path, kind in reversed(self._open.items()):
                 remove_leftover(Kind(kind.decode()), Path(os.fsdecode(path)))
+            if not any(os.path.exists(path) for path in self._open):
+                break
+            time.sleep(0.1)
 
     def _end(self, code: int, words: str) -> NoReturn:
         if os.isatty(2):

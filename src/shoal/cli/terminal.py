@@ -14,7 +14,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -38,7 +38,7 @@ _broken_names: dict[str, str] = {}
 # Files that the user did not name, and what to call them.
 _called: dict[str, str] = {}
 
-LEAST_WIDTH = 20
+LEAST_WIDTH, USUAL_WIDTH = 20, 80
 STAGES = ("reading", "counting", "encoding", "grouping", "measuring", "writing and verifying")
 
 
@@ -100,7 +100,7 @@ def say(text: str, *, err: bool = False) -> None:
     """Print a text; a terminal gets lines of whole words, a file or another program the text as it is."""
     stream = sys.stderr if err else sys.stdout
     text = shown(text)
-    typer.echo("\n".join(layout.wrap(text, width())) if stream.isatty() else text, err=err)
+    typer.echo("\n".join(layout.wrap(text, width(err=err))) if stream.isatty() else text, err=err)
 
 
 def say_command(command: str, *, err: bool = False) -> None:
@@ -108,9 +108,13 @@ def say_command(command: str, *, err: bool = False) -> None:
     typer.echo(f"  {shown(command)}", err=err)
 
 
-def width() -> int:
-    """Return the columns of the terminal; 80 if standard output is none."""
-    return max(LEAST_WIDTH, shutil.get_terminal_size((80, 24)).columns)
+def width(*, err: bool = False) -> int:
+    """Return the columns of the terminal of standard output or, with `err`, of standard error; 80 if it is none."""
+    fallback = USUAL_WIDTH
+    if err:  # its terminal counts where standard output goes to a file
+        with suppress(OSError, ValueError):
+            fallback = os.get_terminal_size(sys.stderr.fileno()).columns
+    return max(LEAST_WIDTH, shutil.get_terminal_size((fallback, 24)).columns)
 
 
 def label(text: str) -> Text:
@@ -233,7 +237,7 @@ def print_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
 
 def say_facts(facts: Iterable[tuple[str, str]]) -> None:
     """Print named facts on stderr."""
-    typer.echo("\n".join(layout.facts(facts, width())), err=True)
+    typer.echo("\n".join(layout.facts(facts, width(err=True))), err=True)
 
 
 def print_grid(

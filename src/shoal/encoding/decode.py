@@ -16,7 +16,7 @@ from shoal.encoding.partition import NODE, SET, SUPPRESSED, SUPPRESSION, VALUE, 
 from shoal.errors import InternalError
 from shoal.schema import Schema
 from shoal.tables.sorting import pack, sort_keys
-from shoal.tables.table import Factor, Table, factorize
+from shoal.tables.table import Factor, RankedTable, Table, factorize
 from shoal.tables.values import member_text
 
 __all__ = ["SUPPRESSION", "Ends", "Released", "cell_texts", "decode"]
@@ -88,11 +88,11 @@ def decode(
         else Factor(encoded.others[name].ranks[rows], encoded.others[name].texts)
         for name in names
     }
-    frame = pl.DataFrame({name: factor.texts.gather(factor.ranks) for name, factor in factors.items()})
-    weights = encoded.weights
-    if weights is not None:
+    if (weights := encoded.weights) is not None:
         weights = weights[order] if all_kept else weights[kept][order]
-    return Released(Table(frame, weights=weights, _factors=factors), rows, bounds, labels, group_cells)
+        return Released(RankedTable(factors, weights), rows, bounds, labels, group_cells)
+    frame = pl.DataFrame({name: factor.cells() for name, factor in factors.items()})
+    return Released(Table(frame, _factors=factors), rows, bounds, labels, group_cells)
 
 
 def _sorted_order(

@@ -11,7 +11,13 @@ import numpy as np
 from shoal.encoding.attributes import Attribute, Encoded, attribute_dictionary
 from shoal.encoding.dictionary import Dictionary, Distinct
 from shoal.encoding.population import encode_population
-from shoal.encoding.sensitive import Sensitive, personal_k_dictionary, read_sensitive, sensitive_dictionary
+from shoal.encoding.sensitive import (
+    Sensitive,
+    person_dictionary,
+    personal_k_dictionary,
+    read_sensitive,
+    sensitive_dictionary,
+)
 from shoal.errors import InputError, Note, join_problems, setting
 from shoal.hierarchy.base import Rule
 from shoal.schema import Kind, Role, Schema
@@ -139,7 +145,7 @@ def make_dictionaries(
         personal_k += attempt(personal_k_dictionary, name, distinct_of(name), schema.missing)
     if problems:
         raise InputError(join_problems(problems))
-    person = [_ranks(name, distinct_of(name)) for name in schema.names(Role.PERSON)]
+    person = [person_dictionary(name, distinct_of(name), schema.missing) for name in schema.names(Role.PERSON)]
     return Dictionaries(
         schema,
         tuple(attributes),
@@ -147,10 +153,6 @@ def make_dictionaries(
         personal_k[0] if personal_k else None,
         person[0] if person else None,
     )
-
-
-def _ranks(name: str, distinct: Distinct) -> Dictionary[None]:
-    return Dictionary(name, distinct, np.arange(len(distinct.texts), dtype=np.int32), None)
 
 
 def encode_rows(dictionaries: Dictionaries, block: Table) -> Encoded:

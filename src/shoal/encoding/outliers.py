@@ -14,7 +14,8 @@ from shoal.errors import Note, UsageError, setting
 from shoal.schema import Coding, Column, Kind, Role, Schema
 from shoal.tables import values
 from shoal.tables.table import Table
-from shoal.tables.values.forms import parse_texts
+from shoal.tables.values.forms import find_form, parse_texts
+from shoal.tables.values.people import person_codes
 
 __all__ = ["code_outliers"]
 
@@ -50,9 +51,11 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
         return table, schema, []
     columns, coded, notes = [], {}, []
     least = max(k, _least_own_k(table, schema))
+    has_semicolons = table.dialect is not None and table.dialect.delimiter == ";"
     for column in schema.columns:
         if column.codings:
             distinct = Distinct.of(table, column.name)
+            column = _with_form(column, distinct, schema.missing, commas=has_semicolons)
             coding = _Column(column, distinct, schema.missing, _people(table, schema, column.name), least)
             column, texts = coding.coded()
             ranks = table.factor(column.name).ranks
@@ -66,6 +69,15 @@ def code_outliers(table: Table, schema: Schema, k: int) -> tuple[Table, Schema, 
     kept = {name: table.factor(name) for name in table.names if name not in coded and name in table._factors}
     frame = table.frame.with_columns(**coded)
     return replace(table, frame=frame, _factors=kept), replace(schema, columns=tuple(columns)), notes
+
+
+def _with_form(column: Column, distinct: Distinct, missing: tuple[str, ...], *, commas: bool) -> Column:
+    """Return a column with the kind, the unit and the marks of its cells, if a bound needs them."""
+    if column.codings[0].form == "rare":
+        return column
+    known = [text for text in distinct.normalised if text not in missing]
+    found = find_form(column, known, commas=commas)
+    return found.certain if found.question else found.column
 
 
 def _note(column: Column, coding: Coding) -> Note:
@@ -83,7 +95,8 @@ def _least_own_k(table: Table, schema: Schema) -> int:
 def _people(table: Table, schema: Schema, name: str) -> Pairs | None:
     """Return the distinct cell and the person of each row; None if rows are counted."""
     for person in schema.names(Role.PERSON):
-        return table.factor(name).ranks, table.factor(person).ranks
+        ids = table.factor(person)
+        return table.factor(name).ranks, person_codes(ids.texts, schema.missing)[ids.ranks]
     return None
 
 

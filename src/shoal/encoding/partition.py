@@ -177,9 +177,14 @@ def deal_rows(
         return np.repeat(groups, rows)
     ends = np.cumsum(rows)
     row_ends = np.cumsum(weights)
-    if not np.isin(ends, row_ends).all():
+    if not _are_among(ends, row_ends):
         raise InternalError("an entry ends inside a row that was counted several times.")
     return groups[np.searchsorted(ends, row_ends)]
+
+
+def _are_among(ends: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
+    """Say whether ascending numbers occur among others, which are ascending and end no earlier."""
+    return bool((others[np.searchsorted(others, ends)] == ends).all())
 
 
 def split_counts(encoded: Encoded, partition: Partition) -> tuple[Encoded, Partition]:
@@ -187,7 +192,7 @@ def split_counts(encoded: Encoded, partition: Partition) -> tuple[Encoded, Parti
     if encoded.weights is None:
         return encoded, partition
     row_ends, entry_ends = np.cumsum(encoded.weights), np.cumsum(partition.entries.rows)
-    if np.isin(entry_ends, row_ends).all():
+    if _are_among(entry_ends, row_ends):
         return encoded, partition
     ends = np.union1d(row_ends, entry_ends)
     rows, weights = np.searchsorted(row_ends, ends), np.diff(ends, prepend=0)

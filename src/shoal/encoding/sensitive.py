@@ -1,4 +1,4 @@
-"""What models count beside the quasi-identifiers: the values of sensitive columns, and each row's own k."""
+"""What is counted beside the quasi-identifiers: values of sensitive columns, each row's own k, and people."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from shoal.hierarchy.base import Hierarchy, Rule, over_values
 from shoal.schema import Column, Kind
 from shoal.tables import values
 from shoal.tables.values.forms import find_form, parse_texts
+from shoal.tables.values.people import person_codes
 
-__all__ = ["Sensitive", "personal_k_dictionary", "read_sensitive", "sensitive_dictionary"]
+__all__ = ["Sensitive", "person_dictionary", "personal_k_dictionary", "read_sensitive", "sensitive_dictionary"]
 
 LARGEST_K = 2**62
 DIGITS = re.compile("[0-9]{1,400}")
@@ -125,3 +126,8 @@ def personal_k_dictionary(name: str, distinct: Distinct, missing: Collection[str
             )
         personal_k.append(int(text))
     return Dictionary(name, distinct, np.array(personal_k, dtype=np.int64), None)
+
+
+def person_dictionary(name: str, distinct: Distinct, missing: Collection[str]) -> Dictionary[None]:
+    """Return the person behind each distinct id."""
+    return Dictionary(name, distinct, person_codes(distinct.texts, missing), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from shoal.errors import Note, setting
+from shoal.errors import Note, counted, setting
 from shoal.metrics.extent import DAY
 from shoal.report.summary import Fact, fact
 from shoal.report.words import width_words
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 SHOWN_PAIRS = 3
+MEASURES = {"pearson": "correlation", "cramer": "Cramér's V", "eta": "correlation ratio"}
 NEVER = 0.001  # chance of success below which k is out of reach
 DISTRIBUTIONS = {
     "binary": "with two equally likely values",
@@ -60,8 +61,9 @@ def utility_facts(utility: Utility) -> list[Fact]:
         text = f"not held out: no released row can be traced to its original; pass test rows as {setting('held_out')}"
         facts.append(fact("test rows", text))
     for bucket, held in utility.buckets:
-        before = f"{bucket.rows:,} rows, {bucket.share:.1%} {bucket.class_name}"
-        after = f"{held.inside:,} rows inside, {held.overlap:,} of overlap, {held.share:.1%}"
+        before = f"{counted(bucket.rows, 'row')}, {bucket.share:.1%} {bucket.class_name}"
+        share = f", {held.share:.1%} {bucket.class_name}" if held.inside else ""
+        after = f"{counted(held.inside, 'row')} inside{share}, {held.overlap:,} across its border"
         fate = "survives" if held.survives(bucket) else "is lost"
         facts.append(fact(f"bucket that {fate}", f"{bucket.describe()}\nbefore {before}; after {after}"))
     return facts
@@ -76,7 +78,7 @@ def moment_facts(moments: Moments) -> list[Fact]:
         facts.append(fact("means", "\n".join(means)))
     if moments.associations:
         most = sorted(moments.associations, key=lambda pair: -abs(pair.after - pair.before))[:SHOWN_PAIRS]
-        pairs = [f"{p.one}, {p.other}: {p.before:.3f} became {p.after:.3f} ({p.measure})" for p in most]
+        pairs = [f"{p.one}, {p.other}: {p.before:.3f} became {p.after:.3f} ({MEASURES[p.measure]})" for p in most]
         lines = [f"mean change {moments.association_error:.4f}; largest changes:", *pairs]
         facts.append(fact("associations", "\n".join(lines)))
     return facts

@@ -10,10 +10,17 @@ from itertools import pairwise
 from shoal.errors import UsageError
 from shoal.hierarchy.base import TOP, LabelRule, Misfit
 
-__all__ = ["PrefixHierarchy", "look_like_codes", "prefixes"]
+__all__ = ["PrefixHierarchy", "are_postal_codes", "look_like_codes", "prefixes"]
 
 MASK = "*"
 CODE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z ./-]*")
+# Names of columns of postal codes; those that are words of their own stand alone or between other characters.
+POSTAL = re.compile(
+    r"zip_?code|postal|post\w*(code|n[ro]|nummer|zahl)|(code?|kod|c[oó]digo|codice)[ _]?(post|poczt)"
+    r"|(?<![a-z])(zip|plz|npa|cep|pc4)(?![a-z])|^cap$",
+    re.IGNORECASE,
+)
+POSTAL_LENGTHS = range(4, 7)
 
 
 @dataclass(frozen=True)
@@ -103,3 +110,15 @@ def look_like_codes(values: Collection[str]) -> bool:
     """Return whether values look like codes: each has a digit, and there are few lengths."""
     lengths = {len(value) for value in values}
     return 0 < len(lengths) <= 3 and min(lengths) >= 3 and all(map(CODE.fullmatch, values))
+
+
+def are_postal_codes(column: str, values: Collection[str]) -> bool:
+    """Return whether a column of whole numbers holds postal codes: by its name, and if all are equally long.
+
+    Codes that lost their leading zeros have several lengths; their first digits mean nothing.
+
+    >>> are_postal_codes("code_postal", ["75011", "69003"]), are_postal_codes("zip", ["2139", "10001"])
+    (True, False)
+    """
+    lengths = {len(value) if value.isdecimal() else 0 for value in values}
+    return len(lengths) == 1 and lengths <= set(POSTAL_LENGTHS) and POSTAL.search(column) is not None

@@ -17,7 +17,7 @@ from shoal.hierarchy.builtin import builtin, matching
 from shoal.hierarchy.check import Line, build
 from shoal.hierarchy.interval import IntervalHierarchy, intervals
 from shoal.hierarchy.likeness import merge_order, profiles_of
-from shoal.hierarchy.prefix import look_like_codes, prefixes
+from shoal.hierarchy.prefix import are_postal_codes, look_like_codes, prefixes
 from shoal.hierarchy.scale import DAY, Dates, Numbers, Scale
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.tables.values import PLAIN, Marks, member_text, normalise, shortest
@@ -134,7 +134,7 @@ def propose_for(
         table: The table.
         column: The column.
         kind: "numeric", "date" or "categorical"; detected from the values by default.
-        by: How to generalise, see `propose`.
+        by: How to generalise, see `propose`; postal codes by their first digits.
         others: The columns to compare categories by; all other columns by default.
         missing: Texts that mean a missing value, in addition to the empty one.
         date_format: How dates are written in the column, as for strptime.
@@ -157,6 +157,8 @@ def propose_for(
         kind, date_format, marks = found.kind or Kind.CATEGORICAL, found.date_format, Marks(*found.marks)
         kind = kind if kind in WAYS else Kind.CATEGORICAL
     kind = _kind(kind)
+    if by is None and are_postal_codes(column, counts):
+        by = "prefix"  # numbers of neighbouring postal codes need not be neighbours, and ranges of them are no places
     compared = [name for name in table.names if name != column] if others is None else list(others)
     compares = by == "cooccurrence" or (by is None and kind == Kind.CATEGORICAL and not look_like_codes(list(counts)))
     profiles = profiles_of(table, column, compared) if compares and len(counts) <= MOST_CATEGORIES else {}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,19 +62,21 @@ class ColumnLoss:
 
 UNCHANGED = ColumnLoss()
 AMOUNTS = tuple(each.name for each in fields(ColumnLoss) if each.name != "broken")
+_amounts = attrgetter(*AMOUNTS)
 
 
 def add_losses(losses: Iterable[tuple[ColumnLoss, int]]) -> ColumnLoss:
     """Add up losses, each a number of times; the order of the terms fixes the last digit of the sums."""
-    terms = [(loss, times) for loss, times in losses if times]
-    sums: dict[str, float] = {}
-    for name in AMOUNTS:
-        total = 0  # an int plus a float is a float, so counts stay ints
-        for loss, times in terms:
-            total += getattr(loss, name) * times
-        sums[name] = total if terms else getattr(UNCHANGED, name)
-    broken = frozenset[int]().union(*(loss.broken for loss, _ in terms))
-    return ColumnLoss(**sums, broken=broken)  # type: ignore[arg-type]
+    sums: list[float] | None = None
+    broken = set[int]()
+    for loss, times in losses:  # one after the other: a column may have millions of different cells
+        if times:
+            amounts = _amounts(loss)
+            # An int plus a float is a float, so counts stay ints.
+            sums = [total + amount * times for total, amount in zip(sums or [0] * len(amounts), amounts, strict=True)]
+            broken |= loss.broken
+    by_name: dict[str, Any] = dict(zip(AMOUNTS, sums or _amounts(UNCHANGED), strict=True))
+    return ColumnLoss(**by_name, broken=frozenset(broken))
 
 
 def column_loss(
@@ -93,18 +97,22 @@ def column_loss(
     """
     missing = baseline.missing
     n_missing = sum(count for text, count in baseline.before.items() if text in missing)
-    terms = [(baseline.everything, n_suppressed)]
-    if baseline.is_as_it_was(counts):
-        return add_losses(terms)
-    for text in sorted(counts):
-        count = counts[text]
-        if text in missing and (n_missing or text not in SUPPRESSED):
-            surplus = max(0, count - n_missing)
-            n_missing -= count - surplus
-            terms.append((baseline.everything, surplus))
-        else:
-            terms.append((loss_of(text), count))
-    return add_losses(terms)
+
+    def terms() -> Iterator[tuple[ColumnLoss, int]]:
+        left = n_missing
+        yield baseline.everything, n_suppressed
+        if baseline.is_as_it_was(counts):
+            return
+        for text in sorted(counts):
+            count = counts[text]
+            if text in missing and (left or text not in SUPPRESSED):
+                surplus = max(0, count - left)
+                left -= count - surplus
+                yield baseline.everything, surplus
+            else:
+                yield loss_of(text), count
+
+    return add_losses(terms())
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,7 @@ class Baseline:
         A value that gave its name to a label, such as "Other", also means the other values below that label, and a
         bound of a recoding what lies beyond it.
         """
-        if any(text == coding.text for coding in self.column.codings):
+        if self.column.codings and any(text == coding.text for coding in self.column.codings):
             return False
         return text in self.before and not (isinstance(self.cells, CategoryReader) and self.cells.is_wide(text))
 

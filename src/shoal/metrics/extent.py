@@ -22,6 +22,7 @@ __all__ = [
     "center_figures",
     "exact_cells",
     "extent_of",
+    "mean_over_rows",
     "spread_names",
     "squares_of_centers",
     "unit_of",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 DAY = 86_400.0
+LARGEST_ROOT = 1e150  # whose square is a float64, even times the number of rows
 
 
 @dataclass(frozen=True)
@@ -175,8 +177,16 @@ def _moments(column: Column, counts: Mapping[str, int]) -> tuple[float | None, f
         return None, None, 0
     unit = DAY if column.kind is Kind.DATE else 1.0
     array, rows = np.array([float(number) / unit for number in numbers]), np.array([counts[text] for text in texts])
-    mean = float(array @ rows / rows.sum())
-    return mean, float(np.sqrt((array - mean) ** 2 @ rows / rows.sum())), len(set(numbers))
+    mean = mean_over_rows(array, rows)
+    unit = max(1.0, float(abs(array - mean).max()) / LARGEST_ROOT)  # squares must not overflow
+    return mean, unit * mean_over_rows(((array - mean) / unit) ** 2, rows) ** 0.5, len(set(numbers))
+
+
+def mean_over_rows(values: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
+    """Return the mean of values, each of some rows; a sum of the largest numbers does not overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values @ rows / rows.sum())
+    return mean if np.isfinite(mean) else float(values @ (rows / rows.sum()))
 
 
 def extent_of(baseline: Baseline, loss: ColumnLoss, n_rows: int) -> ColumnExtent:
@@ -191,6 +201,7 @@ def extent_of(baseline: Baseline, loss: ColumnLoss, n_rows: int) -> ColumnExtent
     width = None
     if column.kind is not None and column.kind.is_measured:
         width = loss.width / n_rows / (DAY if column.kind is Kind.DATE else 1.0) if n_rows else 0.0
+        width = width if np.isfinite(width) else None
     mean_values = 1 + loss.further / n_rows if n_rows else 1.0
     return ColumnExtent(mean_values, width, unit_of(column, baseline.rows.keys() - set(baseline.missing)))
 

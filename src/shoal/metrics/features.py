@@ -220,11 +220,11 @@ class NumericEncoding:
 
     def matrix(self, table: Table) -> Floats:
         """Return the features of the rows of a table, one column a feature."""
-        n_cells = table.frame.height * len(self.features)
+        n_cells = table.height * len(self.features)
         if n_cells > MOST_CELLS:
             widest = max(self.scales, key=lambda scale: len(scale.features))
             raise UsageError(
-                f"{table.frame.height:,} rows x {len(self.features):,} features are too many; column "
+                f"{table.height:,} rows x {len(self.features):,} features are too many; column "
                 f"{widest.column.name!r} alone has {len(widest.features):,}. Omit it, or give it coarser values."
             )
         return np.column_stack([scale.matrix(table) for scale in self.scales])

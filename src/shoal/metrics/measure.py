@@ -199,7 +199,7 @@ def measure_tables(
         raise UsageError(f"target {target!r} is not in the release. Its columns: {', '.join(released.names[:30])}.")
     n_rows, n_kept = original.n_rows, released.n_rows
     losses, extents = {}, {}
-    exact = np.ones(released.frame.height, dtype=bool)
+    exact = np.ones(released.height, dtype=bool)
     for a, column in enumerate(schema.qi):
         baseline = Baseline.of(
             column,
@@ -239,12 +239,13 @@ class GroupSizes:
     """How the rows of a release are grouped.
 
     Attributes:
-        sizes: The rows of each group, fully suppressed rows included.
+        sizes: The rows of each group, fully suppressed rows included; with `times`, each size once.
         n_rows: The number of rows of the original.
         n_kept: The number of released rows.
         n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
             them, they are a group like any other.
         n_exact: The number of released rows whose quasi-identifiers are all as they were.
+        times: The number of groups of each size; by default one.
     """
 
     sizes: NDArray[np.int64]
@@ -252,6 +253,12 @@ class GroupSizes:
     n_kept: int
     n_starred: int
     n_exact: int
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return len(self.sizes) if self.times is None else int(self.times.sum())
 
     def least(self, k: int | None) -> int:
         """Return k, or the size of the smallest group if k is not given."""
@@ -280,7 +287,7 @@ def assemble(
     least = groups.least(k)
     n_hidden = groups.n_hidden(least)
     ncp = sum(per_attribute[name] * worth.weights[name] for name in per_attribute) / worth.total_weight
-    n_groups = len(groups.sizes) - (n_hidden > 0)
+    n_groups = groups.n_groups - (n_hidden > 0)
     return Measures(
         ncp=ncp,
         utility=1.0 - ncp,
@@ -288,7 +295,7 @@ def assemble(
         c_avg=(n_kept - n_hidden) / n_groups / least if n_groups and least else 0.0,
         modification_rate=total.changed / n_cells,
         rows=n_kept,
-        groups=len(groups.sizes),
+        groups=groups.n_groups,
         smallest_group=int(groups.sizes.min()),
         suppressed_rows=n_rows - n_kept + n_hidden,
         per_attribute=per_attribute,
@@ -338,23 +345,28 @@ def _first_row(table: Table, name: str, text: str) -> int:
     """Return the number of the first row with a cell of this normal form."""
     ranks, texts = table.factor(name)
     same = np.array([values.normalise(raw) == text for raw in texts.to_list()])
-    return int(np.argmax(same[ranks])) + 1
+    row = int(np.argmax(same[ranks]))
+    return (row if table.first_rows is None else int(table.first_rows[row])) + 1
 
 
 def classification_metric(released: Table, names: Sequence[str], target: str, n_rows: int, k: int) -> float:
     """Return the share of rows that are suppressed or do not belong to the majority class of their group."""
     import polars as pl
 
-    starred = pl.all_horizontal(pl.col(names) == SUPPRESSION)
-    frame = released.frame
-    kept = frame.filter(~starred) if frame.select(starred.sum()).item() < k else frame
-    counted = kept.group_by([*names, pl.col(target).alias("class of the target")]).len("rows")
-    majority = counted.group_by(names).agg(pl.col("rows").max())["rows"].sum()
+    starred = starred_rows(released, names)
+    kept = ~starred if count_rows(starred, released) < k else np.ones_like(starred)
+    weights = np.ones(len(kept), dtype=np.int64) if released.weights is None else released.weights
+    columns = {f"c{i}": released.frame[name] for i, name in enumerate((*names, target))}
+    frame = pl.DataFrame(columns | {"rows": weights}).filter(pl.Series(kept))
+    counted = frame.group_by(list(columns)).agg(pl.col("rows").sum())
+    majority = counted.group_by([f"c{i}" for i in range(len(names))]).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
 
 
 def _discernibility(groups: GroupSizes, k: int) -> int:
-    squares = sum(size * size if size >= k else groups.n_rows * size for size in groups.sizes.tolist())
+    times = [1] * len(groups.sizes) if groups.times is None else groups.times.tolist()
+    pairs = zip(groups.sizes.tolist(), times, strict=True)
+    squares = sum(n * (size * size if size >= k else groups.n_rows * size) for size, n in pairs)
     return int(squares) + groups.n_rows * (groups.n_rows - groups.n_kept)
 
 
@@ -380,7 +392,7 @@ def weights_of(schema: Schema, weights: Mapping[str, float] | None) -> dict[str,
 
 def starred_rows(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return for each row whether it is suppressed in every one of these columns."""
-    starred = np.ones(table.frame.height, dtype=bool)
+    starred = np.ones(table.height, dtype=bool)
     for name in names:
         ranks, texts = table.factor(name)
         starred &= (texts == SUPPRESSION).to_numpy()[ranks]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,32 @@ from shoal.tables import values
 from shoal.tables.sorting import number_rows, number_texts
 from shoal.tables.table import Table
 
-__all__ = ["measure_partition"]
+__all__ = ["CellFacts", "Joint", "measure_partition"]
+
+
+class CellFacts(NamedTuple):
+    """What is known of the distinct cells of an attribute.
+
+    Attributes:
+        ranks: The number of each cell's text.
+        exact: Whether the cell is as it was.
+        starred: Whether it is suppressed.
+    """
+
+    ranks: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+    starred: NDArray[np.bool_]
+
+
+class Joint(Protocol):
+    """Groups that are not in memory: whoever has them answers what the counts of single columns do not tell."""
+
+    @property
+    def sse(self) -> float:
+        """The sum of squares inside groups over that of the table."""
+
+    def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
+        """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
 
 
 def measure_partition(
@@ -41,6 +67,7 @@ def measure_partition(
     original: Table | None = None,
     research: Research | None = None,
     alike: NDArray[np.int64] | None = None,
+    joint: Joint | None = None,
 ) -> Measures:
     """Measure a release of our own from its partition; the figures equal those of `measure_tables` on its file.
 
@@ -60,6 +87,7 @@ def measure_partition(
         research: Declared research values, and the balance of granularity and rules.
         alike: For each group, the number of its group in the release, if the release shows other cells than those of
             the partition; the loss is that of the partition all the same.
+        joint: The groups, if those of the partition only have the counts of each column.
 
     Raises:
         InputError: A label of a hierarchy cannot be read.
@@ -71,9 +99,7 @@ def measure_partition(
     n_kept = int(sizes.sum())
     losses: dict[str, ColumnLoss] = {}
     extents: dict[str, ColumnExtent] = {}
-    ranks: list[NDArray[np.int64]] = []  # of each group's cell by text, for each attribute
-    cards: list[int] = []
-    starred, exact = np.ones(len(sizes), dtype=bool), np.ones(len(sizes), dtype=bool)
+    found: list[CellFacts] = []
     worth = Worth(weights_of(schema, weights), rules, research or Research())
     ends = ends or release_ends(encoded, partition, schema)
     for a, (column, attribute, cells) in enumerate(zip(schema.qi, encoded.attributes, partition.cells, strict=True)):
@@ -93,18 +119,37 @@ def measure_partition(
         extents[column.name] = extent_of(baseline, losses[column.name], n_rows)
         on_rows = set(cells.index[sizes > 0].tolist())
         worth.add(encoded.dictionaries[a], {values.normalise(texts[i]) for i in on_rows}, a)
-        ranks.append(number_texts(texts)[cells.index])
-        cards.append(len(texts))
-        exact &= same[cells.index]
-        starred &= np.array([text == SUPPRESSION for text in texts], dtype=bool)[cells.index]
-    # Groups that show the same cells are one group in the release.
-    merged = number_rows(ranks, cards) if alike is None else alike
+        is_star = np.array([text == SUPPRESSION for text in texts], dtype=bool)
+        found.append(CellFacts(number_texts(texts), same, is_star))
+    has_stars = alike is not None or any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
+    if joint is not None:
+        groups, sse = joint.group_sizes(found, n_rows), joint.sse
+    else:
+        groups = _group_sizes(partition, found, sizes, n_rows, alike)
+        sse = sum_of_squares(encoded, partition.entries, worth.weights)
+    measures = assemble(losses, extents, replace(groups, n_starred=0) if has_stars else groups, worth, k, None)
+    return replace(measures, sse=sse)
+
+
+def _group_sizes(
+    partition: Partition,
+    found: Sequence[CellFacts],
+    sizes: NDArray[np.int64],
+    n_rows: int,
+    alike: NDArray[np.int64] | None,
+) -> GroupSizes:
+    """Return the sizes of the groups that a release shows: groups with the same cells are one."""
+    starred, exact = np.ones(len(sizes), dtype=bool), np.ones(len(sizes), dtype=bool)
+    for facts, cells in zip(found, partition.cells, strict=True):
+        exact &= facts.exact[cells.index]
+        starred &= facts.starred[cells.index]
+    merged = alike
+    if merged is None:
+        ranks = [facts.ranks[cells.index] for facts, cells in zip(found, partition.cells, strict=True)]
+        merged = number_rows(ranks, [len(facts.ranks) for facts in found])
     by_cells = np.bincount(merged, weights=sizes).astype(np.int64)
-    has_stars = any(SUPPRESSION in each.distinct.texts for each in encoded.dictionaries)
-    n_starred = 0 if has_stars or alike is not None else int(sizes[starred].sum())
-    groups = GroupSizes(by_cells[by_cells > 0], n_rows, n_kept, n_starred, int(sizes[exact].sum()))
-    measures = assemble(losses, extents, groups, worth, k, None)
-    return replace(measures, sse=sum_of_squares(encoded, partition.entries, worth.weights))
+    n_starred, n_exact = int(sizes[starred].sum()), int(sizes[exact].sum())
+    return GroupSizes(by_cells[by_cells > 0], n_rows, int(sizes.sum()), n_starred, n_exact)
 
 
 def _loss_in_partition(

@@ -66,6 +66,7 @@ def look_for_singled(
     ends: Sequence[RangeEnds],
     k: int,
     weights: Mapping[str, float] | None = None,
+    whole: Encoded | None = None,
 ) -> Singled:
     """Count the rows that the cells of a partition single out.
 
@@ -75,7 +76,9 @@ def look_for_singled(
         ends: The released ends of its ranges.
         k: How many rows must share a value.
         weights: Of the attributes in the loss; 1 by default.
+        whole: The whole table, if `encoded` is a section of it: figures of sections add up.
     """
+    whole = whole or encoded
     entries = partition.entries
     kept = entries.groups >= 0
     members = Members(encoded, partition, entries.tuples[kept], entries.rows[kept], entries.groups[kept])
@@ -87,9 +90,9 @@ def look_for_singled(
         if attribute.tree is not None:
             continue
         if attribute.ordered:
-            few, one = members.at_ends(a, ends[a], k)
+            few, one = members.at_ends(a, ends[a], Holders.of(whole, a, k))
             rare, lone = rare | few, lone | one
-            n_moved, added = _cost(attribute, cells, ends[a], entries.sizes(partition.n_groups), encoded.n_rows)
+            n_moved, added = _cost(attribute, cells, ends[a], entries.sizes(partition.n_groups), whole.n_rows)
             columns[attribute.name] = SingledColumn(n_moved, members.count(few), members.count(one), cost=added)
             moved, cost = moved + n_moved, cost + added * weight_of[attribute.name]
         else:
@@ -114,14 +117,13 @@ class Members:
         """Count the rows of some entries."""
         return int(self.rows[chosen].sum())
 
-    def at_ends(self, a: int, ends: RangeEnds, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Say of each entry whether its value is an end of its range that fewer than k have, and that one has."""
+    def at_ends(self, a: int, ends: RangeEnds, holders: Holders) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Say of each entry whether its value is an end of its range that too few have, and that one has."""
         attribute, cells = self.encoded.attributes[a], self.partition.cells[a]
         codes, cell = self.encoded.tuples[self.tuples, a], cells.index[self.groups]
         own = attribute.values[codes]
         at_end = (own == ends.low[cell]) | ((own == ends.high[cell]) & ~ends.half_open[cell])
         at_end &= cells.form[cell] == RANGE
-        holders = Holders.of(self.encoded, a, k)
         is_rare, is_lone = np.zeros((2, len(attribute.texts)), dtype=bool)  # a missing value is neither
         is_rare[: len(holders.rows)] = holders.of_codes < holders.needed
         is_lone[: len(holders.rows)] = is_rare[: len(holders.rows)] & (holders.of_codes == 1)

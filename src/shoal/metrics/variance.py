@@ -121,7 +121,9 @@ def coordinates_of(encoded: Encoded, weights: Mapping[str, Any] | None = None) -
     )
 
 
-def sum_of_squares(encoded: Encoded, entries: Entries, weights: Mapping[str, Any] | None = None) -> float:
+def sum_of_squares(
+    encoded: Encoded, entries: Entries, weights: Mapping[str, Any] | None = None, whole: Encoded | None = None
+) -> float:
     """Return the sum of squares inside groups over that of the table, both over standardised columns.
 
     A suppressed row loses all of its distance from the mean of the table. A column with a single value does not count.
@@ -130,8 +132,10 @@ def sum_of_squares(encoded: Encoded, entries: Entries, weights: Mapping[str, Any
         encoded: The table.
         entries: Its groups; -1 for suppressed rows.
         weights: Of the quasi-identifiers, 1 by default.
+        whole: The whole table, if `encoded` is a section of it: what the sections return adds up to its share.
     """
-    histograms = encoded.histograms
+    whole = whole or encoded
+    histograms = whole.histograms
     axes = axes_of(encoded.attributes, histograms)
     # Suppressed rows come first, as a group of their own.
     groups, rows = entries.groups.astype(np.int64) + 1, entries.rows.astype(np.float64)
@@ -142,7 +146,7 @@ def sum_of_squares(encoded: Encoded, entries: Entries, weights: Mapping[str, Any
         weight = float((weights or {}).get(encoded.attributes[a].name, 1))
         codes = encoded.tuples[entries.tuples, a]
         lost += weight * (_squares(axis, codes, rows, groups) + _indicators(axis, codes, rows, groups, histogram))
-        total += weight * encoded.n_rows
+        total += weight * whole.n_rows
     return lost / total if total > 0 else 0.0
 
 

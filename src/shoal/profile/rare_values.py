@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from shoal.errors import InfeasibleError, Note, UsageError, setting
@@ -54,27 +54,32 @@ class _Column(NamedTuple):
 
 
 def check_rare(table: Table, schema: Schema, k: int, accepted: tuple[str, ...]) -> list[Note]:
-    """Refuse columns of a table that would be released unchanged and single people out; see `check_seen`."""
+    """Refuse columns that `check_seen` refuses, and note quasi-identifiers that name people."""
     markers = missing_or_alike(schema)
+    n_rows = table.n_rows
 
     def facts_of(name: str, least: int) -> _Column:
         texts, counts = table.factor(name).texts, table.counts(name)
         absent = int(counts[texts.is_in(markers).to_numpy()].sum())
         rare = int((counts < least).sum())
         if least == ALONE and (person := schema.names(Role.PERSON)):
-            rare = _rows_of_one_person(table, name, person[0])
+            rare = _rows_of_one_person(table, name, person[0], schema.missing)
         return _Column(texts.head(SAMPLE).to_list(), len(texts), rare, absent)
 
-    return check_seen(facts_of, table.n_rows, schema, k, accepted)
+    notes = check_seen(facts_of, n_rows, schema, k, accepted)
+    named = (_named_in_sets(column.name, facts_of(column.name, ALONE), n_rows, markers) for column in schema.qi)
+    return [*notes, *(note for note in named if note is not None)]
 
 
-def _rows_of_one_person(table: Table, name: str, person: str) -> int:
+def _rows_of_one_person(table: Table, name: str, person: str, missing: Collection[str]) -> int:
     """Count the rows whose value no other person has, however many rows the person has."""
     import numpy as np
 
-    ranks, people = table.factor(name).ranks.astype(np.int64), table.factor(person)
-    n_people = len(people.texts)
-    pairs = np.unique(ranks * n_people + people.ranks)
+    from shoal.tables.values.people import person_codes
+
+    ranks, ids = table.factor(name).ranks.astype(np.int64), table.factor(person)
+    n_people = len(ids.texts)
+    pairs = np.unique(ranks * n_people + person_codes(ids.texts, missing)[ids.ranks])
     people_of_value = np.bincount(pairs // n_people, minlength=len(table.factor(name).texts))
     return int(table.counts(name)[people_of_value == 1].sum())
 
@@ -115,12 +120,13 @@ def check_seen(
             f"{setting('accept_unique', [unknown_columns[0]])}: this column is not released unchanged. "
             f"The columns that are: {names}."
         )
+    markers = frozenset(missing_or_alike(schema))
     insensitive = schema.names(Role.INSENSITIVE)
     risks: dict[str, Note] = {}
     notes: list[Note] = []
     named = False  # whether a refused column names people: sets of names are no protection
     for name in untouched:
-        column = _look(name, facts_of(name, ALONE), n_rows, schema)
+        column = _look(name, facts_of(name, ALONE), n_rows, markers)
         risk = _risk(column, facts_of(name, k).rare if name in insensitive else 0, k)
         if risk is not None:
             risks[name] = risk
@@ -136,19 +142,14 @@ def check_seen(
             f"{what} released unchanged would single people out: {'; '.join(refused.values())}. {drop} or accept the "
             f"risk by name with {setting('accept_unique', [*accepted, *refused])}."
         )
-    in_sets = [
-        note
-        for column in schema.qi
-        if (note := _named_in_sets(column.name, facts_of(column.name, ALONE), n_rows, schema))
-    ]
-    return [*(_as_accepted(risks[name]) for name in accepted if name in risks), *notes, *in_sets]
+    return [*(_as_accepted(risks[name]) for name in accepted if name in risks), *notes]
 
 
-def _named_in_sets(name: str, seen: Seen, n_rows: int, schema: Schema) -> Note | None:
+def _named_in_sets(name: str, seen: Seen, n_rows: int, markers: Collection[str]) -> Note | None:
     """Note a quasi-identifier whose texts name people: a release shows them in sets; None if it is none."""
     if seen.distinct < LEAST_UNIQUE or all(text.isdigit() for text in seen.sample[:LEAST_UNIQUE]):
         return None
-    column = _look(name, seen, n_rows, schema)
+    column = _look(name, seen, n_rows, markers)
     if column.kind is not Kind.CATEGORICAL:
         return None
     proposal = propose(column)
@@ -162,9 +163,8 @@ def _named_in_sets(name: str, seen: Seen, n_rows: int, schema: Schema) -> Note |
     return Note(f"column {name!r}", text, "drop it")
 
 
-def _look(name: str, seen: Seen, n_rows: int, schema: Schema) -> ColumnFacts:
+def _look(name: str, seen: Seen, n_rows: int, markers: Collection[str]) -> ColumnFacts:
     """Return the facts about a column whose rare values are those of one row or person."""
-    markers = missing_or_alike(schema)
     sample = [text for text in seen.sample if text not in markers]
     return sampled_facts(name, sample, seen.distinct, seen.rare, n_rows, seen.missing)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Combination", "Dependency", "Singling", "count_unique", "find_dependencies", "find_singling"]
 
+LARGEST = 3  # columns of a combination that is not of all columns
 MOST_COMBINATIONS = 500
 MOST_CELLS = 40_000_000  # rows times combinations to examine
 MOST_SHOWN = 10
@@ -34,7 +35,7 @@ class Combination:
 
 @dataclass(frozen=True)
 class Singling:
-    """The combinations that single out the most rows, and how many of the possible ones were examined."""
+    """The combinations that single out the most rows, and how many of those of up to three columns were examined."""
 
     combinations: tuple[Combination, ...]
     examined: int
@@ -59,31 +60,35 @@ class Dependency:
 
 
 def find_singling(columns: Mapping[str, Coded]) -> Singling:
-    """Rank the combinations of up to three columns by the rows that they single out.
+    """Rank the combinations of up to three columns, and of all columns, by the rows that they single out.
 
-    The work is bounded: of too many combinations, only single columns and those with the most entropy are examined. A
-    combination is not reported if a part of it singles out nearly as many rows.
+    The work is bounded: of too many combinations, only single columns, those with the most entropy and all columns
+    together are examined. A combination is not reported if a part of it singles out nearly as many rows.
     """
     ordered = sorted(columns)
     n_rows = max((len(column.codes) for column in columns.values()), default=1)
     entropy = {name: _entropy(_counts([columns[name]])) for name in ordered}
     singles = [(name,) for name in ordered]
-    larger = [combination for size in (2, 3) for combination in combinations(ordered, size)]
+    larger = [combination for size in range(2, LARGEST + 1) for combination in combinations(ordered, size)]
     larger.sort(
         key=lambda combination: (-round(sum(entropy[name] for name in combination), 9), len(combination), combination)
     )
     budget = max(0, min(MOST_COMBINATIONS, MOST_CELLS // n_rows) - len(singles))
     shares: dict[tuple[str, ...], float] = {}
-    for combination in [*singles, *larger[:budget]]:
+    everything = [tuple(ordered)] if len(ordered) > LARGEST else []
+    for combination in [*singles, *larger[:budget], *everything]:
         shares[combination] = float((_counts([columns[name] for name in combination]) == 1).sum()) / n_rows
     reported = [combination for combination in shares if shares[combination] > 0 and _adds(combination, shares)]
     reported.sort(key=lambda combination: (-shares[combination], len(combination), combination))
     best = tuple(Combination(combination, shares[combination]) for combination in reported[:MOST_SHOWN])
-    return Singling(best, len(shares), len(singles) + len(larger))
+    return Singling(best, len(shares) - len(everything), len(singles) + len(larger))
 
 
 def _adds(combination: tuple[str, ...], shares: dict[tuple[str, ...], float]) -> bool:
-    parts = (part for size in range(1, len(combination)) for part in combinations(combination, size))
+    if len(combination) > LARGEST:  # all columns, of which every other combination is a part
+        parts: Iterable[tuple[str, ...]] = (part for part in shares if part != combination)
+    else:
+        parts = (part for size in range(1, len(combination)) for part in combinations(combination, size))
     return all(shares.get(part, 0.0) + WORTH_MORE <= shares[combination] for part in parts)
 
 

@@ -90,6 +90,7 @@ class Profile:
     singling: Singling
     warnings: tuple[Warned, ...]
     dialect: Dialect | None = field(default=None)
+    sheet: str | None = field(default=None)
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """Return the names of the columns for which one of these roles is proposed."""
@@ -143,7 +144,9 @@ def profile_table(table: Table, marks: Marks = PLAIN) -> Profile:
         *warn_undecided(columns),
         *_warn_work(singling),
     )
-    return Profile(table.n_rows, tuple(columns), markers.declared, singling, warnings, table.dialect)
+    return Profile(
+        table.n_rows, tuple(columns), markers.declared, singling, warnings, dialect=table.dialect, sheet=table.sheet
+    )
 
 
 def _warn_header(columns: Sequence[ProfiledColumn]) -> Iterator[Warned]:

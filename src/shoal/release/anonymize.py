@@ -181,7 +181,10 @@ def measure(
     0.375
     """
     reading = Reading.of_cells(**cell_keywords)
-    pair = open_pair(original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k)
+    further = [] if target is None else [str(target)]
+    pair = open_pair(
+        original, released, qi=qi, reading=reading, hierarchies=hierarchies, recode=recode, k=k, counted=further
+    )
     encoded = encode(pair.coded, pair.schema, unknown="top") if rules or weights == AUTO else None
     if encoded and weights == AUTO:
         weights = {name: float(weight) for name, weight in derive_weights(encoded).items()}

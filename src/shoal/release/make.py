@@ -217,8 +217,12 @@ def plan_run(
     population: Table | None = None,
     prepared: Encoded | None = None,
     key: bytes | None = None,
+    must_search: bool = False,
 ) -> Plan:
-    """Check, encode and settle everything that a run needs before its search; see `anonymize_table`."""
+    """Check, encode and settle everything that a run needs before its search; see `anonymize_table`.
+
+    With `must_search`, nobody asks whether the table meets the request already.
+    """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
     grids = {column.name: column.grid for column in schema.qi if column.grid}
@@ -254,7 +258,7 @@ def plan_run(
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
-    must_search = needs_search(method) or is_coded or request.has_centers
+    must_search |= needs_search(method) or is_coded or request.has_centers
     must_search |= any(any(column.limits) for column in schema.qi)
     unchanged = None if must_search else as_it_is(table, schema, models, k, hierarchies)
     try:

@@ -165,10 +165,10 @@ def _dependencies(table: Table, schema: Schema) -> Iterator[Note]:
 
 def _sample(table: Table, names: Sequence[str], person: Sequence[str]) -> Any:
     """Return the rows to look at, one of each person, which make the same table however the rows are ordered."""
-    step = table.frame.height // SAMPLE_ROWS
+    step = table.height // SAMPLE_ROWS
     if step < 2 and not person:
         return slice(None)
-    mixed = np.zeros(table.frame.height, dtype=np.uint64)
+    mixed = np.zeros(table.height, dtype=np.uint64)
     for name in names:
         mixed = (mixed ^ table.factor(name).ranks.astype(np.uint64)) * MIXER
         mixed ^= mixed >> np.uint64(32)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.dictionary import Distinct
 from shoal.encoding.encode import encode, guess_sensitive_kinds
@@ -19,6 +21,7 @@ from shoal.models import Basis, PrivacyModel
 from shoal.release.release import Request
 from shoal.schema import Kind, Role, Schema
 from shoal.tables.table import Table
+from shoal.tables.values.people import person_codes
 
 __all__ = [
     "as_it_is",
@@ -124,7 +127,7 @@ def check_enough(table: Table, schema: Schema, k: int) -> None:
             f"k={k} cannot be met: the table has {counted(table.n_rows, 'row')}. Use k <= {table.n_rows}."
         )
     for name in schema.names(Role.PERSON):
-        people = len(table.factor(name).texts)
+        people = len(np.unique(person_codes(table.factor(name).texts, schema.missing)))
         if people < k:
             raise InfeasibleError(
                 f"k={k} cannot be met: the table has rows of only {counted(people, 'person', 'people')} (column "

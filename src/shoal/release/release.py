@@ -136,7 +136,7 @@ class Release:
     A pickle of a release contains the original rows and, for a table of a database, its URL: keep it private.
 
     Attributes:
-        text: The released cells. With a recoding, only the distinct rows.
+        table: The released cells. With a recoding, only the distinct rows, and the number of rows of each.
         source_rows: For each released row, its row in the original; never published.
         original: The original. With a recoding, its distinct rows and their counts.
         source: Where the original comes from, for writing and for the gate.
@@ -162,11 +162,11 @@ class Release:
         rules: How well each data constraint rule is met.
         search: Further results of the method.
         settings: The settings of the run, which repeat it.
-        factors: Released columns as ranks, if they are known already.
-        weights: With a recoding, the number of rows of each row of `text`.
+        joint: The released rows that show one value in every quasi-identifier, and those that show "*" in every one, if
+            `table` only has the counts of each column.
     """
 
-    text: pl.DataFrame
+    table: Table
     source_rows: NDArray[np.int64]
     original: Table
     source: Source
@@ -191,8 +191,7 @@ class Release:
     rules: tuple[RuleVerdict, ...] = ()
     search: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    factors: Mapping[str, Factor] = field(default_factory=dict)
-    weights: NDArray[np.int64] | None = None
+    joint: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         """Return the verdict in one line."""
@@ -203,10 +202,10 @@ class Release:
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
-    @cached_property
-    def table(self) -> Table:
-        """The released cells as a table; with a recoding, with the number of rows of each distinct row."""
-        return Table(self.text, weights=self.weights, _factors=dict(self.factors))
+    @property
+    def text(self) -> pl.DataFrame:
+        """The released cells. With a recoding, only the distinct rows."""
+        return self.table.frame
 
     @cached_property
     def lower_bound(self) -> float | None:

@@ -18,6 +18,7 @@ from shoal.report.words import sized
 from shoal.risks.estimate import Risk, estimate
 from shoal.schema import Kind, Role
 from shoal.tables.table import Table
+from shoal.tables.values.people import person_codes
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -179,7 +180,7 @@ def gather(release: Release, written: Written) -> Evidence:
         written,
         released,
         sizes,
-        grouped.group_sizes(counted) if grouped.frame.height else sizes,
+        grouped.group_sizes(counted) if grouped.height else sizes,
         starred,
         left_out,
         loss,
@@ -206,7 +207,7 @@ def _counts(release: Release) -> str:
 def risk_before(release: Release) -> Risk:
     """Return the risk of the original, with its groups counted like those of the release."""
     original, names = release.original, [column.name for column in release.schema.qi]
-    return estimate(_count(release, original, np.arange(original.frame.height), names), counts=_counts(release))
+    return estimate(_count(release, original, np.arange(original.height), names), counts=_counts(release))
 
 
 def _part(table: Table, selected: NDArray[np.bool_]) -> Table:
@@ -218,10 +219,11 @@ def _part(table: Table, selected: NDArray[np.bool_]) -> Table:
 
 def _count(release: Release, table: Table, source: NDArray[np.int64], names: list[str]) -> NDArray[np.int64]:
     """Count the rows, or the persons, of each group; `source` gives the row of the original behind each row."""
-    if not table.frame.height:
+    if not table.height:
         return np.zeros(0, dtype=np.int64)
     for person in release.schema.names(Role.PERSON):
-        people = release.original.factor(person).ranks[source]
+        ids = release.original.factor(person)
+        people = person_codes(ids.texts, release.schema.missing)[ids.ranks[source]]
         pairs = np.unique(np.column_stack([table.group_labels(names), people]), axis=0)
         return np.bincount(pairs[:, 0]).astype(np.int64)
     return table.group_sizes(names)

@@ -88,9 +88,9 @@ def count_one_value(table: Table, names: Sequence[str], sensitive: Sequence[str]
     """
     import polars as pl
 
-    if not sensitive or not table.frame.height:
+    if not sensitive or not table.height:
         return dict.fromkeys(sensitive, 0)
-    weights = table.weights if table.weights is not None else np.ones(table.frame.height, dtype=np.int64)
+    weights = table.weights if table.weights is not None else np.ones(table.height, dtype=np.int64)
     columns = {f"v{i}": table.factor(name).ranks for i, name in enumerate(sensitive)}
     frame = pl.DataFrame({"group": table.group_keys(names), "rows": weights, **columns})
     starred = starred_rows(table, list(names))
@@ -114,9 +114,9 @@ def look_at_sensitive(table: Table, names: Sequence[str], sensitive: Sequence[st
     """
     import polars as pl
 
-    if not table.frame.height:
+    if not table.height:
         return []
-    weights = table.weights if table.weights is not None else np.ones(table.frame.height, dtype=np.int64)
+    weights = table.weights if table.weights is not None else np.ones(table.height, dtype=np.int64)
     frame = pl.DataFrame({"group": table.group_labels(names), "rows": weights})
     facts = []
     for name in sensitive:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.metrics.extent import DAY, ColumnExtent, unit_of
+from shoal.metrics.extent import DAY, ColumnExtent, mean_over_rows, unit_of
 from shoal.metrics.measure import count_rows, count_starred
 from shoal.metrics.released_cells import CategoryReader
 from shoal.metrics.released_loss import read_shown, shown_values
@@ -36,6 +36,7 @@ __all__ = [
     "PublicFigures",
     "cell_forms",
     "extent_json",
+    "public_column",
     "public_figures",
     "public_rule_row",
     "public_rules",
@@ -169,22 +170,23 @@ def public_figures(release: Release) -> PublicFigures:
     names = [column.name for column in release.schema.qi]
     k = request.common_k if request.common_k > 1 else measures.smallest_group
     derived = settings.weights == AUTO
-    columns, exact = [], np.ones(release.table.frame.height, dtype=bool)
+    columns, exact = [], np.ones(release.table.height, dtype=bool)
     for column in release.schema.qi:
-        public, shows_one = _column(release, column)
+        public, shows_one = public_column(release, column)
         columns.append(public)
         exact &= shows_one[release.table.factor(column.name).ranks]
+    n_exact, n_starred = release.joint or (count_rows(exact, release.table), count_starred(release.table, names))
     return PublicFigures(
         k=k,
         rows=measures.rows,
         groups=measures.groups,
         smallest_group=measures.smallest_group,
-        starred=count_starred(release.table, names),
+        starred=n_starred,
         suppressed=_most_suppressed(measures.rows, request.suppression_limit, k),
         weights={} if derived else {name: float(weight) for name, weight in request.weights.items()},
         derived_weights=derived,
         columns=tuple(columns),
-        exact_rows=0.0 if request.has_centers else count_rows(exact, release.table) / measures.rows,
+        exact_rows=0.0 if request.has_centers else n_exact / measures.rows,
         centers=request.has_centers,
     )
 
@@ -218,7 +220,7 @@ def public_specs(release: Release) -> list[dict[str, Any]]:
     specs = []
     for spec in map(dict, release.request.specs):
         if "order" in spec:
-            shown = set(map(values.normalise, release.text[str(spec["column"])].unique().to_list()))
+            shown = set(map(values.normalise, release.table.factor(str(spec["column"])).texts.to_list()))
             spec["order"] = [value for value in spec["order"] if values.normalise(value) in shown]
         specs.append(spec)
     return specs
@@ -234,7 +236,7 @@ def _most_suppressed(rows: int, limit: Fraction, k: int) -> int | str:
     return HIDDEN if most < k else f"<={most}"
 
 
-def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.bool_]]:
+def public_column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.bool_]]:
     """Return what may be published about a column, and for each distinct text whether it shows one value."""
     rows = release.table.counts(column.name)
     shown = np.flatnonzero(rows)
@@ -264,7 +266,7 @@ def _column(release: Release, column: Column) -> tuple[PublicColumn, NDArray[np.
 def _extent(column: Column, extents: Sequence[float | None], rows: NDArray[np.int64], unit: str) -> ColumnExtent:
     """Return the mean over the released rows; it is not known if a cell is a label."""
     known = [extent for extent in extents if extent is not None]
-    mean = float(np.array(known) @ rows / rows.sum()) if len(known) == len(extents) else None
+    mean = mean_over_rows(np.array(known), rows) if len(known) == len(extents) else None
     if column.kind is None or not column.kind.is_measured:
         return ColumnExtent(mean, None, unit)
     return ColumnExtent(None, mean / DAY if mean is not None and column.kind is Kind.DATE else mean, unit)
@@ -302,7 +304,7 @@ def cell_forms(
     return CellForms(
         exact=int(rows[exact].sum()) / total,
         starred=int(rows[starred].sum()) / total,
-        mean=float((widths * coarse).sum() / coarse.sum()) if coarse.any() else 0.0,
+        mean=mean_over_rows(widths, coarse) if coarse.any() else 0.0,
         median=_median(widths, coarse),
     )
 

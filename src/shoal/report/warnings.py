@@ -67,6 +67,8 @@ def about_settings(request: Request, k: int) -> list[Note]:
             text = (
                 "whoever knows all values behind a mean but one can work out that one, up to the rounding of the mean"
             )
+            if request.spread:
+                text += "; with its standard deviation the last two, so a group of two shows both values"
             notes.append(Note("", text, "the larger k is, the fewer can know that much"))
         else:
             text = "a median is the exact value of a row of its group, or lies between those of two rows"

@@ -232,7 +232,7 @@ def center_words(centers: Mapping[str, CenterFigures]) -> dict[str, list[str]]:
     means, deviations, vanished = [], [], []
     for name, each in centers.items():
         if each.mean_before and each.mean_after is not None:
-            means.append(f"{name} {100 * (each.mean_after / each.mean_before - 1):+.2g}%")
+            means.append(f"{name} {100 * (each.mean_after / each.mean_before - 1):+.2f}%")
         if each.sd_ratio is not None:
             deviations.append(f"{name} {each.sd_ratio:.3f} of the original")
         if each.vanished:
@@ -259,6 +259,8 @@ def center_sentences(request: Request, measures: Measures | None, names: str, sm
         sentences.append(
             "Whoever knows all values behind a mean but one can work out that one, up to the rounding of the mean."
         )
+        if request.spread:
+            sentences.append("With the standard deviation they can work out the last two; a group of two shows both.")
     words = {} if measures is None else center_words(measures.centers)
     return sentences + [f"{name[0].upper()}{name[1:]}: {'; '.join(each)}." for name, each in words.items() if each]
 

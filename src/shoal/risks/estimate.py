@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Unpack
@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, UsageError, setting
 from shoal.hierarchy.base import Rule
-from shoal.metrics.measure import starred_rows
+from shoal.metrics.measure import count_rows, starred_rows
 from shoal.models.thresholds import compare
 from shoal.models.uniques import Uniques, estimate_uniques
 from shoal.risks.population_fit import count_fitting
 from shoal.schema import Reading, ReadingKeywords, Role, Schema, column_names
 from shoal.tables import values
+from shoal.tables.counted import as_counted
 from shoal.tables.formats import as_table
 from shoal.tables.table import Table
+from shoal.tables.values.people import person_codes
 
 __all__ = [
     "CONVENTIONS",
@@ -264,7 +266,7 @@ def risk(
     qi = column_names("qi", qi)
     person, weight = (None if name is None else str(name) for name in (person, weight))
     named = (*qi, *(name for name in (person, weight) if name is not None))
-    table = as_table(released, named)
+    table = as_counted(released, named)
     absent = [name for name in named if name not in table.names]
     if absent or not qi:
         problem = f"column {absent[0]!r} is not in the table." if absent else "no quasi-identifier is named."
@@ -281,9 +283,9 @@ def risk(
         schema = Schema.build(people.names, {Role.QI: qi}, reading=reading, others="insensitive")
         fitting = Fitting(count_fitting(table, kept_rows[first], people, schema, hierarchies or {}), "population")
     return estimate(
-        _sizes(table, kept_rows, labels, person),
+        _sizes(table, kept_rows, labels, person, reading.missing),
         threshold=threshold,
-        suppressed_rows=int(starred.sum()),
+        suppressed_rows=count_rows(starred, table),
         fitting=fitting,
         population=population if is_size else None,
         counts="rows" if person is None else "persons",
@@ -291,13 +293,15 @@ def risk(
 
 
 def _sizes(
-    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None
+    table: Table, kept_rows: NDArray[np.int64], labels: NDArray[np.int64], person: str | None, missing: Collection[str]
 ) -> NDArray[np.int64]:
     """Return the number of rows, or persons, of each group."""
     if person is not None:
-        pairs = np.unique(np.column_stack([labels, table.factor(person).ranks[kept_rows]]), axis=0)
-        labels = pairs[:, 0]
-    return np.bincount(labels).astype(np.int64)
+        ids = table.factor(person)
+        people = person_codes(ids.texts, missing)[ids.ranks[kept_rows]]
+        pairs = np.unique(np.column_stack([labels, people]), axis=0)
+        return np.bincount(pairs[:, 0]).astype(np.int64)
+    return np.bincount(labels, None if table.weights is None else table.weights[kept_rows]).astype(np.int64)
 
 
 def _weighed(
@@ -314,7 +318,8 @@ def _weighed(
     unit = math.lcm(*(number.denominator for number in exact))
     multiples = np.array([int(number * unit) for number in exact], dtype=object)
     sums = np.zeros(int(labels.max(initial=-1)) + 1, dtype=object)
-    np.add.at(sums, labels, multiples[ranks[kept_rows]])
+    rows = 1 if table.weights is None else table.weights[kept_rows].astype(object)
+    np.add.at(sums, labels, multiples[ranks[kept_rows]] * rows)
     if max([unit, *sums.tolist()], default=0) >= 2**62:
         raise InputError(f"weights in column {weight!r} are too large or have too many decimals. Round them.")
     return Fitting(sums.astype(np.int64), "weights", unit)

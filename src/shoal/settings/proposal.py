@@ -136,7 +136,8 @@ def proposed_settings(profile: Profile) -> Settings:
     kinds = {kind: [c for c in profile.columns if c.proposal.kind is kind] for kind in Kind}
     if profile.dialect is not None:
         dialect = profile.dialect
-        values |= {"delimiter": dialect.delimiter, "encoding": dialect.encoding, "header": dialect.header}
+        written = {"delimiter": dialect.delimiter, "encoding": dialect.encoding} if profile.sheet is None else {}
+        values |= {**written, "header": dialect.header}
     return Settings(
         k=PROPOSED_K,
         missing=profile.missing,

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.spark.engine import SparkRelease, anonymize
+    from shoal.spark.examining import measure, risk, verify
     from shoal.spark.session import open_session
 
-__all__ = ["SparkRelease", "anonymize", "open_session"]
+__all__ = ["SparkRelease", "anonymize", "measure", "open_session", "risk", "verify"]
 
 
 def __getattr__(name: str) -> Any:
@@ -23,6 +24,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     rooms = {"SparkRelease": "engine", "anonymize": "engine", "open_session": "session"}
+    rooms |= dict.fromkeys(("measure", "risk", "verify"), "examining")
     if name not in rooms:
         raise AttributeError(f"module 'shoal.spark' has no attribute {name!r}")
     return getattr(import_module(f"shoal.spark.{rooms[name]}"), name)

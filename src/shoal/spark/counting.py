@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["column_facts", "count_rows", "count_values"]
+__all__ = ["added_up", "column_facts", "count_rows", "count_values", "counted_by"]
 
 MOST_KEPT = 1_000_000  # distinct rows that a task counts before it passes them on
 
@@ -26,20 +26,32 @@ def count_rows(cells: Cells, names: Sequence[str]) -> DataFrame:
     keys = [f"c{i}" for i in range(len(names))]
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        import polars as pl
-
-        kept: pl.DataFrame | None = None
-        for frame in frames:
-            counted = frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("n"))
-            kept = counted if kept is None else pl.concat([kept, counted]).group_by(keys).agg(pl.col("n").sum())
-            if kept.height > MOST_KEPT:
-                yield kept
-                kept = None
-        if kept is not None:
-            yield kept
+        return added_up(counted_by(frames, keys), keys)
 
     schema = ", ".join([*(f"{key} string" for key in keys), "n bigint"])
     return cells.mapped(names, kernel, schema).groupBy(*keys).agg(F.sum("n").alias("n"))
+
+
+def counted_by(frames: Iterator[pl.DataFrame], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Count the rows of each frame by columns, as n."""
+    import polars as pl
+
+    for frame in frames:
+        yield frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("n"))
+
+
+def added_up(frames: Iterator[pl.DataFrame], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Add up the other columns of frames by these ones; pass on what has become too much for a task."""
+    import polars as pl
+
+    kept: pl.DataFrame | None = None
+    for frame in frames:
+        kept = frame if kept is None else pl.concat([kept, frame]).group_by(keys).agg(pl.all().sum())
+        if kept.height > MOST_KEPT:
+            yield kept
+            kept = None
+    if kept is not None:
+        yield kept
 
 
 def count_values(cells: Cells, names: Sequence[str]) -> DataFrame:
@@ -57,15 +69,7 @@ def count_values(cells: Cells, names: Sequence[str]) -> DataFrame:
                 for i in range(len(names))
             )
 
-        kept: pl.DataFrame | None = None
-        for frame in frames:
-            both = counted(frame) if kept is None else pl.concat([kept, counted(frame)])
-            kept = both.group_by("column", "cell").agg(pl.col("n").sum())
-            if kept.height > MOST_KEPT:
-                yield kept
-                kept = None
-        if kept is not None:
-            yield kept
+        return added_up(map(counted, frames), ["column", "cell"])
 
     counts = cells.mapped(names, kernel, "column int, cell string, n bigint")
     return counts.groupBy("column", "cell").agg(F.sum("n").alias("n"))

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.spark.jobs import frame_of
 from shoal.spark.parts import Rendering
+from shoal.spark.searching import Packing, SearchedGroups
 from shoal.tables.sources.base import Dealing, Recoding
 
 if TYPE_CHECKING:
@@ -92,14 +93,18 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
     others = {name: f"o{names.index(name)}" for name in names if name not in dealing.cells}
     ranks = [*(f"r{i}" for i in range(len(dealing.cells))), "gone"]
     carried = [*sources, *others.values()]
-    coded = _code(cells, dealing, others, sources)
-    tuples, entries = _groups(dealing, spark)
-    joined = coded.join(tuples, [f"k{i}" for i in range(len(keyed))])
+    groups = dealing.searched
+    assert groups is None or isinstance(groups, SearchedGroups)
+    coded = _code(cells, dealing, others, sources, None if groups is None else groups.packing)
+    keys = [f"k{i}" for i in range(len(keyed))] if groups is None else groups.packing.names
+    ids = ["t"] if groups is None else keys  # what tells tuples apart
+    tuples, entries = _groups(dealing, spark) if groups is None else _searched(groups, ranks)
+    joined = coded.join(tuples, keys)
     only = joined.where(F.col("several") == 0).select(*ranks, *carried)
     order = [*(others[name] for name in sorted(others)), *sources]
-    several = joined.where(F.col("several") == 1).select("t", *carried)
-    placed = several.withColumn("place", F.row_number().over(Window.partitionBy("t").orderBy(*order)).cast("bigint"))
-    dealt = only.unionByName(_deal(placed, entries, ranks, carried))
+    several = joined.where(F.col("several") == 1).select(*ids, *carried)
+    placed = several.withColumn("place", F.row_number().over(Window.partitionBy(*ids).orderBy(*order)).cast("bigint"))
+    dealt = only.unionByName(_deal(placed, entries, ids, ranks, carried))
     shown = list(dealing.cells)
     columns = tuple(f"r{shown.index(name)}" if name in dealing.cells else others[name] for name in names)
     texts = {f"s{i}": own for i, (own, _) in enumerate(dealing.codes.values())}
@@ -114,12 +119,14 @@ def deal_rows(cells: Cells, dealing: Dealing, spark: SparkSession, hidden: Seque
     return Dealt(kept.orderBy(*columns, *sources).select(*columns, *sources), rendering, left_out, originals)
 
 
-def _code(cells: Cells, dealing: Dealing, others: dict[str, str], sources: Sequence[str]) -> DataFrame:
-    """Return the rows as numbers: k of each key, s of the cells that are stated; and other cells as text."""
+def _code(
+    cells: Cells, dealing: Dealing, others: dict[str, str], sources: Sequence[str], packing: Packing | None
+) -> DataFrame:
+    """Return the rows as numbers: k of each key, or packed; s of the cells that are stated; other cells as text."""
     dictionaries = list(dealing.codes.values())
     n_keys = len(dictionaries)
     columns = list(dict.fromkeys([*dealing.codes, *others]))
-    picked = [*sources, *(f"k{i}" for i in range(n_keys))]
+    keys = [f"k{i}" for i in range(n_keys)] if packing is None else packing.names
     renamed = {column: f"c{columns.index(name)}" for name, column in others.items()}
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -133,9 +140,13 @@ def _code(cells: Cells, dealing: Dealing, others: dict[str, str], sources: Seque
             coded = frame
             for i, table in enumerate(tables):
                 coded = coded.join(table, on=f"c{i}", how="left", maintain_order="left")
-            yield coded.select(*picked, *(pl.col(own).alias(column) for column, own in renamed.items()))
+            own_keys = keys if packing is None else packing.packed()
+            yield coded.select(*sources, *own_keys, *(pl.col(own).alias(column) for column, own in renamed.items()))
 
-    numbers = [f"{name} int" for name in picked]
+    numbers = [
+        *(f"{name} int" for name in sources),
+        *(f"{name} {'int' if packing is None else 'bigint'}" for name in keys),
+    ]
     return cells.mapped(columns, kernel, ", ".join([*numbers, *(f"{column} string" for column in renamed)]))
 
 
@@ -162,13 +173,23 @@ def _groups(dealing: Dealing, spark: SparkSession) -> tuple[DataFrame, DataFrame
     return frame_of(spark, tuples), frame_of(spark, entries)
 
 
-def _deal(placed: DataFrame, entries: DataFrame, ranks: list[str], carried: list[str]) -> DataFrame:
+def _searched(groups: SearchedGroups, ranks: list[str]) -> tuple[DataFrame, DataFrame]:
+    """Return the same of groups that executors found: each entry knows whether its tuple has several."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = groups.packing.names
+    entries = groups.entries.withColumn("gone", F.lit(0))
+    tuples = entries.where(F.col("place") == 0).select(*keys, "several", *ranks)
+    return tuples, entries.where(F.col("several") == 1).select(*keys, "place", *ranks)
+
+
+def _deal(placed: DataFrame, entries: DataFrame, ids: list[str], ranks: list[str], carried: list[str]) -> DataFrame:
     """Give each row the entry of its tuple that begins last at or before its place; rows count from 1."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    by_place = Window.partitionBy("t").orderBy("place", "is_row").rowsBetween(Window.unboundedPreceding, 0)
-    marks = entries.select("t", (F.col("place") + 1).alias("place"), F.lit(0).alias("is_row"), *ranks)
+    by_place = Window.partitionBy(*ids).orderBy("place", "is_row").rowsBetween(Window.unboundedPreceding, 0)
+    marks = entries.select(*ids, (F.col("place") + 1).alias("place"), F.lit(0).alias("is_row"), *ranks)
     rows = placed.withColumn("is_row", F.lit(1))
     both = rows.unionByName(marks, allowMissingColumns=True)
     filled = [F.last(rank, ignorenulls=True).over(by_place).alias(rank) for rank in ranks]

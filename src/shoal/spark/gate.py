@@ -24,7 +24,7 @@ from shoal.verification.gate_streamed.parts import GroupCount, GroupFacts, PartF
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["examine_release"]
+__all__ = ["examine_counts", "examine_release"]
 
 FACTS = "facts"
 PER_BATCH = 20_000
@@ -62,7 +62,7 @@ def examine_release(
     try:
         found = counts.where("kind = 0").select("cell").toArrow().column(0).to_pylist()
         facts: list[tuple[int, PartFacts]] = sorted(map(_loads, found), key=lambda pair: pair[0])
-        groups = _examine_groups(counts, n_keys, schema, k, goal)
+        groups = examine_counts(counts.where("kind = 1"), n_keys, schema, k, goal)
     finally:
         counts.unpersist()
     names = [column.name for column in schema.released] + (examiner.held_back(schema) if dealt else [])
@@ -108,12 +108,12 @@ def _examine_parts(
     )
 
 
-def _examine_groups(counts: DataFrame, n_keys: int, schema: Schema, k: int, goal: Goal) -> list[GroupFacts]:
+def examine_counts(counts: DataFrame, n_keys: int, schema: Schema, k: int, goal: Goal) -> list[GroupFacts]:
     """Add up the counts of each group, and examine the groups where all of their counts are."""
     from pyspark.sql import functions as F  # noqa: N812
 
     keys = [f"g{i}" for i in range(n_keys)]
-    own = counts.where("kind = 1").groupBy(*keys, "column", "cell").agg(F.sum("n").alias("n"))
+    own = counts.groupBy(*keys, "column", "cell").agg(F.sum("n").alias("n"))
     # A model that compares a group with the whole table is judged by one task, which has the counts of all groups.
     together = own.coalesce(1) if list(goal.get("models", ())) else own.repartition(*keys)
 

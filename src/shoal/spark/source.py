@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import FileError, InputError, InternalError, Note, UsageError, setting
+from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.schema import Dialect
 from shoal.spark.cells import Cells, FileCells, FrameCells, file_of
 from shoal.spark.counting import column_facts, count_rows, count_values
@@ -19,6 +20,7 @@ from shoal.spark.dealing import Dealt, deal_rows, held_back, recode_rows
 from shoal.spark.jobs import polars_of, run_job
 from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
 from shoal.spark.reading import find_files
+from shoal.spark.searching import Packing, SparkFound, count_codes, search_sections
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
 from shoal.tables.formats.sniff import Format
@@ -41,6 +43,7 @@ class SparkSource:
     """Files or a Spark frame; see `Source` for the methods."""
 
     in_memory = False
+    searches = False  # a release in parts is searched by executors; one file is made by the driver all the same
 
     def __init__(self, spark: SparkSession, data: Any, options: dict[str, Any] | None = None) -> None:
         """Describe the source; `opened` reads it.
@@ -64,6 +67,8 @@ class SparkSource:
         self._values: DataFrame | None = None
         self._facts: dict[tuple[int, tuple[str, ...]], dict[str, Facts]] = {}
         self._dealt: tuple[Dealing, Dealt, list[Part], list[Part]] | None = None
+        self._tuples: tuple[DataFrame, Packing, int] | None = None
+        self._kept: list[DataFrame] = []
 
     @contextmanager
     def opened(self, folder: Path, watch: Watch = UNWATCHED) -> Iterator[SparkSource]:
@@ -76,10 +81,11 @@ class SparkSource:
             self.run(self._cells.open)
             yield self
         finally:
-            if self._values is not None:
-                self._values.unpersist()
+            for frame in (*self._kept, *([] if self._values is None else [self._values])):
+                frame.unpersist()
             self._cells.close()
             self._is_open, self._watch, self._values, self._dealt = False, UNWATCHED, None, None
+            self._tuples, self._kept = None, []
             self._facts = {}
 
     @property
@@ -129,11 +135,52 @@ class SparkSource:
         names = self._released if name in self._released else (name,)
         key = (k, tuple(missing))
         if name not in self._facts.get(key, {}):
-            if self._values is None or name not in self._released:
-                self._values = count_values(self._cells, names).persist()
-            values = self._values
+            values = self._values_of(names)
             self._facts.setdefault(key, {}).update(self.run(lambda: column_facts(values, names, k, missing)))
         return self._facts[key][name]
+
+    def _values_of(self, names: Sequence[str]) -> DataFrame:
+        """Return the counts of the values of columns; those of the released columns are kept."""
+        if tuple(names) != self._released:
+            return count_values(self._cells, names)
+        if self._values is None:
+            self._values = count_values(self._cells, names).persist()
+        return self._values
+
+    def count_columns(self, names: Sequence[str]) -> dict[str, tuple[pl.Series, NDArray[np.int64]]]:
+        """Return the distinct cells of released columns, in order, and their counts."""
+        import polars as pl
+
+        places = {self._released.index(name): name for name in names}
+        values = self._values_of(self._released)
+        found = self.run(lambda: polars_of(values.where(values["column"].isin(list(places)))))
+        counted = {}
+        for place, name in places.items():
+            own = found.filter(pl.col("column") == place).sort("cell")
+            counted[name] = own["cell"], own["n"].to_numpy().astype(np.int64)
+        return counted
+
+    def count_tuples(self, codes: Mapping[str, tuple[pl.Series, NDArray[np.int32]]]) -> tuple[int, int]:
+        """Count the table by codes; return the number of tuples, and the rows of the rarest."""
+        from pyspark import StorageLevel
+        from pyspark.sql import functions as F  # noqa: N812
+
+        tuples, packing = count_codes(self._cells, codes)
+        tuples = tuples.persist(StorageLevel.DISK_ONLY)
+        self._kept.append(tuples)
+        facts = tuples.agg(F.count("n").alias("tuples"), F.min("n").alias("rarest"))
+        found = self.run(lambda: polars_of(facts))
+        n_tuples = int(found["tuples"][0])
+        self._tuples = tuples, packing, n_tuples
+        return n_tuples, int(found["rarest"][0] or 0)
+
+    def search_sections(self, search: SectionSearch, largest: int) -> SparkFound:
+        """Have executors cut and search the tuples that were counted last."""
+        assert self._tuples is not None
+        tuples, packing, n_tuples = self._tuples
+        found = search_sections(tuples, packing, search, n_tuples, largest, self.run)
+        self._kept.append(found.kept)
+        return found
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Refuse: rows stay on executors."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Factor",
     "Native",
+    "RankedTable",
     "Stamp",
     "Table",
     "changed_file",
@@ -81,6 +82,10 @@ class Factor(NamedTuple):
     ranks: NDArray[np.int32]
     texts: pl.Series
 
+    def cells(self) -> pl.Series:
+        """Return the cell of each row."""
+        return self.texts.gather(self.ranks)
+
 
 @dataclass(frozen=True)
 class Native:
@@ -109,6 +114,8 @@ class Table:
         sheet: The sheet of a workbook that was read.
         types: By column, its type in polars, if that is known; a column without one is text.
         weights: If the rows are the distinct rows of a counted table, how often each occurs there; otherwise None.
+        header: The names of all columns of the file, if only some of them were read; otherwise empty.
+        first_rows: The row (from 0) of the file in which each distinct row occurs first, if that is known.
         orders: By column of ordered categories, their order, lowest first.
     """
 
@@ -121,6 +128,8 @@ class Table:
     sheet: str | None = None
     types: Mapping[str, Any] = field(default_factory=dict, compare=False)
     weights: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    header: tuple[str, ...] = ()
+    first_rows: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _factors: dict[str, Factor] = field(default_factory=dict, repr=False, compare=False)
 
@@ -154,7 +163,7 @@ class Table:
         from shoal.tables.sorting import pack
 
         if not names:
-            return np.zeros(self.frame.height, dtype=np.int64)
+            return np.zeros(self.height, dtype=np.int64)
         factors = [self.factor(name) for name in names]
         return pack([factor.ranks for factor in factors], [len(factor.texts) for factor in factors])[0]
 
@@ -188,12 +197,62 @@ class Table:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.frame.height if self.weights is None else int(self.weights.sum())
+        return self.height if self.weights is None else int(self.weights.sum())
+
+    @property
+    def height(self) -> int:
+        """Number of rows of the frame, which are the distinct ones of a counted table."""
+        return self.frame.height
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(self.frame.columns)
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Names of the columns, then of those that were not read."""
+        return tuple(dict.fromkeys((*self.names, *self.header)))
+
+
+class RankedTable(Table):
+    """A table that keeps its columns as ranks, which need a fraction of the memory of texts.
+
+    Its frame is made anew whenever it is asked for.
+    """
+
+    def __init__(
+        self,
+        factors: Mapping[str, Factor],
+        weights: NDArray[np.int64] | None = None,
+        notes: tuple[Note, ...] = (),
+    ) -> None:
+        """Make a table of columns; weights and notes are those of `Table`."""
+        known = {"_factors": dict(factors), "weights": weights, "notes": notes, "types": {}, "orders": {}}
+        for name, each in known.items():
+            object.__setattr__(self, name, each)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The cells."""
+        import polars as pl
+
+        return pl.DataFrame({name: factor.cells() for name, factor in self._factors.items()})
+
+    @property
+    def height(self) -> int:
+        """Number of rows of the frame."""
+        return len(next(iter(self._factors.values())).ranks) if self._factors else 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(self._factors)
+
+    def part(self, rows: NDArray[np.int64]) -> Table:
+        """Return some rows as a table of the same origin."""
+        factors = {name: Factor(factor.ranks[rows], factor.texts) for name, factor in self._factors.items()}
+        return RankedTable(factors, None if self.weights is None else self.weights[rows], self.notes)
 
 
 def from_frame(frame: Any, *, numbered: bool = False) -> Table:

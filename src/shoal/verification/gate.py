@@ -20,6 +20,7 @@ from shoal.verification.cells.marks import OtherMark, are_numbers, as_released
 from shoal.verification.matching.centers import CenteredColumn, Witnesses, cover_cells, spelling_violations
 from shoal.verification.matching.groups import Groups, Pairs, order_violations
 from shoal.verification.matching.outliers import recode_source
+from shoal.verification.matching.people import with_people
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.models.limits import LimitedCells, limit_violations
 from shoal.verification.reading import files
@@ -103,7 +104,7 @@ def gate(
     """
     k, limit = check_k(k), read_limit(goal.get("suppression_limit", 0))
     source, violations = _source(schema, original)
-    source, wrong = recode_source(source, schema, k)
+    source, wrong = recode_source(with_people(source, schema), schema, k)
     violations += wrong
     n_source = source.n_rows
     witness = np.asarray(source_rows, dtype=np.int64)

@@ -28,12 +28,13 @@ from shoal.schema import (
 from shoal.verification.demand import Demand, Paths, require_columns
 from shoal.verification.examination.examination import examine
 from shoal.verification.examination.people import people_notes
+from shoal.verification.gate_streamed.distinct import distinct_original, distinct_written
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.manifest.reader import manifest_beside, read_manifest
 from shoal.verification.matching.groups import Groups
 from shoal.verification.models.checks import ModelChecks
 from shoal.verification.models.description import Description, describe_groups
-from shoal.verification.reading.coded import CodedColumn, read_written
+from shoal.verification.reading.coded import CodedColumn
 from shoal.verification.reading.layout import Layout, in_bounds
 from shoal.verification.reading.signature import signature_violations
 from shoal.verification.reading.tables import coded_table
@@ -315,11 +316,11 @@ def describe(
         reading = stated.reading if stated is not None and is_stated else Reading.of_cells(**cell_keywords)
     spread: list[CodedColumn] = []
     if stated is None:
-        table = coded_table(released, dialect, qi, reading)
+        table = coded_table(released, dialect, qi, reading, distinct_original)
         table = Layout(in_bounds(qi, table.names), typed=not isinstance(released, str | os.PathLike)).table(table)
     else:
         assert isinstance(released, str | os.PathLike)
-        written = read_written(released, delimiter=stated.delimiter)
+        written = distinct_written(released, delimiter=stated.delimiter)
         layout = Layout(stated.bounds, stated.spreadsheet_safe, mark=stated.mark(), spread=stated.spread)
         table = layout.table(written)
         spread = [column for _, column in layout.spread.values()]

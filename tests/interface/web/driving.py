@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["PICTURES", "Server", "Tab", "table_of"]
+__all__ = ["PICTURES", "SECONDS", "Server", "Tab", "table_of"]
 
 SECONDS = 240.0  # timeout of a step; workers yield to everything else, so a busy machine may take minutes
 RUN_SECONDS = 400.0  # timeout of a run
@@ -31,12 +31,14 @@ class Server:
         cookies: The session that the token opened; it works once, so every tab shares the session.
     """
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        """Start the server and wait for its address."""
+    def __init__(self, folder: Path, port: int = 0, *further: str) -> None:
+        """Start the server, with further options, and wait for its address."""
         self._folder = folder
         self.cookies: list[Any] = []
         words = [sys.executable, "-m", "shoal", "serve", "--no-browser", "--port", str(port), "--folder", str(folder)]
-        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self._process = subprocess.Popen(
+            [*words, *further], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()
         assert self.address.startswith("http"), "the server did not start"

@@ -100,6 +100,25 @@ class Server:
                 continue
         return found
 
+    def wait_for_workers(self) -> None:
+        """Wait until all workers have ended."""
+        end = time.monotonic() + PATIENCE
+        while self.workers():
+            assert time.monotonic() < end, "a worker outlives the server"
+            time.sleep(0.05)
+
+    def children(self) -> list[int]:
+        """Return the processes that the first one has started: the one that serves."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = int(path.read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if parent == self.process.pid:
+                found.append(int(path.parent.name))
+        return found
+
     def end(self, number: int = signal.SIGINT) -> int:
         """Send a signal and wait for the end."""
         self.process.send_signal(number)

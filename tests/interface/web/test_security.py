@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -119,6 +121,37 @@ def test_websockets_need_the_cookie_and_the_host(server: Server) -> None:
         assert server.ask("GET", SOCKET, **{**UPGRADE, **headers}).status == 403
 
 
+def test_what_is_open_ends_with_the_session(server: Server, project: str) -> None:
+    """W03, W15: a websocket and the events of a run that were open at the logout are closed, and stay silent."""
+    link = server.ask("POST", "/api/links", {}).json["url"]
+    opened = server.ask("POST", "/api/session", {"token": link.partition("#token=")[2]}, Cookie="")
+    mine = opened.headers["set-cookie"].partition(";")[0]
+    rows = b"age,zip\n" + b"".join(b"%d,%d\n" % (i % 90, i * 7919 % 9973) for i in range(30_000))
+    long = server.load(rows)
+    server.ask("PATCH", f"{long}/settings", {"effort": "high"})
+    server.ask("POST", f"{long}/runs", {})
+    lines = [f"GET {SOCKET} HTTP/1.1", f"Host: {server.host}", f"Cookie: {mine}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in UPGRADE.items()]
+    place = (server.host.partition(":")[0], int(server.host.rpartition(":")[2]))
+    events = http.client.HTTPConnection(server.host, timeout=PATIENCE)
+    with socket.create_connection(place, PATIENCE) as line, closing(events), line.makefile("rb") as heard:
+        line.sendall("\r\n".join([*lines, "", ""]).encode())
+        assert heard.readline().startswith(b"HTTP/1.1 101")
+        while heard.readline().strip():
+            pass
+        assert heard.read(1)[0] & 0x0F == 1  # a message: the server greets
+        assert b'"sid"' in heard.read(heard.read(1)[0])
+        events.request("GET", f"{long}/runs/1/events", headers={"Cookie": mine})
+        stream = events.getresponse()
+        assert stream.readline().startswith(b"event: progress")
+        assert server.ask("DELETE", "/api/session", Cookie=mine).status == 204
+        frame = heard.read(4)
+        assert (frame[0] & 0x0F, int.from_bytes(frame[2:], "big")) == (8, 1008)  # closed for good
+        assert b"event: end" not in stream.read()
+    assert server.ask("POST", f"{long}/runs/1/cancel", {}).json["state"] == "cancelled"
+    assert server.ask("DELETE", long).status == 204
+
+
 def test_get_changes_nothing(server: Server, project: str) -> None:
     """W03: routes that change something refuse GET."""
     for path in (f"{project}/undo", f"{project}/reload", f"{project}/url", "/api/links", "/api/projects/import"):
@@ -212,7 +245,6 @@ def test_sessions_never_mix(server: Server) -> None:
 
 def test_password_and_tls_open_the_server_to_others(tmp_path: Path) -> None:
     """W14, W15: modern TLS, a Secure cookie, a limit of attempts, masked originals, no documentation."""
-    import http.client
     import json
     import ssl
 
@@ -268,33 +300,48 @@ def test_a_killed_server_leaves_no_process_and_the_next_one_no_data(tmp_path: Pa
     """W06, W17: killed with its supervisor in the middle of a run; Ctrl-C, a lost server and a sweep."""
     home = tmp_path / "home"
     rows = b"age,zip,disease\n" + b"".join(b"%d,%d,CANARY\n" % (i % 90, i * 7919 % 9973) for i in range(60_000))
-    with serving(home) as server:
-        project = server.load(rows)
-        server.ask("POST", f"{project}/runs", {})
-        server.wait(f"{project}/runs/1", "stage", "", "reading")
-        workers = server.workers()
-        assert workers
-        parents = [int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) for pid in workers]
-        child = next(pid for pid in parents if pid not in (server.process.pid, *workers))
-        server.process.kill()  # the supervisor
-        import os
 
+    def begin_run(server: Server) -> None:
+        project = server.load(rows)
+        assert server.ask("PATCH", f"{project}/settings", {"effort": "high"}).status == 200  # long enough
+        server.ask("POST", f"{project}/runs", {})
+        assert server.wait(f"{project}/runs/1", "stage", "", "reading")["state"] == "running"
+        assert server.workers()
+
+    with serving(home) as server:
+        begin_run(server)
+        (child,) = server.children()
+        # Each of the two deletes the data as soon as the other is gone, so the first must not notice.
+        server.process.send_signal(signal.SIGSTOP)
         os.kill(child, signal.SIGKILL)
+        server.process.kill()
         server.process.wait(PATIENCE)
-        end = time.monotonic() + PATIENCE
-        while server.workers():
-            assert time.monotonic() < end, "a worker outlives the server"
-            time.sleep(0.05)
+        server.wait_for_workers()
     left = [path for path in home.rglob("*") if path.is_file() and b"CANARY" in path.read_bytes()]
     assert left  # nobody was there to delete it
     with serving(home) as server:
         assert [path for path in home.rglob("*") if path.is_file() and b"CANARY" in path.read_bytes()] == []
-        again = server.load(rows)
-        server.ask("POST", f"{again}/runs", {})
-        server.wait(f"{again}/runs/1", "stage", "", "reading")
+        begin_run(server)
         assert server.end() == 0
         assert not list(home.glob("session-*"))
-        assert server.workers() == []
+        server.wait_for_workers()
+
+
+@pytest.mark.parametrize("who", ["supervisor", "server"])
+def test_the_survivor_of_a_killed_process_deletes_the_data(tmp_path: Path, who: str) -> None:
+    """W06, W17: the server and its supervisor watch each other, and the workers end with the server."""
+    home = tmp_path / "home"
+    with serving(home) as server:
+        server.load(TABLE)
+        (child,) = server.children()
+        assert list(home.glob("session-*/*/*"))
+        os.kill(child if who == "server" else server.process.pid, signal.SIGKILL)
+        server.process.wait(PATIENCE)
+        end = time.monotonic() + PATIENCE
+        while list(home.glob("session-*")):
+            assert time.monotonic() < end, "the data stays"
+            time.sleep(0.05)
+        server.wait_for_workers()
 
 
 def test_nothing_is_logged_but_the_address(tmp_path: Path) -> None:

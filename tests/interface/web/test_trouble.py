@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.interface.web.driving import Server, Tab, table_of
+from tests.interface.web.driving import SECONDS, Server, Tab, table_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -80,6 +80,28 @@ def test_settings_survive_a_restart_and_data_does_not(browser: Browser, tmp_path
     assert tab.page.input_value("#k") == "6"
     tab.close()
     again.stop()
+
+
+def test_logging_out_in_one_tab_takes_the_data_from_the_other(browser: Browser, tmp_path: Path) -> None:
+    """W15: the password opens a session, the button ends it, and no page goes on showing what it showed."""
+    (tmp_path / "password").write_text("correct horse battery\n")
+    server = Server(tmp_path / "home", 0, "--password-file", str(tmp_path / "password"))
+    context = browser.new_context()
+    context.set_default_timeout(SECONDS * 1000)
+    first, second = context.new_page(), context.new_page()
+    first.goto(server.address)
+    first.fill("#password", "correct horse battery")
+    first.click("text=Log in")
+    first.wait_for_selector("#drop")
+    second.goto(server.address)
+    second.wait_for_selector("#drop")
+    second.wait_for_function("window.socket?.connected")
+    first.click("#log-out")
+    for page in (first, second):
+        page.wait_for_selector("#password")
+        assert not page.query_selector("#drop")
+    context.close()
+    server.stop()
 
 
 def test_hostile_texts_are_shown_and_never_act(tab: Tab, tmp_path: Path) -> None:

@@ -93,11 +93,13 @@ def example(decorator: Any) -> tuple[Any, Any]:
         two: list[int] = field(default_factory=list)
         hidden: str = field(default="h", repr=False, compare=False)
         made: int = field(init=False, default=7)
+        computed: int = field(init=False)
         late: str = field(default="late", kw_only=True)
 
         def __post_init__(self) -> None:
             if self.one < 0:
                 raise ValueError("negative")
+            object.__setattr__(self, "computed", self.one + 1)
 
     @decorator(frozen=True, eq=False)
     class Derived(Base):

@@ -111,6 +111,17 @@ def test_missing_values_are_left_out() -> None:
         propose_for(from_frame(pl.DataFrame({"age": ["?"]})), "age", missing=["?"])
 
 
+@pytest.mark.parametrize("name", ["code_postal", "PLZ", "home_zip", "ZipCode", "CAP", "kod pocztowy"])
+def test_postal_codes_are_generalised_by_their_first_digits(name: str) -> None:
+    """Also where no code begins with a zero, so that all could be numbers."""
+    codes = ["75011", "75012", "69003", "13001"]
+    assert propose_for(from_frame(pl.DataFrame({name: codes})), name).rows["75011"][:2] == ("7501*", "750**")
+    assert propose_for(from_frame(pl.DataFrame({name: codes})), name, by="widths").rows["75011"][0].startswith("[")
+    for other in ({name: ["1907", "75011"]}, {"handicap": codes}, {name: ["3.5", "4.5"]}):
+        column, texts = next(iter(other.items()))
+        assert propose_for(from_frame(pl.DataFrame({column: texts})), column).rows[texts[0]][0].startswith("[")
+
+
 def test_wrong_requests_are_refused() -> None:
     with pytest.raises(UsageError, match=r"by='prefix' does not fit a date column\. Use widths or quantiles"):
         propose({"2020-01-01": 1}, "date", by="prefix")

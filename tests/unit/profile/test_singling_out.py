@@ -37,7 +37,7 @@ def test_shares_are_those_of_a_dictionary(seed: int) -> None:
     assert found.combinations
     for one in found.combinations:
         assert one.share == pytest.approx(unique_share(columns, one.columns))
-    best = max(unique_share(columns, c) for n in (1, 2, 3) for c in itertools.combinations("abcd", n))
+    best = max(unique_share(columns, c) for n in (1, 2, 3, 4) for c in itertools.combinations("abcd", n))
     assert found.combinations[0].share == pytest.approx(best, abs=singling_out.WORTH_MORE)
     assert [one.share for one in found.combinations] == sorted((one.share for one in found.combinations), reverse=True)
 
@@ -46,6 +46,13 @@ def test_a_column_that_adds_nothing_is_not_told() -> None:
     ids = [str(i) for i in range(100)]
     found = singling_out.find_singling(coded(id=ids, sex=["F", "M"] * 50))
     assert [one.columns for one in found.combinations] == [("id",)]
+
+
+def test_all_columns_are_counted_together() -> None:
+    """Four columns of which no three single anybody out."""
+    rows = list(itertools.product("01", repeat=4))
+    found = singling_out.find_singling(coded(**{name: [row[i] for row in rows] for i, name in enumerate("abcd")}))
+    assert found.combinations == (singling_out.Combination(("a", "b", "c", "d"), 1.0),)
 
 
 def test_work_is_bounded_and_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import pytest
 import shoal
 from shoal.errors import Note, file_path, setting
 from shoal.report.figures import Evidence, Written, gather
-from shoal.report.warnings import warnings_of
+from shoal.report.warnings import about_settings, warnings_of
+from shoal.report.words import center_sentences
 
 K = 5
 
@@ -73,3 +74,11 @@ def test_counts_below_k_are_redacted_whatever_the_wording(wording: str) -> None:
     assert "fewer than 5" in text
     assert text.startswith("Column 'a 4': "), "a number in a name is not a count"
     assert cure == "See page 4."
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_a_spread_gives_away_one_more_value(spread: bool, release: shoal.Release) -> None:
+    """Mean and standard deviation are two equations for two unknown values."""
+    request = replace(release.request, cells="center", center="mean", spread=spread)
+    assert any("the last two" in note.text for note in about_settings(request, K)) is spread
+    assert any("the last two" in sentence for sentence in center_sentences(request, None, "age", "5")) is spread

@@ -138,3 +138,20 @@ def test_group_sizes_count_joint_cells_beyond_any_product_of_ranks() -> None:
     for row in table.frame.rows():
         counted[row] = counted.get(row, 0) + 1
     assert sorted(table.group_sizes(table.names).tolist()) == sorted(counted.values())
+
+
+def test_ranked_table_is_the_table_of_its_cells() -> None:
+    import numpy as np
+    import polars as pl
+
+    from shoal.tables.table import RankedTable, Table, factorize
+
+    frame = pl.DataFrame({"a": ["x", "", "x"], "b": ["1", "2", "1"]})
+    table = Table(frame, weights=np.array([1, 2, 3]))
+    ranked = RankedTable({name: factorize(frame[name]) for name in frame.columns}, table.weights)
+    assert ranked.frame.equals(frame)
+    assert (ranked.names, ranked.height, ranked.n_rows) == (table.names, table.height, table.n_rows)
+    assert ranked.group_sizes(["a", "b"]).tolist() == table.group_sizes(["a", "b"]).tolist()
+    part = ranked.part(np.array([2, 1]))
+    assert part.frame.equals(frame[[2, 1]])
+    assert part.n_rows == 5

@@ -11,7 +11,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import split_names, split_pairs, with_settings
-from shoal.errors import InfeasibleError, UsageError, counted, for_command_line
+from shoal.errors import FileError, InfeasibleError, UsageError, counted, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
 from shoal.tables.targets.text_file import TextFiles, check_suffix
@@ -156,9 +156,15 @@ def compare(
 
 
 def read_subject(data: opt.Place, settings: Settings, **fields: Any) -> Subject:
-    """Read the table and encode it for all runs."""
+    """Read the table and encode it for all runs; refuse a file that does not fit into memory."""
     from shoal.evaluate.comparison.scoring import prepare
+    from shoal.tables.sources import names_beyond_memory
 
+    if isinstance(data, Path) and names_beyond_memory(data, settings.reading) is not None:
+        raise FileError(
+            f"{data}: does not fit into memory, which every compared method needs. Compare the methods on a file with "
+            f"fewer rows, drawn at random, and release this one with shoal anonymize {setting('engine', 'duckdb')}."
+        )
     return prepare(opt.read_file(data, settings.reading), settings, **fields)
 
 

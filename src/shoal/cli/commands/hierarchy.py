@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.hierarchy import Hierarchy
 
-app = typer.Typer(
-    cls=GroupHelp, help="Show, propose and convert hierarchies, and list the built-in ones.", no_args_is_help=True
-)
+app = typer.Typer(cls=GroupHelp, help="Show, propose and convert hierarchies, and list the built-in ones.")
 
 SHOWN_CHILDREN = 12
 Trust = Annotated[
@@ -60,14 +58,13 @@ With = Annotated[
         help="Columns by which to compare categories, comma-separated; all others by default.",
     ),
 ]
+ShowAll = Annotated[bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)]
 
 
 @app.command(cls=CommandHelp)
 def show(
     file: Annotated[Path, typer.Argument(help="A hierarchy: ARX CSV, or a UTD job file (.xml).")],
-    show_all: Annotated[
-        bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)
-    ] = False,
+    show_all: ShowAll = False,
     trust: Trust = False,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -102,6 +99,7 @@ def propose(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="ARX CSV file to write.")
     ] = None,
+    show_all: ShowAll = False,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -136,7 +134,7 @@ def propose(
         terminal.print_json({"column": column, "output": output and str(output), **hierarchy_json(proposed)})
         return
     terminal.say_notes((*table.notes, *proposed.notes))
-    _print_tree(column, proposed, show_all=False)
+    _print_tree(column, proposed, show_all)
     if output is not None:
         terminal.say(f"Written: {output}. Review and edit it, then check it: shoal hierarchy show {output}")
 
@@ -200,9 +198,7 @@ def builtin(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="ARX CSV file to write.")
     ] = None,
-    show_all: Annotated[
-        bool, typer.Option("--all", help="Show every label and value.", rich_help_panel=Panel.OUTPUT)
-    ] = False,
+    show_all: ShowAll = False,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:

@@ -75,9 +75,11 @@ def measure(
     research: dict[str, Any] = {
         name: settings.options[name] for name in ("values", "alpha") if name in settings.options
     }
+    # A hierarchy is proposed from all columns.
+    counted = None if asked.has_proposals(settings) else [target] if target else []
     measures = measure_release(
-        opt.read_one_of(original, reading, qi, original=True),
-        asked.read_release(released, stated, settings),
+        opt.read_one_of(original, reading, qi, original=True, counted=counted),
+        asked.read_release(released, stated, settings, counted),
         qi=qi,
         k=k,
         weights=weights if settings.weights != AUTO else AUTO,

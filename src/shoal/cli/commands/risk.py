@@ -70,7 +70,8 @@ def risk(
     # Whoever has the release tells groups apart by the spread of their centres, too; a population table lacks it.
     spread = [] if stated is None or isinstance(people, Table) else [n for c in stated.spread for n in spread_names(c)]
 
-    release = asked.read_release(released, stated, settings)
+    counted = [name for name in (settings.person, weight) if name]
+    release = asked.read_release(released, stated, settings, counted)
     # A release lacks the person column that a shoal.toml names; its original is counted in the same unit.
     is_absent = settings.person == saved.person and settings.person not in release.names
 
@@ -87,7 +88,11 @@ def risk(
         )
 
     estimates = estimate(release, is_release=True)
-    before = None if original is None else estimate(opt.read_one_of(original, reading, qi), is_release=False)
+    before = (
+        None
+        if original is None
+        else estimate(opt.read_one_of(original, reading, qi, counted=counted), is_release=False)
+    )
     if stated is not None and not as_json:
         is_by_row = stated.counts_people and estimates.counts == "rows"
         terminal.say_notes([asked.about_manifest(stated), *([asked.BY_ROW] if is_by_row else [])])

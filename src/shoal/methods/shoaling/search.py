@@ -30,7 +30,7 @@ from shoal.methods.shoaling.unsteered import UNSTEERED, Excess, Found, search_un
 from shoal.methods.suppression import leave_out, leave_out_greedy, spread
 from shoal.models import Basis, Distributions, PrivacyModel
 
-__all__ = ["SectionPlan", "Shoaling"]
+__all__ = ["SectionPlan", "Shoaling", "suited"]
 
 Labels = NDArray[np.int32]
 
@@ -344,9 +344,15 @@ def in_sections(problem: Problem) -> Tree[TupleSection]:
     return cut_sections(whole, problem.prices, sections.LARGEST_SECTION)
 
 
-def suited(effort: Effort, problem: Problem) -> Effort:
-    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person."""
-    if len(problem.codes) > LARGE_TABLE:
+def suited(effort: Effort, problem: Problem, n_tuples: int | None = None) -> Effort:
+    """Return the effort adapted to a table that is large, has hierarchies or has several rows a person.
+
+    Args:
+        effort: The effort.
+        problem: The problem.
+        n_tuples: The tuples of the table, if the problem does not have all of them.
+    """
+    if (len(problem.codes) if n_tuples is None else n_tuples) > LARGE_TABLE:
         proposals = int(effort.proposals * effort.share_of_large), int(effort.proposals_per_k * effort.share_of_large)
         effort = replace(effort, proposals=proposals[0], proposals_per_k=proposals[1])
     if (problem.prices.kinds == Recoding.TREE).any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from shoal import metrics
 from shoal.encoding.attributes import Encoded
@@ -13,6 +13,7 @@ from shoal.encoding.decode import decode
 from shoal.encoding.ends import EXACT, RangeEnds, release_ends
 from shoal.encoding.partition import Partition
 from shoal.errors import InputError, Note, VerificationError
+from shoal.metrics.partition_loss import Joint
 from shoal.metrics.released_loss import label_losses
 from shoal.metrics.research_value import Research
 from shoal.metrics.singled import Singled, look_for_singled
@@ -28,7 +29,15 @@ from shoal.schema import Schema
 from shoal.tables.sources.memory import TableSource
 from shoal.tables.table import Table
 
-__all__ = ["Shown", "ends_of", "make_release"]
+__all__ = ["JointGroups", "Shown", "ends_of", "make_release"]
+
+
+class JointGroups(Joint, Protocol):
+    """Groups that are not in memory."""
+
+    @property
+    def singled(self) -> Singled:
+        """What the cells show of single rows."""
 
 
 class Shown(NamedTuple):
@@ -39,12 +48,14 @@ class Shown(NamedTuple):
         encoded: The table as codes: values or, for a table that stays as it is, texts.
         partition: The groups and their cells.
         rules: The data constraint rules over the codes; None if no group mixes values.
+        joint: The groups, if they are not in memory; those of the partition then only have the counts of each column.
     """
 
     schema: Schema
     encoded: Encoded
     partition: Partition
     rules: CompiledRules | None
+    joint: JointGroups | None = None
 
 
 def ends_of(shown: Shown, request: Request) -> tuple[RangeEnds, ...]:
@@ -66,7 +77,7 @@ def make_release(
     research: Research | None = None,
 ) -> Release:
     """Decode the groups of a partition into cells, and measure their information loss."""
-    schema, encoded, partition, rules = shown
+    schema, encoded, partition, rules, joint = shown
     is_coded = any(column.codings for column in schema.columns)
     ends = ends_of(shown, request)
     centers = None
@@ -89,15 +100,18 @@ def make_release(
             research=research,
             original=table,
             alike=None if centers is None else centers.merged,
+            joint=joint,
         )
     except InputError as error:  # our own release must be readable
         raise VerificationError(f"the release cannot be read back; nothing was written. {error}") from None
     if centers is not None:
         figures = {c.name: metrics.center_figures(table, released.table, c, schema.missing) for c in schema.qi}
         measures = replace(measures, centers=figures)
-    singled = Singled() if centers else look_for_singled(encoded, partition, ends, request.k, floats)
+    singled = Singled()
+    if centers is None:
+        singled = joint.singled if joint else look_for_singled(encoded, partition, ends, request.k, floats)
     return Release(
-        released.table.frame,
+        released.table,
         released.source_rows,
         table,
         TableSource(table),
@@ -115,7 +129,7 @@ def make_release(
         population_labels={} if encoded.population is None else encoded.population.labels,
         label_losses={name: label_losses(tree) for name, tree in trees.items()},
         ends=released.bounds,
-        groups=None if centers is None else centers.by_source(encoded, table.frame.height),
+        groups=None if centers is None else centers.by_source(encoded, table.height),
         spread={} if centers is None else centers.spread_of(released),
         singled=singled,
         # The bound holds for releases of all rows as they are, with equal weights.
@@ -126,7 +140,5 @@ def make_release(
         population=population,
         levels=partition.levels,
         search=partition.facts,
-        factors={name: released.table.factor(name) for name in released.table.names},
-        weights=released.table.weights,
         recoding=dealing_of(encoded, partition, released),
     )

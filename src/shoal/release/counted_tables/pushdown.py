@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.encoding.ends import EXACT
-from shoal.errors import InputError, InternalError, UsageError, setting
+from shoal.errors import InputError, InternalError, Note, UsageError, setting
 from shoal.methods.base import Method
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.levels import CountedTable
@@ -17,11 +17,12 @@ from shoal.methods.shoaling.search import Shoaling
 from shoal.models import Basis, PrivacyModel
 from shoal.profile.rare_values import check_seen, missing_or_alike
 from shoal.release.counted_tables.dealing import works_on_counts
+from shoal.release.counted_tables.in_place import plan_in_place
 from shoal.release.make import anonymize_table
 from shoal.release.release import Release, Request
 from shoal.schema import INPUT, Role, Schema
 from shoal.tables.sources.base import Dealing, GroupCounter, Recoding, Source
-from shoal.tables.table import Table
+from shoal.tables.table import RankedTable, Table
 from shoal.verification.models.checks import has_judge
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         )
     run.stage("counting")
     source.check([column.name for column in schema.released])
+    if (in_place := plan_in_place(source, schema, job)) is not None:
+        notes = _look_at_columns(source, schema, job, in_place.n_rows)
+        return _completed(in_place.release(), source, schema, job, notes)
     more = [*(name for model in models for name in model.columns), *schema.names(Role.PERSON)]
     table = count_table(source, schema, tuple(dict.fromkeys([*more, *schema.names(Role.PERSONAL_K)])))
     run.check()
@@ -105,16 +109,8 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         held_back = schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K)
         plain = not request.suppression_limit and not held_back and not any(any(c.limits) for c in schema.qi)
         n_rows = 0 if works_on_counts(method, models, plain=plain) else table.n_rows
-        dealer.check_room(table.frame.height, len(table.names), n_rows)
-    # A database in another encoding refuses characters that it does not know.
-    markers = [text for text in missing_or_alike(schema) if text.isascii() or text in schema.missing]
-    notes = check_seen(
-        lambda name, least: source.facts(name, least, markers),
-        table.n_rows,
-        schema,
-        max((request.k, *(model.minimum_size for model in models))),
-        request.accept_unique,
-    )
+        dealer.check_room(table.height, len(table.names), n_rows)
+    notes = _look_at_columns(source, schema, job, table.n_rows)
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in table.names))
     accepted = tuple(name for name in request.accept_unique if name in table.names)
     try:
@@ -125,12 +121,30 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
         )
     except InputError as error:  # the row of a count is not a row of the table
         raise error.without_rows() from None
+    return _completed(release, source, schema, job, notes)
+
+
+def _look_at_columns(source: Source, schema: Schema, job: Job, n_rows: int) -> list[Note]:
+    """Refuse columns that would be released unchanged and single people out; note what else is seen in them."""
+    # A database in another encoding refuses characters that it does not know.
+    markers = [text for text in missing_or_alike(schema) if text.isascii() or text in schema.missing]
+    return check_seen(
+        lambda name, least: source.facts(name, least, markers),
+        n_rows,
+        schema,
+        max((job.request.k, *(model.minimum_size for model in job.models))),
+        job.request.accept_unique,
+    )
+
+
+def _completed(release: Release, source: Source, schema: Schema, job: Job, notes: Sequence[Note]) -> Release:
+    """Return the release of counted columns as that of the whole table."""
     columns = {column.name: column for column in release.schema.columns}
     release = replace(
         release,
         source=source,
         schema=schema.with_columns(columns),
-        request=replace(release.request, accept_unique=request.accept_unique),
+        request=replace(release.request, accept_unique=job.request.accept_unique),
         notes=tuple(dict.fromkeys((*release.notes, *notes))),
     )
     if isinstance(release.recoding, Dealing):
@@ -141,7 +155,7 @@ def anonymize_source(source: Source, schema: Schema, job: Job) -> Release:
 def count_table(source: Source, schema: Schema, extra_columns: Sequence[str] = ()) -> Table:
     """Count a source by its quasi-identifiers and further columns: distinct rows, each with its count."""
     counted = source.count([*(column.name for column in schema.qi), *extra_columns])
-    return Table(counted.frame, notes=source.notes, weights=counted.counts, _factors=dict(counted.factors))
+    return RankedTable(counted.factors, counted.counts, source.notes)
 
 
 def _recoding(release: Release) -> Recoding:
@@ -157,6 +171,6 @@ def _recoding(release: Release) -> Recoding:
         maps[name] = dict(pairs.iter_rows())
         if len(maps[name]) != pairs.height:
             raise InternalError(f"column {name!r}: method {release.request.method!r} gave one value two labels.")
-    is_complete = len(rows) == release.original.frame.height
+    is_complete = len(rows) == release.original.height
     kept_groups = None if is_complete else tuple(release.text.select(names).unique().sort(names).iter_rows())
     return Recoding(tuple(column.name for column in release.schema.released), maps, kept_groups)

@@ -85,7 +85,7 @@ def fitting_groups(
         others: Columns that are released unchanged; a group fits if one of its rows has their cells.
     """
     names = [coverage.column.name for coverage in coverages]
-    fits = np.ones(released.frame.height, dtype=bool)
+    fits = np.ones(released.height, dtype=bool)
     for coverage in coverages:
         value = normalise(original.frame[coverage.column.name][row])
         ranks, texts = released.factor(coverage.column.name)

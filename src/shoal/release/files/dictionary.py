@@ -14,6 +14,7 @@ from shoal.report.public import BASIS
 from shoal.report.words import hide_small, rounded, sized
 from shoal.schema import Column, Kind, Role
 from shoal.tables.formats.columnar import scan_released
+from shoal.tables.sources.base import CellCounter, Dealing
 
 if TYPE_CHECKING:
     from shoal.release.release import Release
@@ -99,7 +100,10 @@ def _count_missing(release: Release, plain: Path) -> dict[str, int]:
         is_missing = release.table.factor(name).texts.is_in(missing).to_numpy()
         counts[name] = int(release.table.counts(name)[is_missing].sum())
     unchanged = [column.name for column in release.schema.released if column.role is not Role.QI]
-    if release.recoding is not None and unchanged:
+    dealer = release.source.dealer()
+    if isinstance(release.recoding, Dealing) and isinstance(dealer, CellCounter):
+        counts |= {name: dealer.count_cells(name, missing) for name in unchanged}
+    elif release.recoding is not None and unchanged:
         n_missing = pl.col(unchanged).fill_null("").is_in(missing).sum()
         row = scan_released(plain).select(n_missing).collect(engine="streaming")
         counts |= {name: int(row[name].item()) for name in unchanged}

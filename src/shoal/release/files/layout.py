@@ -127,7 +127,7 @@ def read_back(table: Table, manifest: Manifest) -> Table:
         frame = pl.DataFrame({_unescaped(name): _renamed(frame[name], _unescaped) for name in frame.columns})
     frame = merged(frame, bounds)
     columns = tuple(column for column in manifest.columns if column.name in manifest.numbers)
-    return with_marks_of(Table(frame), Schema(columns, manifest.missing, marks=manifest.marks), decimal)
+    return with_marks_of(_with(table, frame), Schema(columns, manifest.missing, marks=manifest.marks), decimal)
 
 
 def with_marks_of(table: Table, schema: Schema, decimal: str) -> Table:
@@ -147,7 +147,12 @@ def with_marks_of(table: Table, schema: Schema, decimal: str) -> Table:
             if (texts := there.back.texts(distinct)) is not None:
                 new = dict(zip(distinct, texts, strict=True))
                 frame = frame.with_columns(_renamed(frame[name], new.__getitem__))
-    return Table(frame)
+    return _with(table, frame)
+
+
+def _with(table: Table, frame: pl.DataFrame) -> Table:
+    """Return a frame as a table, counted like another one."""
+    return Table(frame, weights=table.weights, first_rows=table.first_rows, header=table.header)
 
 
 def _respelled(texts: list[str], there: Respelling | None) -> list[str]:

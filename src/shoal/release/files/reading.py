@@ -17,6 +17,7 @@ from shoal.release.cells.centers import spread_name
 from shoal.release.files.layout import read_back
 from shoal.release.files.marks import spread_mark
 from shoal.schema import Column, Kind, Role
+from shoal.tables.counted import read_counted
 from shoal.tables.formats import Format, read_table
 from shoal.tables.formats.sniff import sniff
 from shoal.tables.table import Table, factorize
@@ -90,11 +91,20 @@ def read_release(
     return frame.to_pandas() if library == "pandas" else frame.to_arrow()
 
 
-def read_as_stated(path: str | os.PathLike[str], manifest: Manifest) -> Table:
-    """Read a released file as its manifest describes it, two columns of bounds as one of ranges."""
+def read_as_stated(
+    path: str | os.PathLike[str], manifest: Manifest, counted: tuple[Sequence[str], Sequence[str]] | None = None
+) -> Table:
+    """Read a released file as its manifest describes it, two columns of bounds as one of ranges.
+
+    Args:
+        path: The file.
+        manifest: Its manifest.
+        counted: The quasi-identifiers and further columns of which the distinct rows are enough if the file is large;
+            None for all rows and columns.
+    """
     is_text = sniff(Path(path)) in (Format.CSV, Format.GZIP)
     options: dict[str, Any] = {"delimiter": manifest.delimiter, "encoding": "utf-8", "header": True} if is_text else {}
-    table = read_table(path, **options)
+    table = read_table(path, **options) if counted is None else read_counted(path, *counted, **options)
     return read_back(table, manifest)
 
 

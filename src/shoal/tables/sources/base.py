@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from shoal.errors import Note
 from shoal.schema import Dialect
+from shoal.tables.table import Factor, factorize
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.tables.table import Factor, Table
+    from shoal.tables.table import Table
 
 __all__ = [
     "SAMPLE",
+    "CellCounter",
     "Dealer",
     "Dealing",
     "DistinctRows",
@@ -42,11 +44,33 @@ Rows = Iterator[list[list[str]]]  # blocks of rows, each row a list of cells
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """Distinct rows of text, the number of table rows equal to each, and columns as ranks where these are known."""
+    """Distinct rows, and the number of table rows equal to each.
 
-    frame: pl.DataFrame
+    Attributes:
+        cells: The rows: texts, or columns as ranks.
+        counts: The number of table rows equal to each.
+    """
+
+    cells: pl.DataFrame | Mapping[str, Factor] = field(repr=False)
     counts: NDArray[np.int64]
-    factors: Mapping[str, Factor] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows as text."""
+        import polars as pl
+
+        if isinstance(self.cells, pl.DataFrame):
+            return self.cells
+        return pl.DataFrame({name: factor.cells() for name, factor in self.cells.items()})
+
+    @property
+    def factors(self) -> Mapping[str, Factor]:
+        """The columns as ranks."""
+        import polars as pl
+
+        if isinstance(self.cells, pl.DataFrame):
+            return {name: factorize(self.cells[name]) for name in self.cells.columns}
+        return self.cells
 
 
 @dataclass(frozen=True)
@@ -107,6 +131,8 @@ class Dealing:
         entries: The tuple, the number of rows and the group of each entry, in the order in which rows are dealt; -1 for
             rows that are not released. Every tuple has an entry.
         cells: By quasi-identifier, its distinct released cells, sorted; and the place of each group's cell among them.
+        searched: The groups as the engine has them, if it searched the sections itself; there are no tuples, entries
+            and places of groups here then.
     """
 
     names: tuple[str, ...]
@@ -114,6 +140,7 @@ class Dealing:
     tuples: NDArray[np.int32] = field(repr=False)
     entries: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]] = field(repr=False)
     cells: Mapping[str, tuple[pl.Series, NDArray[np.int32]]] = field(repr=False)
+    searched: Any = field(default=None, repr=False)
 
 
 class Witness(NamedTuple):
@@ -176,6 +203,14 @@ class GroupCounter(Protocol):
 
     def rows_below(self, groupings: Sequence[Grouping], least: int) -> int:
         """Return the number of rows in combinations of fewer than `least` rows, in one query."""
+
+
+@runtime_checkable
+class CellCounter(Protocol):
+    """A dealer that counts cells of the rows that it wrote last."""
+
+    def count_cells(self, name: str, texts: Sequence[str]) -> int:
+        """Return the number of written rows whose cell of an unchanged column is one of these texts."""
 
 
 class Source(Protocol):

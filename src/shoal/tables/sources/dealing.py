@@ -7,6 +7,7 @@ each row stands what it was made from, which the gate asks for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +19,7 @@ from shoal.errors import InternalError
 from shoal.tables.formats.writers import create
 from shoal.tables.sorting import LARGEST_KEY, number_rows
 from shoal.tables.sources.base import Dealing, Verifier, Witness
+from shoal.tables.sources.duck_session import literal
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,18 +105,28 @@ class DuckDealer:
         """Return how the verifier reads the original itself."""
         return self._engine.verify_table(verifier)
 
+    def count_cells(self, name: str, texts: Sequence[str]) -> int:
+        """Return the number of written rows whose cell of an unchanged column is one of these texts."""
+        if self._stored is None:
+            raise InternalError("no rows were dealt.")
+        kept, known = self._others[name]
+        wanted: list[Any] = list(texts) if known is None else known.is_in(list(texts)).arg_true().to_list()
+        query = f"select count(*) from read_parquet({literal(self._stored)}) where list_contains(?, {kept})"
+        return int(self._engine.session.ask(query, [wanted])[0][0])
+
     def witness(self) -> Witness:
         """Return what each written row was made from."""
         dealing = self._dealing
         if dealing is None:
             raise InternalError("no rows were dealt.")
         texts = {name: dealing.codes[name][0].to_list() for name in _stated(dealing)}
+        origins = _Origins.of(dealing)
 
         def left_out() -> Iterator[list[tuple[list[str], Ints]]]:
             if self._left is None:
                 return
             for frame in self._slices(self._left, None):
-                stated, block = dict(zip(texts, self._origins(dealing, frame), strict=True)), []
+                stated, block = dict(zip(texts, origins.places(frame), strict=True)), []
                 for name in [*dealing.names, *(name for name in texts if name not in dealing.cells)]:
                     if name in stated:
                         block.append((texts[name], stated[name]))
@@ -125,20 +137,8 @@ class DuckDealer:
                 yield block
 
         columns = ["t", *(f"s{i}" for i in _spelled(dealing))]
-        chunks = (self._origins(dealing, frame) for frame in self._slices(self._stored, columns))
+        chunks = (origins.places(frame) for frame in self._slices(self._stored, columns))
         return Witness(list(texts.values()), chunks, left_out())
-
-    def _origins(self, dealing: Dealing, frame: pl.DataFrame) -> list[Ints]:
-        """Return the cells behind rows, column by column: their places among the cells of the source."""
-        spelled, places = _spelled(dealing), {name: i for i, name in enumerate(dealing.codes)}
-        tuples, columns = dealing.tuples[frame["t"].to_numpy()], []
-        for name in _stated(dealing):
-            i = places[name]
-            if i in spelled:
-                columns.append(frame[f"s{i}"].to_numpy().astype(np.int32))
-            else:
-                columns.append(_cell_of_code(*dealing.codes[name])[tuples[:, i]])
-        return columns
 
     def _slices(self, stored: Path | None, columns: list[str] | None) -> Iterator[pl.DataFrame]:
         """Yield columns of the rows that were dealt last, or all of them, some rows at a time."""
@@ -312,6 +312,36 @@ def _spelled(dealing: Dealing) -> list[int]:
         for i, (name, (_, codes)) in enumerate(dealing.codes.items())
         if name in stated and len(np.unique(codes)) < len(codes)
     ]
+
+
+@dataclass(frozen=True)
+class _Origins:
+    """The cells behind rows.
+
+    Attributes:
+        tuples: The codes of each tuple.
+        columns: The columns to state, by their places in `Dealing.codes`: the place of the cell of each code, or None
+            if a code has several cells.
+    """
+
+    tuples: Ints
+    columns: dict[int, Ints | None]
+
+    @classmethod
+    def of(cls, dealing: Dealing) -> _Origins:
+        """Prepare to state the cells of a dealing."""
+        spelled, places = _spelled(dealing), {name: i for i, name in enumerate(dealing.codes)}
+        stated = {places[name]: dealing.codes[name] for name in _stated(dealing)}
+        columns = {i: None if i in spelled else _cell_of_code(*known) for i, known in stated.items()}
+        return cls(dealing.tuples, columns)
+
+    def places(self, frame: pl.DataFrame) -> list[Ints]:
+        """Return the cells behind stored rows, column by column: their places among the cells of the source."""
+        tuples = self.tuples[frame["t"].to_numpy()]
+        return [
+            frame[f"s{i}"].to_numpy().astype(np.int32) if cell_of is None else cell_of[tuples[:, i]]
+            for i, cell_of in self.columns.items()
+        ]
 
 
 def _cell_of_code(cells: pl.Series, codes: Ints) -> Ints:

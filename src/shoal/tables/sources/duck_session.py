@@ -33,10 +33,10 @@ SHARE = 0.6  # DuckDB's share of the memory limit; our own code uses the rest
 LEAST_MEMORY = 200_000_000  # DuckDB cannot start with less
 
 
-# Measured on Adult grown to 1 and 5 million rows and on half a million tuples with continuous ages.
+# Measured on Adult grown to 1 and 5 million rows and on two million rows with continuous ages.
 DISK_OF_TEXT = 2  # times the size of a text file: numbers of cells, rows dealt and sorted, and the release
 DISK_OF_CELL = 16  # bytes for each cell of a file that is not text
-TUPLE_BYTES = 100  # memory of our own for each column of a distinct tuple, and as much once more
+TUPLE_BYTES = 50  # memory of our own for each column of a distinct tuple, and as much once more
 ROW_BYTES = 64  # the same for each row, if a search tells the rows of a tuple apart
 ALLOWANCE = 50_000_000
 

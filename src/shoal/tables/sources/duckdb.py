@@ -30,7 +30,7 @@ from shoal.tables.sources.duck_session import (
 )
 from shoal.tables.sources.memory import sign_file
 from shoal.tables.sources.numbering import NumberedCells, Numbering
-from shoal.tables.table import Factor, Stamp, Table, changed_file, check_stamp
+from shoal.tables.table import Factor, Stamp, Table, changed_file, check_stamp, factorize
 from shoal.tables.watch import UNWATCHED, Watch
 
 if TYPE_CHECKING:
@@ -155,18 +155,17 @@ class DuckSource:
 
     def count(self, names: Sequence[str]) -> DistinctRows:
         """Count the table by these columns, in one query."""
-        import polars as pl
-
         columns = ", ".join(f"c{self.names.index(name)} as k{i}" for i, name in enumerate(names))
         frame = self.session.fetch(f"select {columns}, count(*)::bigint as n from cells group by all")
-        cells, factors = {}, {}
+        counts, factors = frame["n"].to_numpy().astype(np.int64), {}
         for i, name in enumerate(names):
-            numbering, cells[name] = self.numbering(name), frame[f"k{i}"]
-            if numbering is not None:
+            numbering, cells = self.numbering(name), frame.drop_in_place(f"k{i}")
+            if numbering is None:
+                factors[name] = factorize(cells)
+            else:
                 texts, ranks = numbering.ranks()
-                factors[name] = Factor(ranks[cells[name].to_numpy()], texts)
-                cells[name] = texts.gather(factors[name].ranks)
-        return DistinctRows(pl.DataFrame(cells), frame["n"].to_numpy().astype(np.int64), factors)
+                factors[name] = Factor(ranks[cells.to_numpy()], texts)
+        return DistinctRows(factors, counts)
 
     def prepare_groups(self, groupings: Sequence[Grouping]) -> None:
         """Make a table of numbers with a column for each grouping."""

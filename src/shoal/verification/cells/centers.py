@@ -16,7 +16,7 @@ from typing import Any
 from shoal.schema import Column
 from shoal.verification.cells import MOST_DIGITS, SUPPRESSED, Cells, normalise
 
-__all__ = ["Bag", "CenterCells", "is_deviation", "is_share"]
+__all__ = ["Bag", "CenterCells", "can_be_deviation", "can_be_share", "is_deviation", "is_share"]
 
 MEAN = "mean"
 MOST_FIGURES = 15
@@ -182,6 +182,11 @@ class CenterCells:
         unit = self._scale if self._unit is None else DAY // RESOLUTIONS[-1]
         return Fraction(n * squares - total**2, (n * unit) ** 2)
 
+    def greatest_variance(self) -> Fraction:
+        """Return the greatest variance that values of the original can have: half of them least, half greatest."""
+        known = sorted((value, cell) for cell, value in enumerate(self.values) if value is not None)
+        return self.variance({known[0][1]: 1, known[-1][1]: 1}) if len(known) > 1 else Fraction(0)
+
     def _length(self, cell: int) -> int:
         return int(self.values[cell]) if self._unit is None else _ticks(self._places[cell])
 
@@ -219,6 +224,20 @@ def is_share(text: str, share: Fraction) -> bool:
     if share < 1 and shown >= 1 - hundredth:
         return shown == 1 - hundredth and share >= shown - hundredth / 2
     return shown - hundredth / 2 <= share < shown + hundredth / 2 and (share < 1 or shown == 1)
+
+
+def can_be_deviation(text: str, greatest: Fraction | None = None) -> bool:
+    """Return whether a text has the form of a standard deviation, and is not above that of a greatest variance."""
+    number = _number(text)
+    if number is None or number < 0 or len(_figures(number)[0]) > 2:
+        return False
+    return greatest is None or Fraction(number) ** 2 <= greatest * Fraction(105, 100) ** 2  # it has two digits
+
+
+def can_be_share(text: str) -> bool:
+    """Return whether a text has the form of a share of at least one row."""
+    number = _number(text)
+    return number is not None and 0 <= number <= 1 and _figures(number)[1] >= -2
 
 
 def _number(text: str) -> Decimal | None:

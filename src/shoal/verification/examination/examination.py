@@ -33,20 +33,23 @@ from shoal.verification.examination.centers import (
     center_contradictions,
     center_notes,
     center_violations,
+    spread_faults,
     stated_center,
     without_centers,
 )
 from shoal.verification.examination.judgement import Judgement
 from shoal.verification.examination.people import people_notes
 from shoal.verification.examination.readings import Readings, demanded_mark, with_forms
+from shoal.verification.gate_streamed.distinct import distinct_original, distinct_written
 from shoal.verification.manifest.manifest import Manifest
 from shoal.verification.matching.comparison import Comparison
 from shoal.verification.matching.groups import Groups, order_violations
 from shoal.verification.matching.outliers import beyond_bounds, recode_source
+from shoal.verification.matching.people import with_people
 from shoal.verification.models.limits import limit_violations
 from shoal.verification.models.sampling import NO_DRAW, is_sampled, sample_violations
 from shoal.verification.reading import files
-from shoal.verification.reading.coded import CodedColumn, CodedTable, read_written
+from shoal.verification.reading.coded import CodedColumn, CodedTable, read_original, read_written
 from shoal.verification.reading.hidden import hidden_content
 from shoal.verification.reading.layout import Layout, in_bounds, in_spread
 from shoal.verification.reading.signature import signature_violations
@@ -65,6 +68,8 @@ from shoal.verification.verdict import (
 )
 
 __all__ = ["examine"]
+
+_READERS = {True: distinct_original, False: read_original}
 
 
 def examine(
@@ -98,19 +103,26 @@ def examine(
     k = max(demand.k or 1, manifest.k if manifest else 1)
     violations: list[Violation] = []
     notes: list[Note] = []
+    # Only a comparison of the order of rows needs all of them.
+    is_distinct = original is None or not keeps_order(demand, manifest)
     if public_key is not None:
         violations += signature_violations(None if manifest is None else manifest.content, public_key)
     if manifest is None:
         file = released if isinstance(released, str | os.PathLike) else file
         violations += [] if file is None else hidden_content(file)
         reading = replace(demand.reading, delimiter=demand.delimiter or demand.reading.delimiter)
-        written = coded_table(released, dialect, quasi_identifiers(demand, None), reading)
+        looked_for = quasi_identifiers(demand, None)
+        written = coded_table(released, dialect, looked_for, reading, _READERS[is_distinct])
+        if written.unsorted and original is not None:
+            is_distinct = False
+            written = coded_table(released, dialect, looked_for, reading)
     else:
         assert isinstance(released, str | os.PathLike)
         violations += manifest.violations(released)
         notes = manifest.notes(released)
         try:
-            written = read_written(released, delimiter=manifest.delimiter)
+            read = distinct_written if is_distinct else read_written
+            written = read(released, delimiter=manifest.delimiter)
         except files.UnreadableError as error:
             return judge(k, 0, {}, [*violations, Violation("file", error.reason)])
         names = [column.name for column in manifest.columns if column.name not in manifest.bounds]
@@ -122,7 +134,8 @@ def examine(
         reading = demand.reading
         if manifest is not None and manifest.numbered:
             reading = replace(reading, duplicate_columns=NUMBERED)
-        source = coded_table(original, original_dialect, quasi_identifiers(demand, manifest), reading)
+        looked_for = quasi_identifiers(demand, manifest)
+        source = coded_table(original, original_dialect, looked_for, reading, _READERS[is_distinct])
     is_frame = not isinstance(released, str | os.PathLike)
     return _Examination(written, demand, manifest, source, violations, notes, is_frame=is_frame).verdict(k)
 
@@ -153,10 +166,11 @@ class _Examination:
         self._schema, contradictions = expected_schema(demand, manifest, self._release.names, names)
         self._missing = self._schema.missing
         self._violations += contradictions
-        self._source = source = self._recode(source)
+        self._source = source = self._recode(None if source is None else with_people(source, self._schema))
         self._population: CodedTable | None = None
         if demand.population is not None:
-            self._population = coded_table(demand.population, None, quasi_identifiers(demand, manifest), demand.reading)
+            looked_for = quasi_identifiers(demand, manifest)
+            self._population = coded_table(demand.population, None, looked_for, demand.reading, distinct_original)
         self._readings = Readings(demand, manifest, self._schema, self._release, self._pairs, source, self._population)
 
     def _recode(self, source: CodedTable | None) -> CodedTable | None:
@@ -189,7 +203,7 @@ class _Examination:
         if not n_rows:
             self._violations.append(NO_ROWS)
         if set(names) <= set(self._release.names):
-            counter = Groups(self._release, names, self._spread)
+            counter = Groups(self._release, names, [column for _, column in self._spread.values()])
             groups = counter.rows
             self._count(counter, k)
         if self._manifest is not None:
@@ -198,6 +212,7 @@ class _Examination:
             self._violations += self._manifest.count_violations(counts, n_starred, n_source)
             self._violations += self._readings.kind_violations()
         self._violations += self._readings.bound_violations()
+        self._violations += spread_faults(self._readings, self._spread, self._center or "")
         for limited in self._readings.limited() if self._center is None else ():
             if isinstance(limited, Note):
                 self._unchecked.append(limited)
@@ -257,7 +272,7 @@ class _Examination:
             for name in spread
             if name not in layout.spread
         ]
-        self._pairs, self._spread = layout.pairs, [column for _, column in layout.spread.values()]
+        self._pairs, self._spread = layout.pairs, layout.spread
         return release
 
     # ---- counts
@@ -323,7 +338,7 @@ class _Examination:
             # A manifest cannot turn a number into a missing one.
             missing = {normalise(t) for t in self._missing if t not in claims or cells.place(normalise(t))[0] == "text"}
             texts = ["0" if normalise(text) in missing else text for text in requests.texts]
-            return CodedColumn(texts, requests.codes), sizes
+            return replace(requests, texts=texts), sizes
         return None
 
     # ---- order, and what was not said

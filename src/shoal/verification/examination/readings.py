@@ -166,6 +166,21 @@ class Readings:
         texts = dict.fromkeys(text for each in columns for text in _values(each, self.demand.reading.missing))
         return doubtful_reading(column, _found(declared, self.values(columns[0])), list(texts), claims)
 
+    def told_apart(self, column: Column) -> Column | None:
+        """Return how centres must be read as well, because only the manifest says which values are equal; see `_doubt`.
+
+        Args:
+            column: A quasi-identifier with its kind.
+        """
+        doubt = self._doubt(column)
+        if doubt is None:
+            return None
+        doubtful, literal = doubt
+        if not literal:
+            return doubtful
+        is_measured = column.kind is not None and column.kind.is_measured
+        return None if is_measured else replace(column, kind=Kind.CATEGORICAL)
+
     def limited(self) -> Iterator[LimitedCells | Note]:
         """Yield the quasi-identifiers with limits, those of the demand and those of the manifest, or why not.
 
@@ -258,7 +273,7 @@ class Readings:
         cells, released = self._reading_of(column, {}), self.release.column(column.name)
         covers = [cells.read(text) for text in released.texts]
         is_odd = np.array([not (c.everything or c.missing or c.spans) for c in covers] or [False])
-        return int(is_odd[released.codes].sum())
+        return released.count(is_odd)
 
     def doubts(self) -> list[Violation]:
         """Return the columns of an original that are read, or whose cells are missing, as only the manifest says."""
@@ -268,7 +283,7 @@ class Readings:
                 break
             original = self.source.column(column.name)
             is_claimed = np.array([normalise(text) in claims for text in original.texts] or [False])
-            if times := int(is_claimed[original.codes].sum()):
+            if times := original.count(is_claimed):
                 text = f"only the manifest says that {plural(times, 'original cell')} mean a missing value"
                 cure = f"if that is so, name their texts with {setting('missing')}"
                 violations.append(Violation(f"column {column.name!r}", f"{text}; {cure}"))

@@ -59,14 +59,15 @@ class CodedBlocks:
         path: The file.
         dialect: How it is written; cells of a release are those of the default.
         keep_blank: Whether to keep the blank rows of a file that is not text.
+        forgetful: Whether to forget the distinct cells of a column if they become too many.
 
     Attributes:
         columns: The columns, known once the first block was read.
         names: Their names, as the file has them.
     """
 
-    def __init__(self, path: PathName, dialect: Dialect, *, keep_blank: bool = False) -> None:
-        self._path, self._dialect, self._keep_blank = path, dialect, keep_blank
+    def __init__(self, path: PathName, dialect: Dialect, *, keep_blank: bool = False, forgetful: bool = True) -> None:
+        self._path, self._dialect, self._keep_blank, self._forgetful = path, dialect, keep_blank, forgetful
         self.kind = files.kind_of(path)
         self.reader = TextReader(path, dialect) if self.kind in (*TEXTUAL, "zstd") else None
         self.columns: list[BlockColumn] = []
@@ -78,7 +79,7 @@ class CodedBlocks:
         for block in self._rows() if self.reader is None else self._text_blocks(self.reader):
             yield block
             for i, column in enumerate(self.columns):
-                if len(column.texts) > MOST_TEXTS:
+                if self._forgetful and len(column.texts) > MOST_TEXTS:
                     column.forget()
                     self._forgotten.add(i)
 
@@ -97,7 +98,7 @@ class CodedBlocks:
 
     def _rows(self) -> Iterator[Block]:
         if self.kind == "parquet":
-            with_codes = self._row_groups()
+            with_codes = self.row_groups()
             if with_codes is not None:
                 yield from with_codes
                 return
@@ -112,7 +113,7 @@ class CodedBlocks:
             if kept:
                 yield [column.code(cells) for column, cells in zip(self.columns, zip(*kept, strict=True), strict=True)]
 
-    def _row_groups(self) -> Iterator[Block] | None:
+    def row_groups(self) -> Iterator[Block] | None:
         """Yield the row groups of a Parquet file; None if a column is not text, or has an encoding that few have."""
         try:
             names, texts = files.parquet_texts(self._path)

@@ -25,6 +25,7 @@ from shoal.schema import Dialect, Role, Schema, check_k
 from shoal.verification.cells import Cells
 from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks, pick_columns
 from shoal.verification.gate_streamed.tallies import GroupTally, RowOrder
+from shoal.verification.matching.people import person_numbers
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.models.limits import LimitedCells, limit_violations
 from shoal.verification.reading.coded import CodedColumn, Step, ignore_step
@@ -190,6 +191,7 @@ class _Examined:
         self.order = RowOrder()
         checks = ModelChecks.of_goal(goal, schema)
         person = next(iter(schema.names(Role.PERSON)), None)
+        self._person_numbers: Codes | None = None
         self.groups = GroupTally(checks, self._cells, counts_people=person is not None)
 
     @property
@@ -214,7 +216,7 @@ class _Examined:
         origins = dict(zip([*self._qi, *self._held_back], origin, strict=True))
         stated = len(origin[0]) if origin else n_rows
         group = _total([shown[name] for name in self._qi], n_rows)
-        people = origins[self._held_back[0]] if self.groups.counts_people else None
+        people = self._people(origins[self._held_back[0]]) if self.groups.counts_people else None
         self.groups.add(group, self.rows + 1, people, {n: columns[n] for n in self.groups.columns}, stated)
         if own_k := self._schema.names(Role.PERSONAL_K):
             place = len(self._qi) + self._held_back.index(own_k[0])
@@ -226,6 +228,13 @@ class _Examined:
                 self._judge(name, codes, columns[name][0], columns[name][1][:stated], place)
         self._bag = _added(self._bag, _total(restored, stated))
         self.rows += n_rows
+
+    def _people(self, origin: Codes) -> Codes:
+        """Return a number for each row that is the same exactly where its person is."""
+        if self._person_numbers is None:
+            numbers = person_numbers(self._dealt.texts[len(self._qi)], self._schema.missing)
+            self._person_numbers = np.array(numbers, dtype=np.int32)
+        return self._person_numbers[origin]
 
     def made_bag(self) -> Bag:
         """Return the bag of the rows that were released or left out, as the source has them."""

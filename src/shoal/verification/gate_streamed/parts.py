@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.schema import Role, Schema, check_k
-from shoal.verification.cells import Cells
+from shoal.verification.cells import Cells, normalise
 from shoal.verification.gate_streamed import BAG, Claimed, Rows, bag_of, is_true, label_violations, recode
+from shoal.verification.matching.people import person_of
 from shoal.verification.models.checks import Goal, ModelChecks
 from shoal.verification.models.limits import LimitedCells, limit_violations
 from shoal.verification.reading.coded import CodedColumn
@@ -295,11 +296,12 @@ def examine_groups(counts: Iterable[GroupCount], schema: Schema, k: int, goal: G
     checks = ModelChecks.of_goal(goal, schema)
     groups: Counter[Group] = Counter()
     people: dict[Group, set[str]] = {}
+    absent = frozenset(map(normalise, schema.missing))
     for group, column, cell, rows in counts:
         if column == SIZE:
             groups[group] += rows
         elif column == PERSON:
-            people.setdefault(group, set()).add(cell)
+            people.setdefault(group, set()).add(person_of(cell, absent))
         elif column == OWN_K:
             checks.ask([(group, cell)])
         else:

@@ -221,6 +221,12 @@ class Manifest:
         if unknown_names := sorted(counted - set(self.names(Role.SENSITIVE))):
             text = f"a model uses column {unknown_names[0]!r}, which is not a sensitive column of the release"
             violations.append(Violation("manifest, 'models'", text))
+        if self.spread and self.center is None:
+            text = "columns are followed by a spread, but cells are not the centres of groups"
+            violations.append(Violation("manifest, 'layout'", text))
+        if self.bounds and self.center is not None:
+            text = "columns are written as two bounds, but cells are the centres of groups"
+            violations.append(Violation("manifest, 'layout'", text))
         losses = self.content["measures"].get("per_attribute", {})
         if isinstance(losses, dict) and losses and set(losses) != set(self.names(Role.QI)):
             text = "the roles are not those of the measures: other columns are quasi-identifiers"

@@ -144,7 +144,7 @@ class CenteredColumn:
 
     # ---- without a witness
 
-    def possible(self, source: CodedColumn, counter: Groups, *, complete: bool) -> list[Violation]:
+    def possible(self, source: CodedColumn, counter: Groups, numbers: Ints, *, complete: bool) -> list[Violation]:
         """Return what no groups of the original could show.
 
         A centre lies between the least and the greatest value; a category is a value of the original, as often as
@@ -153,6 +153,7 @@ class CenteredColumn:
         Args:
             source: The column of the original.
             counter: The groups of the release.
+            numbers: The number of each row in the file.
             complete: Whether the release has as many rows as the original.
         """
         read = [self.centers.read(text) for text in self.cells.texts]
@@ -160,8 +161,9 @@ class CenteredColumn:
         rows = np.flatnonzero(is_false[self.cells.codes])
         where = f"column {self.column.name!r}"
         if len(rows):
-            text = f"the cells of {plural(len(rows), 'row')} are not the centre of any rows of the original"
-            return [Violation(where, text, int(rows[0]) + 1)]
+            n_false = plural(self.cells.count(is_false), "row")
+            text = f"the cells of {n_false} are not the centre of any rows of the original"
+            return [Violation(where, text, int(numbers[rows[0]]))]
         if not self.centers.needs_values:
             groups = Counter(read[code] for _, code in self._pairs(counter))
             if too_many := sum(times > self.centers.in_table[value] for value, times in groups.items()):
@@ -203,7 +205,10 @@ class CenteredColumn:
         known = [each for each in self.centers.values if each is not None]
         if value == "?" or not known:
             return False
-        return bool(min(known) <= value <= max(known)) and (self.centers.is_measured or value in self.centers.in_table)
+        if not self.centers.is_measured:
+            return value in self.centers.in_table
+        least, greatest = (self.centers.rounded(Fraction(end)) for end in (min(known), max(known)))
+        return bool(least <= value <= greatest)
 
     def _pairs(self, counter: Groups) -> Iterable[tuple[int, int]]:
         """Return each group with the distinct cell that it shows."""

@@ -119,7 +119,7 @@ class Comparison:
 
     @property
     def _n_rows(self) -> int:
-        return len(self._release.row_numbers())
+        return self._release.count_coded()
 
     @cached_property
     def _matching(self) -> Matching:
@@ -127,7 +127,7 @@ class Comparison:
 
     def _rows(self, table: CodedTable) -> Rows:
         qi = [table.column(name) for name, _ in self._cells]
-        return Rows(qi, [table.column(name) for name in self._equal], len(table.row_numbers()))
+        return Rows(qi, [table.column(name) for name in self._equal], len(table.row_numbers()), table.times)
 
     def _with_own_k(self, requests: CodedColumn, sizes: NDArray[np.int64]) -> Matching:
         """Return the matching with the sizes of groups as one more quasi-identifier, which covers what rows ask for."""

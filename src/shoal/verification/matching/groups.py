@@ -14,6 +14,7 @@ from shoal.verification.verdict import Group, Violation, plural
 
 __all__ = ["Groups", "Pairs", "order_violations"]
 
+UNSORTED = "the rows are not sorted by their cells"
 DENSE_KEYS = 2**20  # counting this many keys is quicker than sorting rows
 
 
@@ -34,7 +35,8 @@ class Groups:
     def __init__(self, release: CodedTable, names: Sequence[str], spread: Iterable[CodedColumn] = ()) -> None:
         columns = [*(release.column(name) for name in names), *spread]
         key = pack([(codes_by_text(column), len(column.texts)) for column in columns])
-        _, first, of_row, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
+        counts = np.bincount(of_row, release.times, len(first)).astype(np.int64)
         order = np.argsort(first)
         position = np.empty(len(order), dtype=np.int64)
         position[order] = np.arange(len(order))
@@ -61,13 +63,16 @@ class Groups:
         """
         of_row = self.of_row if rows is None else self.of_row[rows]
         card = max(len(column.texts), 1)
-        pairs, counts = np.unique(of_row * card + column.codes, return_counts=True)
+        pairs, places = np.unique(of_row * card + column.codes, return_inverse=True)
+        counts = np.bincount(places, column.times, len(pairs)).astype(np.int64)
         for pair, times in zip(pairs.tolist(), counts.tolist(), strict=True):
             yield self.groups[pair // card], column.texts[pair % card], times
 
 
 def order_violations(written: CodedTable) -> list[Violation]:
     """Return a violation if the rows are not sorted by their cells, the first column first."""
+    if written.times is not None:
+        return [Violation("order", UNSORTED, written.unsorted)] if written.unsorted else []
     equal = np.arange(max(len(written.row_numbers()) - 1, 0))  # neighbours that are equal so far
     unsorted: list[int] = []
     for column in written.columns:
@@ -77,7 +82,7 @@ def order_violations(written: CodedTable) -> list[Violation]:
     if not unsorted:
         return []
     row = int(written.row_numbers()[min(unsorted) + 1])
-    return [Violation("order", "the rows are not sorted by their cells", row)]
+    return [Violation("order", UNSORTED, row)]
 
 
 class Pairs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.schema import Coding, Column, Kind, Role, Schema, split_unit
 from shoal.verification.cells import Cells, Span, normalise
+from shoal.verification.matching.packing import merged_column
 from shoal.verification.reading.coded import CodedColumn, CodedTable
 from shoal.verification.verdict import Violation, plural
 
@@ -59,8 +60,8 @@ def recode_source(
                 violations.append(Violation(f"column {column.name!r}", text))
             for i in changes:
                 texts[i] = coding.text if coding.text and recoded.is_same(coding, shown) else shown
-        columns[column.name] = _merged(texts, original.codes)
-    return CodedTable(list(columns), list(columns.values()), source.n_rows), violations
+        columns[column.name] = merged_column(texts, original)
+    return replace(source, names=list(columns), columns=list(columns.values())), violations
 
 
 def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
@@ -79,7 +80,7 @@ def beyond_bounds(release: CodedTable, schema: Schema) -> list[Violation]:
             rows = np.flatnonzero(is_beyond[released.codes])
             if len(rows):
                 side = "above" if coding.form == "top" else "below"
-                text = f"{plural(len(rows), 'cell')} {side} the bound of its recoding"
+                text = f"{plural(released.count(is_beyond), 'cell')} {side} the bound of its recoding"
                 violations.append(Violation(f"column {column.name!r}", text, int(release.row_numbers()[rows[0]])))
     return violations
 
@@ -92,13 +93,6 @@ def _lies_beyond(cells: Cells, text: str, coding: Coding, scale: str, bound: Any
     if span is None:
         return False
     return bool(span.low > bound if coding.form == "top" else span.high < bound)
-
-
-def _merged(texts: list[str], codes: NDArray[np.int32]) -> CodedColumn:
-    """Return a column whose equal texts have one code."""
-    place_of: dict[str, int] = {}
-    places = np.array([place_of.setdefault(text, len(place_of)) for text in texts] or [0], dtype=np.int32)
-    return CodedColumn(list(place_of), places[codes])
 
 
 @dataclass(frozen=True)
@@ -154,7 +148,7 @@ class _Recoded:
         return self._cells.place(normalise(coding.text)) == self._cells.place(normalise(shown))
 
     def _rare(self, least: int, known: list[int]) -> tuple[str, list[int]]:
-        counts = np.bincount(self.original.codes, minlength=len(self.original.texts))
+        counts = self.original.counts()
         rows: dict[str, int] = {}
         normal = {i: normalise(self.original.texts[i]) for i in range(len(self.original.texts))}
         for i in known:
@@ -166,7 +160,7 @@ class _Recoded:
 
     def _bound(self, form: str, share: Fraction, place_of: dict[int, tuple[str, Any]]) -> str:
         """Return the bound that follows from a share of the rows."""
-        counts = np.bincount(self.original.codes, minlength=len(self.original.texts))
+        counts = self.original.counts()
         rows: dict[Any, int] = {}
         for i, (scale, value) in place_of.items():
             if scale != "text":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.verification.reading.coded import CodedColumn
 
-__all__ = ["Codes", "codes_by_text", "pack", "shared_codes"]
+__all__ = ["Codes", "codes_by_text", "merged_column", "pack", "shared_codes"]
 
 KEY_LIMIT = 2**62  # smaller keys are exact in 64 bits
 
@@ -50,3 +51,10 @@ def shared_codes(one: CodedColumn, other: CodedColumn) -> tuple[Codes, Codes, in
         for column in (one, other)
     ]
     return numbered[0], numbered[1], len(code_of)
+
+
+def merged_column(texts: Sequence[str], column: CodedColumn) -> CodedColumn:
+    """Return a column with other texts in place of its own; equal texts have one code."""
+    place_of: dict[str, int] = {}
+    places = np.array([place_of.setdefault(text, len(place_of)) for text in texts] or [0], dtype=np.int32)
+    return replace(column, texts=list(place_of), codes=places[column.codes])

@@ -31,11 +31,18 @@ class Rows(NamedTuple):
         qi: The columns whose released cells must cover the original ones.
         equal: The columns whose released cells must equal the original ones.
         n_rows: The number of rows.
+        times: How many rows of its table each row stands for; None if it is one.
     """
 
     qi: Sequence[CodedColumn]
     equal: Sequence[CodedColumn]
     n_rows: int
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def n_represented(self) -> int:
+        """The number of rows of the table."""
+        return self.n_rows if self.times is None else int(self.times.sum())
 
 
 @dataclass(frozen=True)
@@ -116,8 +123,8 @@ class Matching:
             groups: The group of each released row, from 0.
             persons: The person of each original row.
         """
-        n_rows = np.bincount(groups)
-        if len(persons.texts) == self._original.n_rows:
+        n_rows = np.bincount(groups, self._released.times).astype(np.int64)
+        if len(persons.texts) == self._original.n_represented:
             return n_rows  # every row is another person
         boxes = self._distinct_boxes((groups, len(n_rows)))
         points = self._distinct_points((persons.codes.astype(np.int64), len(persons.texts)))
@@ -166,14 +173,23 @@ class Matching:
         return np.flatnonzero(~is_matched.any(axis=0))
 
     def _distinct_boxes(self, *further: tuple[Codes, int]) -> _Distinct:
-        return self._distinct(self._keys[0], [*further, *((c.boxes, len(c.sides)) for c in self._columns)])
+        columns = [*further, *((c.boxes, len(c.sides)) for c in self._columns)]
+        return self._distinct(self._keys[0], columns, self._released.times)
 
     def _distinct_points(self, *further: tuple[Codes, int]) -> _Distinct:
-        return self._distinct(self._keys[1], [*((c.points, c.size) for c in self._columns), *further])
+        columns = [*((c.points, c.size) for c in self._columns), *further]
+        return self._distinct(self._keys[1], columns, self._original.times)
 
-    def _distinct(self, keys: Codes, columns: Sequence[tuple[Codes, int]]) -> _Distinct:
+    def _distinct(
+        self, keys: Codes, columns: Sequence[tuple[Codes, int]], times: NDArray[np.int64] | None
+    ) -> _Distinct:
         n_keys = 1 + max(int(part.max(initial=-1)) for part in self._keys)
-        _, first, counts = np.unique(pack([(keys, n_keys), *columns]), return_index=True, return_counts=True)
+        packed = pack([(keys, n_keys), *columns])
+        if times is None:
+            _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+        else:
+            _, first, places = np.unique(packed, return_index=True, return_inverse=True)
+            counts = np.bincount(places, times, len(first)).astype(np.int64)
         return _Distinct(keys[first], first, counts)
 
     def _blocks(self, boxes: _Distinct, points: _Distinct) -> Iterator[_Block]:
@@ -218,8 +234,9 @@ class _Column:
         values = np.array([domain.ids[text] for text in original.texts] or [0], dtype=np.int64)
         self.points, self.size = values[original.codes], domain.size
         widths = np.array([side[-1][1] - side[0][0] if side else 0 for side in self.sides] or [0], dtype=np.int64)
-        self.n_empty = int((widths[self.boxes] == 0).sum())
-        self.width = int(widths[self.boxes].sum())
+        of_text = widths[numbers]
+        self.n_empty = released.count(of_text == 0)
+        self.width = int((released.counts() * of_text[: len(released.texts)]).sum())
 
     def covering(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return for each side whether it covers a value of these original rows."""

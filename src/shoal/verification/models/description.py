@@ -150,7 +150,11 @@ class _Search:
     def __init__(self, column: str, rows: Mapping[Group, int], values: Values, k: int) -> None:
         self._column, self._k = column, k
         self._case = _Narrowed({}, rows, rows, {}, *values)
-        self._case.whole = Evidence.totals(self._case)
+        whole = Evidence.totals(self._case)
+        # Every model here judges a group by the rows of its values alone, so one of several alike is enough.
+        alike = {frozenset(counts.items()): group for group, counts in self._case.values.items()}
+        self._case = self._case._replace(values={group: self._case.values[group] for group in alike.values()})
+        self._case.whole = whole
         self._most = sum(rows.values())
 
     def models(self) -> ReachedModels:

@@ -182,8 +182,9 @@ def limit_violations(column: CodedColumn, limited: LimitedCells, numbers: NDArra
         rows = np.flatnonzero(breaks[column.codes])
         if len(rows):
             words = WORDS[limit].format(getattr(limited.limits, limit))
-            cells = plural(len(rows), "cell")
-            verb = "is" if len(rows) == 1 else "are"
+            n_broken = column.count(breaks)
+            cells = plural(n_broken, "cell")
+            verb = "is" if n_broken == 1 else "are"
             violations.append(
                 Violation(f"column {limited.column.name!r}", f"{cells} {verb} {words}", int(numbers[rows[0]]))
             )

@@ -41,7 +41,8 @@ def count_fitting(
         for domain, column in zip(domains, columns, strict=True)
     ]
     key = pack([(codes, domain.size) for codes, domain in zip(numbered, domains, strict=True)])
-    _, first, counts = np.unique(key, return_index=True, return_counts=True)
+    _, first, places = np.unique(key, return_index=True, return_inverse=True)
+    counts = np.bincount(places, people.times, len(first)).astype(np.int64)
     points = list(zip(*(codes[first].tolist() for codes in numbered), strict=True))
     rows = counts.tolist()
     sides, boxes = [], []

@@ -30,6 +30,7 @@ __all__ = [
     "Step",
     "Tally",
     "TextReader",
+    "checked_original",
     "code_cells",
     "code_columns",
     "ignore_step",
@@ -60,23 +61,27 @@ NONE = Tally()
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """One column: its distinct cells, and the index among them of each row's cell."""
+    """One column: its distinct cells, and the index among them of each row's cell; times: see `CodedTable`."""
 
     texts: list[str]
     codes: Codes
+    times: NDArray[np.int64] | None = None
 
     def at(self, rows: NDArray[np.int64]) -> CodedColumn:
         """Return the column with the cells of these rows."""
-        return CodedColumn(self.texts, self.codes[rows])
+        return CodedColumn(self.texts, self.codes[rows], None if self.times is None else self.times[rows])
 
     def cells(self) -> list[str]:
         """Return the cell of each row."""
-        texts = self.texts
-        return [texts[code] for code in self.codes.tolist()]
+        return [self.texts[code] for code in self.codes.tolist()]
 
     def counts(self) -> NDArray[np.int64]:
         """Return how many rows show each distinct cell."""
-        return np.bincount(self.codes, minlength=len(self.texts)).astype(np.int64)
+        return np.bincount(self.codes, self.times, len(self.texts)).astype(np.int64)  # sums below 2**53 are exact
+
+    def count(self, chosen: NDArray[np.bool_]) -> int:
+        """Return how many rows show one of some distinct cells; chosen: whether each is one of them."""
+        return int(self.counts()[chosen[: len(self.texts)]].sum())
 
     def ranks(self) -> Codes:
         """Return the rank of each row's cell in the order of the texts."""
@@ -92,16 +97,17 @@ class CodedColumn:
 
 @dataclass(frozen=True)
 class CodedTable:
-    """A table as codes.
+    """A table as codes: all rows, or the distinct rows in the order of their first occurrence.
 
     Attributes:
         names: The names of the columns.
         columns: The columns, in the same order.
         n_rows: Number of rows, including those of another width than the first, which are not coded.
-        numbers: The number (from 1) of each coded row; None if all rows are coded.
+        numbers: The number (from 1) of each coded row, the first one of a distinct row; None if all rows are coded.
         faults: What is wrong with the bytes of a text file, if it is a release.
         blank_lines: The empty lines, and the row after the first.
         ragged_rows: The rows of another width than the first, and the first of them.
+        unsorted: Of distinct rows, the first row of the file that is not sorted by its cells; 0 if all are.
     """
 
     names: list[str]
@@ -111,14 +117,20 @@ class CodedTable:
     faults: list[Violation] = field(default_factory=list)
     blank_lines: Tally = NONE
     ragged_rows: Tally = NONE
+    unsorted: int = 0
+
+    @property
+    def times(self) -> NDArray[np.int64] | None:
+        """How many rows each distinct row stands for; None if all rows are coded."""
+        return self.columns[0].times if self.columns else None
+
+    def count_coded(self) -> int:
+        """Return the number of rows without those of another width than the first."""
+        return len(self.row_numbers()) if self.times is None else int(self.times.sum())
 
     def column(self, name: str) -> CodedColumn:
         """Return the column of this name."""
         return self.columns[self.names.index(name)]
-
-    def part(self, rows: NDArray[np.int64]) -> CodedTable:
-        """Return some of the rows, if all of them are coded."""
-        return CodedTable(self.names, [column.at(rows) for column in self.columns], len(rows))
 
     def texts(self) -> dict[str, list[str]]:
         """Return the cells of every column by name."""
@@ -181,6 +193,11 @@ def read_original(path: PathName, dialect: Dialect, sheet: str | None = None, st
             raise tokenizer.ragged_error()
     else:
         table = _read_rows(path, kind, sheet, keep_blank=False, header=dialect.header or kind == "parquet", step=step)
+    return checked_original(path, table, dialect)
+
+
+def checked_original(path: PathName, table: CodedTable, dialect: Dialect) -> CodedTable:
+    """Return an original with names that differ."""
     if not table.names:
         raise files.UnreadableError(path, "the file is empty; it should contain a table")
     if dialect.numbered:

@@ -69,9 +69,7 @@ class Layout:
         header, columns = written.names, written.columns
         if self._safe:
             header = self._bare(header, [1] * len(header))
-            columns = [
-                CodedColumn(self._bare(column.texts, column.counts().tolist()), column.codes) for column in columns
-            ]
+            columns = [replace(column, texts=self._bare(column.texts, column.counts().tolist())) for column in columns]
         columns = [self._restored(name, column) for name, column in zip(header, columns, strict=True)]
         names: list[str] = []
         merged: list[CodedColumn] = []
@@ -120,20 +118,19 @@ class Layout:
         texts, wrong = self._mark.restored(name, column.texts)
         if wrong:
             self._n_marked[name] += int(column.counts()[wrong].sum())
-        return CodedColumn(_different(texts), column.codes)
+        return replace(column, texts=_different(texts))
 
     def _ranges(self, name: str, low: CodedColumn, high: CodedColumn) -> CodedColumn:
         """Merge two columns of bounds into one of ranges; equal bounds are a single value."""
         card = max(len(high.texts), 1)
-        keys, codes, counts = np.unique(
-            low.codes.astype(np.int64) * card + high.codes, return_inverse=True, return_counts=True
-        )
+        keys, codes = np.unique(low.codes.astype(np.int64) * card + high.codes, return_inverse=True)
+        counts = np.bincount(codes, low.times, len(keys)).astype(np.int64)
         bounds = [(low.texts[key // card], high.texts[key % card]) for key in keys.tolist()]
         self.pairs[name] = [(*pair, times) for pair, times in zip(bounds, counts.tolist(), strict=True)]
         if self._typed:
             bounds = [(SUPPRESSED, SUPPRESSED) if pair == ("", "") else pair for pair in bounds]
         texts = [least if least == greatest else f"[{least}, {greatest}]" for least, greatest in bounds]
-        return CodedColumn(_different(texts), codes.astype(np.int32))
+        return replace(low, texts=_different(texts), codes=codes.astype(np.int32))
 
 
 def spread_names(name: str) -> tuple[str, str]:

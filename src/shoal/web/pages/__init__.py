@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
-from nicegui import ui
+from nicegui import app, ui
 
 from shoal.errors import ShoalError
 from shoal.web.pages.columns import show_columns
@@ -30,13 +30,15 @@ __all__ = ["add_pages"]
 Show = Callable[["Project"], Awaitable[None] | None]
 
 
-def add_pages(bench: Workbench) -> None:
+def add_pages(bench: Workbench, *, can_log_out: bool = False) -> None:
     """Add all pages to NiceGUI's app.
 
     Args:
         bench: The workbench that they show.
+        can_log_out: Whether they offer to end the session: a password opens another one, a token was used up.
     """
     add_static_files()
+    app.state.can_log_out = can_log_out
 
     async def show_step(project_id: str, step: str, run: str = "") -> None:
         await _show_step(bench, project_id, step, run)

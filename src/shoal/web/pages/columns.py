@@ -199,7 +199,7 @@ def _table(grid: Grid, facts: Mapping[str, Mapping[str, Any]]) -> None:
                 box = node("input", None, type="checkbox", id="select-all", aria_label=_("Select all columns"))
                 box.on("change", js_handler="(event) => shoalSelectAll(event.target.checked)")
             for i, head in enumerate(heads):
-                say("th", head, "number" if 4 <= i <= 6 else "values" if i == 3 else "", scope="col")
+                say("th", head, ("", "", "", "values", "number", "number", "number", "reason")[i], scope="col")
         body = node("tbody", id="grid")
         body.on(
             "keydown",
@@ -296,4 +296,5 @@ def _warnings(project: Project) -> None:
     ):
         for each in warnings:
             with node("li"):
-                notice(each["text"], "warn")._props["lang"] = "en"
+                text: str = each["text"]
+                notice(text[:1].upper() + text[1:], "warn")._props["lang"] = "en"

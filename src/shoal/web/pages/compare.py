@@ -39,8 +39,9 @@ def show_compare(project: Project) -> None:
                 points = [charts.Point(_name(run), 100 * _risk(run), 100 * _loss(run)) for run in runs]
                 title = _("Risk and loss of each run")
                 summary = _("Each point is a run: the further left, the safer; the lower, the more exact.")
-                svg(charts.scatter(title, summary, points, x=_("highest risk in %"), y=_("loss in %")).svg)
-                say("p", summary, "small soft")
+                with node("div", None, "cards wide-left"):
+                    svg(charts.scatter(title, summary, points, x=_("highest risk in %"), y=_("loss in %")).svg)
+                    say("p", summary, "soft")
             with card(_("All runs")):
                 _table(project, runs)
 

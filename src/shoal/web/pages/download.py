@@ -63,7 +63,9 @@ def _about(name: str) -> tuple[str, bool]:
     if name.endswith(".manifest.json"):
         return _("[[manifest|Manifest]]: how the release was made and checked"), False
     if ".dictionary." in name:
-        return _("Data dictionary: what each column of the release means"), False
+        if name.endswith(".json"):
+            return _("Data dictionary, for programs: what each column means"), False
+        return _("Data dictionary, to read: what each column means"), False
     if name.endswith(".private.html"):
         return _("[[private-report|Private report]], to read"), True
     if name.endswith(".private.json"):

@@ -11,7 +11,6 @@ from shoal.web.pages.forecast import Forecast
 from shoal.web.pages.parts.choices import change_model, model_of, qi_of, without
 from shoal.web.pages.parts.elements import (
     announce,
-    button,
     card,
     choice,
     details,
@@ -19,7 +18,7 @@ from shoal.web.pages.parts.elements import (
     node,
     say,
     slider,
-    text_area,
+    text_editor,
     text_input,
 )
 from shoal.web.pages.parts.language import _, number, percent
@@ -277,8 +276,8 @@ class Goal:
     def show_text(self) -> None:
         """Show all settings as the text of a shoal.toml, also those that have no control of their own."""
 
-        async def save(event: Any) -> None:
-            if await self.page.attempt(self.project.replace_toml, str(event.args)) is not None:
+        async def save(text: str) -> None:
+            if await self.page.attempt(self.project.replace_toml, text) is not None:
                 ui.navigate.reload()
 
         with card(_("Everything else")), details(_("All settings as text")):
@@ -287,9 +286,8 @@ class Goal:
                 _("For experts. The text of shoal.toml, which also has settings without a control on these pages."),
                 "small soft",
             )
-            text_area(self.project.toml(), id="settings", rows=18, aria_label=_("All settings as text"))
-            made = button(_("Save the settings"), None, id="settings-save")
-            made.on("click", save, js_handler="() => emit(document.getElementById('settings').value)")
+            label = _("All settings as text")
+            text_editor("settings", self.project.toml(), label, (_("Save the settings"), save), rows=18)
 
     async def _set_seed(self, text: str) -> None:
         await self.change(seed=int(text) if text.strip().isdigit() else 0)

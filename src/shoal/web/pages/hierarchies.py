@@ -24,7 +24,6 @@ from shoal.web.pages.parts.choices import (
 )
 from shoal.web.pages.parts.elements import (
     announce,
-    button,
     card,
     choice,
     details,
@@ -33,7 +32,7 @@ from shoal.web.pages.parts.elements import (
     notice,
     say,
     slider,
-    text_area,
+    text_editor,
 )
 from shoal.web.pages.parts.language import N_, _, number, plural
 from shoal.web.pages.parts.layout import Page, frame
@@ -96,7 +95,7 @@ def _column(part: Part, distinct: int) -> None:
         with node("div", None, "line apart"):
             node("h2", part.name)
             node("span", plural(distinct, "{n} different value", "{n} different values"), "small soft")
-        with node("div", None, "cards"):
+        with node("div", None, "cards pair"):
             _limit(part)
             with field(_("[[hierarchy|Hierarchy]]"), f"hierarchy-{part.i}"):
                 current = _current(part.project, part.name)
@@ -110,7 +109,7 @@ def _column(part: Part, distinct: int) -> None:
 
 
 def _options(part: Part) -> dict[str, str]:
-    options = {"": _("None: ranges and sets, as narrow as possible"), "auto": _("Proposed by shoal")}
+    options = {"": _("None: as narrow as possible"), "auto": _("Proposed by shoal")}
     if part.kind in FIRST_STEP or _current(part.project, part.name) == INTERVALS:
         options[INTERVALS] = _("Intervals of equal width")
     options |= {f"builtin:{name}": _("Built in: {name}", name=name) for name in BUILTINS}
@@ -264,10 +263,8 @@ class Tree:
                 _("One line for each value: the value, then its label on each level, separated by semicolons."),
                 "small",
             )
-            text_area("\n".join(lines), id=f"edit-{self.i}", rows=10, aria_label=_("Hierarchy as text"))
-            save = button(_("Save this hierarchy"), None)
-            read = f"() => emit(document.getElementById('edit-{self.i}').value)"
-            save.on("click", lambda event: self._keep(str(event.args), f"{self.name}.csv"), js_handler=read)
+            save = (_("Save this hierarchy"), lambda text: self._keep(text, f"{self.name}.csv"))
+            text_editor(f"edit-{self.i}", "\n".join(lines), _("Hierarchy as text"), save, rows=10)
 
     def _upload(self) -> None:
         with field(_("Upload a hierarchy (CSV as ARX writes it)"), f"file-{self.i}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from shoal.web.pages.parts.elements import announce, button, card, details, node, say, text_area
+from shoal.web.pages.parts.elements import announce, button, card, details, node, say, text_editor
 from shoal.web.pages.parts.language import _
 from shoal.web.pages.parts.layout import Page
 
@@ -53,10 +53,8 @@ class Orders:
                     self._show_value(place, name, values, i, value)
         with details(_("Edit as text"), opened=len(values) > MOST_BUTTONS):
             label = _("Order of {column}, one value on each line", column=name)
-            text_area("\n".join(values), id=f"order-{place}", rows=8, aria_label=label)
-            save = button(_("Save this order"), None, "tiny", id=f"order-save-{place}")
-            read = f"() => emit(document.getElementById('order-{place}').value)"
-            save.on("click", lambda event: self._set(name, str(event.args).split("\n")), js_handler=read)
+            save = (_("Save this order"), lambda text: self._set(name, text.split("\n")))
+            text_editor(f"order-{place}", "\n".join(values), label, save, rows=8, look="tiny")
 
     def _show_value(self, place: int, name: str, values: Sequence[str], i: int, value: str) -> None:
         with node("li"):

@@ -10,7 +10,7 @@ from nicegui import ui
 from shoal.charts import charts
 from shoal.web.pages.columns import tile
 from shoal.web.pages.parts.elements import button, card, details, link, node, notice, say, svg, table
-from shoal.web.pages.parts.language import _, number, percent
+from shoal.web.pages.parts.language import _, figure, number, percent
 from shoal.web.pages.parts.layout import Page, frame
 
 if TYPE_CHECKING:
@@ -271,8 +271,9 @@ def _risk(report: Mapping[str, Any]) -> None:
             before, after = source["average_group_before"], source["average_group_after"]
             rows.append((_("average group"), number(before, 1), number(after, 1)))
             if before:
-                rows.append((_("average risk"), percent(1 / before), risk["prosecutor"]["average"]))
-        rows.append((_("highest risk"), percent(1) if source.get("alone_before") else "", risk["prosecutor"]["max"]))
+                rows.append((_("average risk"), percent(1 / before), figure(risk["prosecutor"]["average"])))
+        highest = percent(1) if source.get("alone_before") else ""
+        rows.append((_("highest risk"), highest, figure(risk["prosecutor"]["max"])))
         table((_("[[risk|Risk]]"), _("Before"), _("After")), rows, caption=_("Risk before and after"), numbers=(1, 2))
         with node("ul", None, "list small"):
             for each in report["conventions"]:
@@ -292,7 +293,8 @@ def _sensitive(report: Mapping[str, Any]) -> None:
             say("p", _("No column is [[sensitive]]."), "soft")
             return
         rows = [
-            (each["name"], str(each["fewest"]), number(each["one_value"]), str(each["highest_share"])) for each in facts
+            (each["name"], str(each["fewest"]), number(each["one_value"]), figure(str(each["highest_share"])))
+            for each in facts
         ]
         head = (_("Column"), _("Fewest different values"), _("Groups with one value"), _("Highest share of a value"))
         table(head, rows, caption=_("Sensitive columns"), numbers=(1, 2, 3))

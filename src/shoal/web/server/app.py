@@ -111,7 +111,7 @@ def make_app(bench: Workbench, security: Security) -> ASGIApp:
     add_error_handlers(app)
     if bench.is_local:
         _add_documentation(app)
-    add_pages(bench)
+    add_pages(bench, can_log_out=security.sessions.needs_password)
     ui.run_with(
         app,
         title="shoal",

@@ -9,13 +9,15 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import place_of
 from shoal.web.server.sessions import Sessions
+from shoal.web.server.sockets import REFUSED, SessionSocket
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -109,13 +111,15 @@ def cookie_header(security: Security, id: str) -> str:
 
 @dataclass
 class _Answer:
-    """An answer on its way out: adds headers, and the nonce to the tags of a page."""
+    """An answer on its way out: adds headers, and the nonce to the tags of a page; events end with the session."""
 
     send: Send
     policy: str
     nonce: str
     is_static: bool
+    lasts: Callable[[], bool]
     began: bool = False
+    _was_cut: bool = False
     _start: Message = field(default_factory=dict)
     _body: list[bytes] = field(default_factory=list)
 
@@ -129,8 +133,16 @@ class _Answer:
             self._body.append(message.get("body", b""))
             if not message.get("more_body"):
                 await self._send_page()
+        elif self._are_events and not self.lasts():
+            if not self._was_cut:
+                self._was_cut = True
+                await self.send({"type": "http.response.body", "body": b""})
         else:
             await self.send(message)
+
+    @property
+    def _are_events(self) -> bool:
+        return dict(self._start["headers"]).get(b"content-type", b"").startswith(b"text/event-stream")
 
     @property
     def _is_page(self) -> bool:
@@ -176,17 +188,19 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        refusal = self._refuse(scope)
+        refusal, sessions = self._refuse(scope), self._security.sessions
+        session = session_of(self._security, scope["headers"])
         if scope["type"] == "websocket":
-            if refusal is not None:
+            if refusal is not None or session is None:
                 await receive()
-                await send({"type": "websocket.close", "code": 1008})
+                await send({"type": "websocket.close", "code": REFUSED})
                 return
-            await self._app(scope, receive, send)
+            await SessionSocket(sessions, session, receive, send).serve(self._app, scope)
             return
         nonce = secrets.token_urlsafe(16)
         is_static = STATIC.match(scope["path"]) is not None and refusal is None
-        answer = _Answer(send, self._security.policy(nonce), nonce, is_static)
+        lasts = partial(sessions.lasts, session or "")
+        answer = _Answer(send, self._security.policy(nonce), nonce, is_static, lasts)
         if refusal is not None:
             await self._answer(answer, scope, *refusal)
             return

@@ -94,6 +94,11 @@ class Sessions:
             self._sessions[digest] = now + self.seconds
             return True
 
+    def lasts(self, id: str) -> bool:
+        """Return whether a session exists, without prolonging it."""
+        with self._lock:
+            return self._sessions.get(_digest(id), 0.0) > time.monotonic()
+
     def close(self, id: str) -> None:
         """End a session."""
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ __all__ = [
     "svg",
     "switch",
     "table",
-    "text_area",
+    "text_editor",
     "text_input",
 ]
 
@@ -68,9 +68,27 @@ def node(tag: str, text: str | None = None, /, look: str = "", **attributes: obj
     return made
 
 
-def text_area(text: str, /, **attributes: object) -> ui.element:
-    """Return a field for longer texts. Its text is content, not a value: an update of the page keeps what is typed."""
-    return node("textarea", text, "control mono", spellcheck="false", **attributes)
+def text_editor(
+    id: str, text: str, label: str, save: tuple[str, Callable[[str], Awaitable[None]]], *, rows: int, look: str = ""
+) -> None:
+    """Show a field for longer texts and the button that saves what it holds.
+
+    The text is content of the field, not a value: an update of the page keeps what is typed.
+
+    Args:
+        id: The id of the field; that of the button ends in `-save`.
+        text: The text at first.
+        label: What the field is, for screen readers.
+        save: The words of the button, and what is called with the text.
+        rows: The height of the field.
+        look: The look of the button.
+    """
+    node("textarea", text, "control mono", spellcheck="false", id=id, rows=rows, aria_label=label)
+    words, keep = save
+    made = button(words, None, look, id=f"{id}-save")
+    made.on(
+        "click", lambda event: keep(str(event.args)), js_handler=f"() => emit(document.getElementById('{id}').value)"
+    )
 
 
 def say(tag: str, text: str, /, look: str = "", **attributes: object) -> ui.element:

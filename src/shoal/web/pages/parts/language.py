@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from nicegui import ui
 
-__all__ = ["LANGUAGES", "N_", "_", "catalogue", "language", "number", "percent", "plural"]
+__all__ = ["LANGUAGES", "N_", "_", "catalogue", "figure", "language", "number", "percent", "plural"]
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 COOKIE = "shoal_language"
@@ -57,6 +57,13 @@ def percent(share: float, digits: int = 1) -> str:
     digits = 0 if share in (0, 1) else digits
     sign = "\N{NO-BREAK SPACE}%" if language() == "de" else "%"
     return number(100 * share, digits) + sign
+
+
+def figure(text: str) -> str:
+    """Return a figure that a report wrote in English, such as "19.1%", with the marks of the language of the page."""
+    if language() != "de":
+        return text
+    return text.translate(str.maketrans({",": ".", ".": ",", "%": "\N{NO-BREAK SPACE}%"}))
 
 
 @cache

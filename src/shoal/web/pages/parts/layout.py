@@ -166,6 +166,8 @@ def _bar(page: Page, theme: str) -> None:
         chosen = theme if theme in THEMES else "auto"
         choice("theme", themes, chosen, lambda value: _remember(THEME_COOKIE, value), label=_("Colours"))
         choice("language", LANGUAGES, language(), lambda value: _remember(COOKIE, value), label=_("Language"))
+        if app.state.can_log_out:
+            button(_("Log out"), look="quiet", id="log-out").on("click", js_handler="() => shoalLogOut()")
 
 
 def _back(action: Callable[[], object]) -> None:

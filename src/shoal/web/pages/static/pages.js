@@ -16,6 +16,22 @@ function shoalRemember(name, value) {
   location.reload();
 }
 
+// Without a session, loading any page again shows the one that asks for a password or a token.
+async function shoalLogOut() {
+  await fetch("/api/session", { method: "DELETE" });
+  location.reload();
+}
+
+// A page whose session has ended elsewhere loses its connection, and must not go on showing cells.
+const shoalConnecting = setInterval(() => {
+  if (!window.socket) return;
+  clearInterval(shoalConnecting);
+  window.socket.on("disconnect", async () => {
+    const answer = await fetch(location.href, { method: "HEAD" }).catch(() => null);
+    if (answer?.status === 401) location.reload();
+  });
+}, 200);
+
 async function shoalCopy(id) {
   const text = document.getElementById(id).textContent;
   try {

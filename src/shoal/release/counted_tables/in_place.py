@@ -1,0 +1,251 @@
+"""Releases whose tuples and groups stay with the engine that counts them; here are only the counts of single columns.
+
+Everything that depends on the counts of single columns alone (kinds, dictionaries, prices, ends of ranges, losses) is
+computed from a stand-in: a table of few weighted rows in which every value of every column has its count. What depends
+on several columns at once is counted by the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
+from shoal.errors import InputError
+from shoal.methods import sections
+from shoal.methods.base import Run
+from shoal.methods.shoaling.pricing import price_table
+from shoal.methods.shoaling.problem import prepare
+from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
+from shoal.methods.shoaling.steps import EFFORTS
+from shoal.models import Distributions
+from shoal.release.cells.show import JointGroups, Shown, make_release
+from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.release.make import Plan, plan_run
+from shoal.release.release import Release
+from shoal.report.public import public_column
+from shoal.rules import compile_rules
+from shoal.schema import Role, Schema
+from shoal.tables.sources.base import Dealing, Source
+from shoal.tables.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.release.job import Job
+
+__all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
+
+Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
+
+
+class Found(JointGroups, Protocol):
+    """The groups of all sections, where the engine keeps them."""
+
+    @property
+    def cells(self) -> Sequence[tuple[list[str], NDArray[np.int64]]]:
+        """For each attribute, the keys of its distinct cells (see `cell_keys`), and the rows that show each."""
+
+    def count_rows(self, chosen: Sequence[Flags]) -> list[int]:
+        """Count the rows whose cells are all chosen; several choices together."""
+
+    def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> object:
+        """Return the groups with the ranks of their cells, for dealing; ranks: by attribute, one for each cell."""
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """A source that searches the sections of its table itself."""
+
+    @property
+    def searches(self) -> bool:
+        """Whether it does."""
+
+    def count_columns(self, names: Sequence[str]) -> Mapping[str, tuple[pl.Series, NDArray[np.int64]]]:
+        """Return the distinct cells of columns, in order, and their counts."""
+
+    def count_tuples(self, codes: Mapping[str, tuple[pl.Series, NDArray[np.int32]]]) -> tuple[int, int]:
+        """Count the table by codes; return the number of tuples, and the rows of the rarest."""
+
+    def search_sections(self, search: SectionSearch, largest: int) -> Found:
+        """Cut the tuples that were counted last into sections of at most so many, and search each."""
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """A run that was planned from the counts of single columns.
+
+    Attributes:
+        plan: The run up to its search, on the stand-in.
+        source: The table.
+        search: What searches a section.
+        job: The job.
+    """
+
+    plan: Plan
+    source: Searcher
+    search: SectionSearch
+    job: Job
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the table."""
+        return self.plan.table.n_rows
+
+    def release(self) -> Release:
+        """Search, and return the release; its cells have the counts of each column, its rows are nobody's."""
+        plan = self.plan
+        found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
+        plan.run.stage("measuring")
+        shown = _show(plan, found)
+        release = make_release(plan.table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
+        release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
+        dealing = release.recoding
+        assert isinstance(dealing, Dealing)
+        ranks, exact, starred = [], [], []
+        for column, cells in zip(plan.schema.qi, shown.partition.cells, strict=True):
+            texts, of_groups = dealing.cells[column.name]
+            rank = np.empty(len(cells.form), dtype=np.int32)
+            rank[cells.index] = of_groups
+            ranks.append(rank)
+            exact.append(public_column(release, column)[1][rank])
+            starred.append((texts == SUPPRESSION).to_numpy()[rank])
+        n_exact, n_starred = found.count_rows([exact, starred])
+        none = np.empty(0, dtype=np.int32)
+        recoding = replace(
+            dealing,
+            tuples=none.reshape(0, len(ranks)),
+            entries=(none, none.astype(np.int64), none),
+            cells={name: (texts, none) for name, (texts, _) in dealing.cells.items()},
+            searched=found.ranked(ranks),
+        )
+        return replace(release, recoding=recoding, joint=(n_exact, n_starred))
+
+
+def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
+    """Plan a run whose sections the engine searches; None if it cannot, or if the table is a single section."""
+    import polars as pl
+
+    method = job.method
+    if not isinstance(source, Searcher) or not source.searches or not _is_plain(schema, job):
+        return None
+    assert isinstance(method, Shoaling)
+    names = [column.name for column in schema.qi]
+    columns = source.count_columns(names)
+    if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
+        return None
+    places, weights = couple([counts for _, counts in columns.values()])
+    cells = {name: texts.gather(place) for (name, (texts, _)), place in zip(columns.items(), places, strict=True)}
+    table = Table(pl.DataFrame(cells), notes=source.notes, weights=weights)
+    narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
+    accepted = tuple(name for name in job.request.accept_unique if name in names)
+    request = replace(job.request, accept_unique=accepted)
+    try:
+        plan = plan_run(table, narrow, request, method, job.models, job.run, job.hierarchies, must_search=True)
+    except InputError as error:  # the rows of the stand-in are not those of the table
+        raise error.without_rows() from None
+    encoded = plan.encoded
+    k = max(model.minimum_size for model in plan.models)
+    n_tuples, rarest = source.count_tuples(
+        {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
+    )
+    # The same sections as in memory; and a table in which no tuple is rare may be released as it is.
+    if n_tuples <= sections.LARGEST_SECTION or rarest >= k or k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE:
+        return None
+    run = Run(seed=plan.run.seed, weights=plan.run.weights)
+    pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
+    effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
+    bare = replace(encoded, dictionaries=(), others={}, counted=())
+    search = SectionSearch(
+        method,
+        SectionPlan(pricing, Distributions.of(encoded), effort, k, 1),
+        bare,
+        plan.models,
+        run,
+        plan.schema,
+        plan.request.ends or "",
+        plan.request.k,
+    )
+    return InPlace(plan, source, search, job)
+
+
+def _is_plain(schema: Schema, job: Job) -> bool:
+    """Say whether groups of k rows are all that is asked for, so that tuples and their counts are enough."""
+    method, request, run = job.method, job.request, job.run
+    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance or job.models:
+        return False
+    if schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K) or any(any(c.limits) for c in schema.qi):
+        return False
+    more = request.suppression_limit or request.target or request.bound or run.rules or run.derive_weights
+    return not more
+
+
+class Coupled(NamedTuple):
+    """Few weighted rows with the counts of several columns.
+
+    Attributes:
+        places: For each column, the value of each row.
+        weights: How often each row occurs.
+    """
+
+    places: list[NDArray[np.int64]]
+    weights: NDArray[np.int64]
+
+
+def couple(counts: Sequence[NDArray[np.int64]]) -> Coupled:
+    """Return rows in which each value of each column has its count; values ascend from row to row.
+
+    Args:
+        counts: For each column, the count of each value. All columns have the same total.
+    """
+    ends = [np.cumsum(each) for each in counts]
+    borders = np.unique(np.concatenate(ends))
+    borders = borders[borders > 0]
+    places = [np.searchsorted(each, borders) for each in ends]
+    return Coupled(places, np.diff(borders, prepend=0).astype(np.int64))
+
+
+def cells_of(keys: Sequence[str]) -> Cells:
+    """Return distinct cells from their keys; see `cell_keys`."""
+    parts = [key.split(":") for key in keys]
+    form, low, high = (np.array([int(part[i]) for part in parts], dtype=np.int32) for i in range(3))
+    sets = [[int(code) for code in part[3].split(",")] if part[3] else [] for part in parts]
+    assert all(bool(members) == (kind == SET) for members, kind in zip(sets, form.tolist(), strict=True))
+    return Cells(
+        index=np.arange(len(keys), dtype=np.int32),
+        form=form.astype(np.int8),
+        low=low,
+        high=high,
+        starts=np.cumsum([0, *map(len, sets)]).astype(np.int64),
+        members=np.array([code for members in sets for code in members], dtype=np.int32),
+    )
+
+
+def _show(plan: Plan, found: Found) -> Shown:
+    """Return the cells of all groups over a stand-in of the table and the release together."""
+    encoded = plan.encoded
+    histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
+    places, weights = couple([*histograms, *shown])
+    codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
+    tuples, row_tuple = np.unique(codes, axis=0, return_inverse=True)
+    row_tuple = row_tuple.reshape(-1).astype(np.int32)
+    every = np.arange(len(weights), dtype=np.int32)
+    table = replace(
+        encoded,
+        tuples=np.ascontiguousarray(tuples),
+        counts=np.bincount(row_tuple, weights=weights).astype(np.int64),
+        row_tuple=row_tuple,
+        order=np.minimum(every, plan.table.height - 1).astype(np.int64),
+        weights=weights,
+    )
+    cells = tuple(
+        replace(cells_of(keys), index=place.astype(np.int32))
+        for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
+    )
+    partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
+    return Shown(plan.schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)

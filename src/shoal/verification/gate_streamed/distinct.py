@@ -1,0 +1,147 @@
+"""Large files as their distinct rows: read block by block, each row once with the number of rows that are equal to it.
+
+Memory depends on the distinct rows and cells of a file, not on its rows. A release has few distinct rows, because rows
+share their quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.schema import Dialect
+from shoal.verification.gate_streamed.blocks import BlockColumn, CodedBlocks
+from shoal.verification.gate_streamed.tallies import RowOrder
+from shoal.verification.matching.packing import pack
+from shoal.verification.reading import files
+from shoal.verification.reading.coded import (
+    TEXTUAL,
+    CodedColumn,
+    CodedTable,
+    checked_original,
+    read_original,
+    read_written,
+)
+from shoal.verification.reading.tables import PathName
+
+__all__ = ["distinct_original", "distinct_written"]
+
+LEAST_BYTES = 1 << 22  # smaller files are read as they are
+LEAST_PENDING = 500_000  # rows that are counted at once
+
+Codes = NDArray[np.int32]
+
+
+def distinct_written(path: PathName, *, delimiter: str = ",") -> CodedTable:
+    """Read a release as `read_written` does; a large file as its distinct rows.
+
+    Raises:
+        UnreadableError: The file cannot be split into rows and cells.
+        FileError: The file cannot be opened.
+    """
+    table = _read(path, Dialect(delimiter), TEXTUAL)
+    return read_written(path, delimiter=delimiter) if table is None else table
+
+
+def distinct_original(path: PathName, dialect: Dialect, sheet: str | None = None) -> CodedTable:
+    """Read an original as `read_original` does; a large file as its distinct rows.
+
+    Raises:
+        InputError: The file cannot be read as a table.
+        FileError: The file cannot be opened.
+    """
+    table = _read(path, dialect, (*TEXTUAL, "zstd"))
+    return read_original(path, dialect, sheet) if table is None else checked_original(path, table, dialect)
+
+
+def _read(path: PathName, dialect: Dialect, textual: Sequence[str]) -> CodedTable | None:
+    """Return a file as its distinct rows; None if it is small, has ragged rows, or cannot be read block by block."""
+    kind = files.kind_of(path)
+    if kind not in (*textual, "parquet") or os.path.getsize(path) < LEAST_BYTES:
+        return None
+    table = CodedBlocks(path, dialect, forgetful=False)
+    blocks = table.blocks() if kind in textual else table.row_groups()
+    if blocks is None:
+        return None
+    rows, order, reader = _DistinctRows(), RowOrder(), table.reader
+    try:
+        for block in _joined(blocks):
+            rows.add(block)
+            order.add(table.columns, block)
+    except files.UnreadableError:
+        if reader is not None:
+            raise
+        return None  # a later row group has another encoding; its reader decides
+    if not rows.n_rows or (reader is not None and reader.ragged_rows().times):
+        return None
+    unsorted = max((violation.row or 0 for violation in order.violations()), default=0)
+    found = rows.table(table.names, table.columns, unsorted)
+    return found if reader is None else replace(found, faults=reader.faults(), blank_lines=reader.blank_lines())
+
+
+def _joined(blocks: Iterable[list[Codes]]) -> Iterator[list[Codes]]:
+    """Join blocks of few rows."""
+    parts: list[list[Codes]] = []
+    n_rows = 0
+    for block in blocks:
+        if block and len(block[0]):
+            parts.append(block)
+            n_rows += len(block[0])
+        if n_rows >= LEAST_PENDING:
+            yield _stacked(parts)
+            parts, n_rows = [], 0
+    if parts:
+        yield _stacked(parts)
+
+
+def _stacked(parts: Sequence[Sequence[Codes]]) -> list[Codes]:
+    return [np.concatenate(codes) for codes in zip(*parts, strict=True)]
+
+
+class _DistinctRows:
+    """The distinct rows of blocks, each with the number of its first row and how often it occurs."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self._columns: list[Codes] = []
+        self._numbers = self._times = np.zeros(0, dtype=np.int64)
+        self._pending: list[list[Codes]] = []
+        self._n_pending = 0
+
+    def add(self, block: list[Codes]) -> None:
+        """Count some rows."""
+        self._pending.append(block)
+        self._n_pending += len(block[0])
+        self.n_rows += len(block[0])
+        if self._n_pending >= max(LEAST_PENDING, len(self._numbers) // 4):
+            self._merge()
+
+    def table(self, names: list[str], columns: Sequence[BlockColumn], unsorted: int) -> CodedTable:
+        """Return the distinct rows in the order of their first occurrence."""
+        self._merge()
+        coded = [CodedColumn(c.texts, codes, self._times) for c, codes in zip(columns, self._columns, strict=True)]
+        return CodedTable(names, coded, self.n_rows, self._numbers, unsorted=unsorted)
+
+    def _merge(self) -> None:
+        if not self._n_pending:
+            return
+        before = [self._columns] if self._columns else []
+        columns = _stacked([*before, *self._pending])
+        first = self.n_rows - self._n_pending + 1
+        numbers = np.concatenate([self._numbers, np.arange(first, self.n_rows + 1)])
+        times = np.concatenate([self._times, np.ones(self._n_pending, dtype=np.int64)])
+        self._columns, self._pending, self._n_pending = [], [], 0
+        key = pack([(codes.astype(np.int64), int(codes.max()) + 1) for codes in columns])
+        order = np.argsort(key, kind="stable")  # the first of equal rows comes first
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        del key
+        kept = order[starts]
+        counts = np.add.reduceat(times[order], starts)
+        in_order = np.argsort(kept)
+        kept = kept[in_order]
+        self._times, self._numbers = counts[in_order], numbers[kept]
+        self._columns = [codes[kept] for codes in columns]
