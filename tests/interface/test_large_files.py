@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from shoal import datasets, measure, risk
-from shoal.tables import counted
+from shoal.tables.sources import counted
 from shoal.verification.gate_streamed import distinct
 from tests.command import Outcome, Shoal
 

@@ -32,8 +32,9 @@ VERIFICATION = (
     ("matching",),
     ("models",),
     ("recount", "manifest", "demand"),
+    ("gate_streamed",),
     ("examination",),
-    ("verifier", "gate", "gate_streamed", "database"),
+    ("verifier", "gate", "database"),
 )
 # Imported for annotations only, inside `if TYPE_CHECKING`.
 FOR_TYPES_ALONE = {("report", "release")}
@@ -61,6 +62,7 @@ READERS = {
     "limits": {"numpy"},
     "blocks": {"numpy"},
     "dealt": {"numpy"},
+    "distinct": {"numpy"},
     "tallies": {"numpy"},
     "outliers": {"numpy"},
     "parts": {"numpy"},

@@ -138,10 +138,10 @@ def read_one_of(
             settings; another workbook may have a single sheet of any name.
         counted: Columns besides these that are needed if the distinct rows of a large file are enough; None for all.
     """
-    from shoal.tables.counted import read_counted
     from shoal.tables.formats import Format, read_table
     from shoal.tables.formats.excel import visible_sheets
     from shoal.tables.formats.sniff import sniff
+    from shoal.tables.sources.counted import read_counted
 
     doubles = reading.duplicate_columns
     if isinstance(path, str):

@@ -14,8 +14,8 @@ from shoal.hierarchy.propose import Auto, propose_open
 from shoal.metrics.column_loss import cell_counts
 from shoal.metrics.released_cells import rare_labels
 from shoal.schema import Reading, Role, Schema, column_names, parse_codings
-from shoal.tables.counted import as_counted
 from shoal.tables.formats import as_table
+from shoal.tables.sources.counted import as_counted
 from shoal.tables.table import Table
 
 __all__ = ["Pair", "open_pair"]

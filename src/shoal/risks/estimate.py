@@ -19,8 +19,8 @@ from shoal.models.uniques import Uniques, estimate_uniques
 from shoal.risks.population_fit import count_fitting
 from shoal.schema import Reading, ReadingKeywords, Role, Schema, column_names
 from shoal.tables import values
-from shoal.tables.counted import as_counted
 from shoal.tables.formats import as_table
+from shoal.tables.sources.counted import as_counted
 from shoal.tables.table import Table
 from shoal.tables.values.people import person_codes
 

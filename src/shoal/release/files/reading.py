@@ -17,9 +17,9 @@ from shoal.release.cells.centers import spread_name
 from shoal.release.files.layout import read_back
 from shoal.release.files.marks import spread_mark
 from shoal.schema import Column, Kind, Role
-from shoal.tables.counted import read_counted
 from shoal.tables.formats import Format, read_table
 from shoal.tables.formats.sniff import sniff
+from shoal.tables.sources.counted import read_counted
 from shoal.tables.table import Table, factorize
 from shoal.tables.values import normalise
 
