@@ -90,7 +90,11 @@ def run_child(source: str, folder: str) -> None:
     watch = Watch(stage=lambda name: print(name, flush=True))
     events = Path(folder) / "events"
     events.mkdir()
-    more = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{events}"}
+    more = {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": f"file://{events}",
+    }
     output = f"{folder}/out.parquet/"
     with open_session(MASTER, more) as spark, open_source(source, settings, spark) as opened:
         run = make_run(settings, threads=1, watch=watch)
@@ -104,9 +108,9 @@ def shuffled_bytes(events: Path) -> int:
     """Return the bytes that the tasks of a run wrote for other tasks, from its event log."""
     total = 0
     for path in events.rglob("*"):
-        if not path.is_file():
+        if not path.is_file() or path.name.startswith("."):
             continue
-        for line in path.read_text().splitlines():
+        for line in path.read_text(errors="replace").splitlines():
             event: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
             if event.get("Event") == "SparkListenerTaskEnd":
                 metrics = event.get("Task Metrics") or {}

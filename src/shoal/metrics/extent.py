@@ -1,4 +1,4 @@
-"""What the cells of a column keep of it: their mean width, in values and in its unit; of centres, mean and spread."""
+"""What cells keep of a column: their mean width, and of centres mean and spread; and how large groups of rows are."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = [
     "DAY",
     "CenterFigures",
     "ColumnExtent",
+    "GroupSizes",
     "center_figures",
     "exact_cells",
     "extent_of",
@@ -31,6 +32,48 @@ __all__ = [
 
 DAY = 86_400.0
 LARGEST_ROOT = 1e150  # whose square is a float64, even times the number of rows
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """How the rows of a release are grouped.
+
+    Attributes:
+        sizes: The rows of each group, fully suppressed rows included; with `times`, each size once.
+        n_rows: The number of rows of the original.
+        n_kept: The number of released rows.
+        n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
+            them, they are a group like any other.
+        n_exact: The number of released rows whose quasi-identifiers are all as they were.
+        times: The number of groups of each size; by default one.
+    """
+
+    sizes: NDArray[np.int64]
+    n_rows: int
+    n_kept: int
+    n_starred: int
+    n_exact: int
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return len(self.sizes) if self.times is None else int(self.times.sum())
+
+    def least(self, k: int | None) -> int:
+        """Return k, or the size of the smallest group if k is not given."""
+        return int(self.sizes.min()) if k is None else k
+
+    def n_hidden(self, k: int) -> int:
+        """Return the number of released rows that count as suppressed: fully suppressed rows, if fewer than k."""
+        return self.n_starred if self.n_starred < k else 0
+
+    def discernibility(self, k: int) -> int:
+        """Return the discernibility metric: each row counts the rows of its group, or all rows if it is suppressed."""
+        times = [1] * len(self.sizes) if self.times is None else self.times.tolist()
+        pairs = zip(self.sizes.tolist(), times, strict=True)
+        squares = sum(n * (size * size if size >= k else self.n_rows * size) for size, n in pairs)
+        return int(squares) + self.n_rows * (self.n_rows - self.n_kept)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from shoal.metrics.column_loss import Baseline, ColumnLoss, add_losses, cell_cou
 from shoal.metrics.extent import (
     CenterFigures,
     ColumnExtent,
+    GroupSizes,
     center_figures,
     exact_cells,
     extent_of,
@@ -234,41 +235,6 @@ def measure_tables(
     return replace(measures.without_loss(), centers=figures, sse=sse)
 
 
-@dataclass(frozen=True)
-class GroupSizes:
-    """How the rows of a release are grouped.
-
-    Attributes:
-        sizes: The rows of each group, fully suppressed rows included; with `times`, each size once.
-        n_rows: The number of rows of the original.
-        n_kept: The number of released rows.
-        n_starred: The number of released rows that are suppressed in every quasi-identifier. If there are k or more of
-            them, they are a group like any other.
-        n_exact: The number of released rows whose quasi-identifiers are all as they were.
-        times: The number of groups of each size; by default one.
-    """
-
-    sizes: NDArray[np.int64]
-    n_rows: int
-    n_kept: int
-    n_starred: int
-    n_exact: int
-    times: NDArray[np.int64] | None = None
-
-    @property
-    def n_groups(self) -> int:
-        """The number of groups."""
-        return len(self.sizes) if self.times is None else int(self.times.sum())
-
-    def least(self, k: int | None) -> int:
-        """Return k, or the size of the smallest group if k is not given."""
-        return int(self.sizes.min()) if k is None else k
-
-    def n_hidden(self, k: int) -> int:
-        """Return the number of released rows that count as suppressed: fully suppressed rows, if fewer than k."""
-        return self.n_starred if self.n_starred < k else 0
-
-
 def assemble(
     losses: Mapping[str, ColumnLoss],
     extents: Mapping[str, ColumnExtent],
@@ -291,7 +257,7 @@ def assemble(
     return Measures(
         ncp=ncp,
         utility=1.0 - ncp,
-        dm=_discernibility(groups, least),
+        dm=groups.discernibility(least),
         c_avg=(n_kept - n_hidden) / n_groups / least if n_groups and least else 0.0,
         modification_rate=total.changed / n_cells,
         rows=n_kept,
@@ -361,13 +327,6 @@ def classification_metric(released: Table, names: Sequence[str], target: str, n_
     counted = frame.group_by(list(columns)).agg(pl.col("rows").sum())
     majority = counted.group_by([f"c{i}" for i in range(len(names))]).agg(pl.col("rows").max())["rows"].sum()
     return 1 - int(majority) / n_rows
-
-
-def _discernibility(groups: GroupSizes, k: int) -> int:
-    times = [1] * len(groups.sizes) if groups.times is None else groups.times.tolist()
-    pairs = zip(groups.sizes.tolist(), times, strict=True)
-    squares = sum(n * (size * size if size >= k else groups.n_rows * size) for size, n in pairs)
-    return int(squares) + groups.n_rows * (groups.n_rows - groups.n_kept)
 
 
 def check_names(what: str, named: Mapping[str, object], names: list[str]) -> None:

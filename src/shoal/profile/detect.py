@@ -50,7 +50,7 @@ from shoal.profile.vocabulary.hints import (
     WEIGHT_WORDS,
 )
 from shoal.profile.vocabulary.keys import COUNTS, KEYS
-from shoal.schema import Kind, Role
+from shoal.schema import ISO, Kind, Role
 from shoal.tables.values import Marks, parse_numbers
 
 __all__ = ["Proposal", "is_weight", "propose", "undecided"]
@@ -358,6 +358,8 @@ def _by_date(facts: ColumnFacts, naming: Naming) -> Proposal | None:
         return None
     is_birth = any(concept.key == "birth" for concept in naming.concepts)
     what, key = ("dates of birth", "birth") if is_birth else ("dates", "time")
+    if not re.search("%[YymdbB]", facts.date_format or ISO):
+        what = "times of day"
     return Proposal(Role.QI, Kind.DATE, f"{what}, which others may know to the {date_precision(facts)}", concept=key)
 
 

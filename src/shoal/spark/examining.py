@@ -165,7 +165,9 @@ def verify(
             raise UsageError("a model compares groups with a population, which is not read on Spark. Use shoal.verify.")
         counts = _counts(source, names, len(qi), schema, goal)
         facts = source.run(lambda: examine_counts(counts, len(qi), schema, k, goal))
-        rows = source.run(lambda: counts.where(f"column = {SIZE}").groupBy().sum("n").toArrow().column(0)[0].as_py())
+        rows = source.run(
+            lambda: counts.where(counts["column"] == SIZE).groupBy().sum("n").toArrow().column(0)[0].as_py()
+        )
     n_groups, smallest = sum(each.groups for each in facts), min((e.smallest for e in facts if e.groups), default=0)
     violations = [violation for each in facts for violation in each.violations]
     if small := sum(each.small for each in facts):

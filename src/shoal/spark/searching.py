@@ -162,7 +162,7 @@ def _cut(tuples: DataFrame, packing: Packing, pricing: Pricing, n_tuples: int, l
     cuts, large = Cuts(), {0: n_tuples}
     while large := {node: n for node, n in large.items() if n > largest}:
         found = run(lambda: _histograms(tuples, packing, pricing, cuts, set(large)))  # noqa: B023 - run at once
-        smaller = {}
+        smaller: dict[int, int] = {}
         for node in large:
             cut = find_cut(found[node], pricing.prices, least=max(1, largest // SMALLEST_SHARE))
             if cut is not None:
@@ -194,8 +194,8 @@ def _histograms(
                 own = (codes[of_tuples == node] + offsets[:-1]).ravel()
                 found[node] = found.get(node, 0) + np.bincount(own, minlength=n_codes)
         for node, counts in found.items():
-            codes = np.flatnonzero(counts)
-            yield pl.DataFrame({"node": np.full(len(codes), node), "code": codes, "n": counts[codes]})
+            present = np.flatnonzero(counts)
+            yield pl.DataFrame({"node": np.full(len(present), node), "code": present, "n": counts[present]})
 
     counted = tuples.mapInArrow(kernel_of_batches(kernel), "node bigint, code bigint, n bigint")
     sums = polars_of(counted.groupBy("node", "code").agg(F.sum("n").alias("n")))
@@ -249,7 +249,8 @@ def search_sections(
     # By a number of our own: adaptive execution would join small parts, and few tasks would search.
     spread = placed.repartition(2 * len(numbers), "section")
     found = spread.groupBy("section").applyInArrow(group, ", ".join(schema)).persist(StorageLevel.DISK_ONLY)
-    return run(lambda: SparkFound.of(found, packing, n_columns, run))
+    groups: SparkFound = run(lambda: SparkFound.of(found, packing, n_columns, run))
+    return groups
 
 
 @dataclass(frozen=True)
@@ -349,10 +350,10 @@ class SparkFound:
 
             tables = []
             for i, own in enumerate(keys):
-                table = {f"c{i}": pl.Series(own, dtype=pl.String)}
-                table |= {f"r{i}": pl.Series(ranks[i], dtype=pl.Int32)} if len(ranks) else {}
-                table |= {f"{name}{i}": pl.Series(flags[name][i]) for name in flags}
-                tables.append(pl.DataFrame(table))
+                columns = {f"c{i}": pl.Series(own, dtype=pl.String)}
+                columns |= {f"r{i}": pl.Series(ranks[i], dtype=pl.Int32)} if len(ranks) else {}
+                columns |= {f"{name}{i}": pl.Series(flags[name][i]) for name in flags}
+                tables.append(pl.DataFrame(columns))
             for frame in frames:
                 whole = frame
                 for i, table in enumerate(tables):

@@ -188,7 +188,7 @@ class Project(ProjectTable):
             rule = Path(FILES) / display_name(rule)
         settings = self.settings
         values = {"place": self._place(), "settings": named_files(settings), "column": column, "rule": rule}
-        found = self._ask("show_hierarchy", values)
+        found = self._ask("show_hierarchy", values, f"hierarchy of {column}")
         return found if self._bench.is_local else {**found, "rows": {}, "shown": 0}
 
     # Runs
@@ -263,9 +263,9 @@ class Project(ProjectTable):
         """Estimate loss and risk of a run with other settings; like `forecast`."""
         check_paths(settings, self.folder)
         values = {"place": self._place(), "settings": named_files(settings)}
-        return self._ask("forecast", values)
+        return self._ask("forecast", values, "forecast")
 
-    def _ask(self, task: str, values: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, task: str, values: dict[str, Any], subject: str) -> dict[str, Any]:
         """Have the assistant of this project do a task; it ends when it is not asked for a while."""
         start = self._start()
         with self._lock:
@@ -273,7 +273,7 @@ class Project(ProjectTable):
                 self._assistant = Assistant(self.data, start)
             assistant = self._assistant
         try:
-            return assistant.ask(task, values)
+            return assistant.ask(task, values, subject)
         finally:
             timer = threading.Timer(IDLE_SECONDS + 1, assistant.stop, [IDLE_SECONDS])
             timer.daemon = True

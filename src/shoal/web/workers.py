@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,9 @@ class Worker:
         self._stopped.set()
         self.process.kill()
         self.process.wait()
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # what was never read is lost
+            self.process.stdin.close()
         if threading.current_thread() is not self._reader:
             self._reader.join()
 
@@ -135,7 +139,9 @@ class Worker:
 
     def _send(self, message: bytes, last: bool) -> None:
         assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the child is gone; the reader reports it
+        with contextlib.suppress(
+            BrokenPipeError, ValueError
+        ):  # the child is gone or was stopped; the reader reports it
             self.process.stdin.write(message)
             self.process.stdin.flush()
             if last:
@@ -161,20 +167,22 @@ class Assistant:
         self._folder, self._start = folder, start
         self._worker: Worker | None = None
         self._lock = threading.Lock()
+        self._counting = threading.Lock()
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        self._newest = 0
+        self._newest: Counter[str] = Counter()  # by subject
         self._used = 0.0
 
-    def ask(self, task: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Have a task done and wait for its result. Of several questions that wait, only the newest is answered.
+    def ask(self, task: str, values: Mapping[str, Any], subject: str) -> dict[str, Any]:
+        """Have a task done and wait for its result. Of several questions on a subject, only the newest is answered.
 
         Raises:
-            CancelledError: A newer question came, or the assistant was stopped.
+            CancelledError: A newer question on the subject came, or the assistant was stopped.
         """
-        self._newest += 1
-        number = self._newest
+        with self._counting:
+            self._newest[subject] += 1
+            number = self._newest[subject]
         with self._lock:
-            if number != self._newest:
+            if number != self._newest[subject]:
                 raise CancelledError("a newer question replaced this one.")
             if self._worker is None or self._worker.process.poll() is not None:
                 self._answers = queue.SimpleQueue()

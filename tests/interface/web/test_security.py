@@ -188,6 +188,8 @@ def test_settings_name_no_file_of_the_machine(server: Server, project: str) -> N
 def test_bodies_are_limited_and_forms_refused(server: Server, project: str) -> None:
     """W05: large JSON is cut off, and there are no parts to count."""
     assert server.ask("PUT", f"{project}/settings", {"k": "x" * (9 << 20)}).status == 413
+    unannounced = iter([b"x" * (1 << 20)] * 9)  # in chunks, without a length
+    assert server.ask("PUT", f"{project}/settings", unannounced, Content_Type="application/json").status == 413
     for kind in ("multipart/form-data; boundary=x", "application/x-www-form-urlencoded"):
         assert server.ask("PUT", f"{project}/table", b"a,b\n1,2\n", Content_Type=kind).status == 400
     assert server.ask("GET", project).json["state"] == "ready"
@@ -345,9 +347,11 @@ def test_the_survivor_of_a_killed_process_deletes_the_data(tmp_path: Path, who: 
 
 
 def test_nothing_is_logged_but_the_address(tmp_path: Path) -> None:
-    """W09: one line on standard output; standard error has neither names, ids nor cells."""
+    """W09: one line on standard output; standard error has neither names, ids nor cells. Started with --demo."""
     home = tmp_path / "home"
-    with serving(home) as server:
+    with serving(home, "--demo") as server:
+        (demo,) = server.ask("GET", "/api/projects").json
+        assert server.wait(f"/api/projects/{demo['id']}", "state", "loading")["table"]["rows"] == 5000
         project = server.load(TABLE, "SECRETNAME.csv")
         server.ask("GET", f"{project}/rows")
         server.ask("GET", "/nowhere/CANARY")

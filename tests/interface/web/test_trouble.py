@@ -121,6 +121,7 @@ def test_hostile_texts_are_shown_and_never_act(tab: Tab, tmp_path: Path) -> None
         tab.page.goto(f"{project}/{step}")
         tab.page.wait_for_selector("h1")
         if step == "hierarchies":
+            tab.page.wait_for_function("window.socket?.connected && window.did_handshake")
             tab.page.locator("summary").last.click()
             tab.page.wait_for_selector(".tree, .notice")
         assert tab.page.evaluate("document.querySelectorAll('img, #content script').length") == 0, step

@@ -22,7 +22,7 @@ READY = {
 
 
 def test_patients_from_load_to_download(tab: Tab, tmp_path: Path) -> None:
-    """W10: all of it from this server; each setting shows at once, and undo takes it back."""
+    """W09, W10: nothing from elsewhere, no cell stays in the browser; each setting shows at once, and can be undone."""
     page = tab.page
     tab.send(patients_path())
     assert "5,000 rows, 10 columns" in page.inner_text("#load-area")
@@ -77,6 +77,8 @@ def test_patients_from_load_to_download(tab: Tab, tmp_path: Path) -> None:
     assert released.name == "released.csv"
     assert len(released.read_text().splitlines()) == 5001
     assert "--config shoal.toml" in page.inner_text("#command")
+    kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert not [cell for cell in patients_path().read_text().splitlines()[1].split(",")[:3] if cell in kept]  # W09
     assert tab.problems == []
 
 

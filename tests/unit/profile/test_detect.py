@@ -116,6 +116,11 @@ def test_reason_of_a_date_says_how_exact_it_is(cells: list[str], exact: str) -> 
     assert proposal_of("issued", cells * 10).reason == f"dates, which others may know to the {exact}"
 
 
+def test_times_of_day_are_no_dates() -> None:
+    cells = [f"{hour:02d}:{minute:02d}" for hour in range(24) for minute in (7, 31)]
+    assert proposal_of("seen", cells * 2).reason == "times of day, which others may know to the minute"
+
+
 def test_sampling_weight_is_dropped_and_body_weight_is_not() -> None:
     draw = random.Random(0)
     near_unique = [str(draw.randint(10_000, 900_000)) for _ in range(500)]

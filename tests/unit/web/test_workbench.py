@@ -13,6 +13,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -69,6 +70,16 @@ def test_a_table_is_profiled_paged_and_counted(bench: Workbench) -> None:
     assert project.values("sex")[0] == ("f", 133)
     with pytest.raises(UsageError, match="'height'"):
         project.uniques(["height"])
+
+
+def test_questions_on_different_subjects_do_not_replace_each_other(bench: Workbench) -> None:
+    """An estimate and the hierarchies of two columns, asked for at once, are all answered."""
+    project = loaded(bench)
+    project.change(**ROLES)
+    questions = (project.forecast, lambda: project.hierarchy("age"), lambda: project.hierarchy("sex"))
+    with ThreadPoolExecutor(len(questions)) as threads:
+        answers = [asked.result(SECONDS) for asked in [threads.submit(ask) for ask in questions]]
+    assert ["loss" in answers[0], answers[1]["values"], answers[2]["values"]] == [True, 40, 2]
 
 
 def test_settings_change_with_undo_and_redo(bench: Workbench) -> None:

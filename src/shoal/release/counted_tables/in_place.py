@@ -232,8 +232,8 @@ def _show(plan: Plan, found: Found) -> Shown:
     histograms, shown = encoded.histograms, [rows for _, rows in found.cells]
     places, weights = couple([*histograms, *shown])
     codes = np.column_stack(places[: len(histograms)]).astype(np.int32)
-    tuples, row_tuple = np.unique(codes, axis=0, return_inverse=True)
-    row_tuple = row_tuple.reshape(-1).astype(np.int32)
+    tuples, of_rows = np.unique(codes, axis=0, return_inverse=True)
+    row_tuple: NDArray[np.int32] = of_rows.reshape(-1).astype(np.int32)
     every = np.arange(len(weights), dtype=np.int32)
     table = replace(
         encoded,

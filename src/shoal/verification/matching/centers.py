@@ -164,22 +164,41 @@ class CenteredColumn:
             n_false = plural(self.cells.count(is_false), "row")
             text = f"the cells of {n_false} are not the centre of any rows of the original"
             return [Violation(where, text, int(numbers[rows[0]]))]
+        counts, in_source = self.cells.counts().tolist(), source.counts().tolist()
+        shown_rows: Counter[Any] = Counter()
+        for value, n in zip(read, counts, strict=True):
+            shown_rows[value] += n
         if not self.centers.needs_values:
             groups = Counter(read[code] for _, code in self._pairs(counter))
             if too_many := sum(times > self.centers.in_table[value] for value, times in groups.items()):
                 text = f"{plural(too_many, 'value')} shown by more groups than the original has rows with it"
                 return [Violation(where, text)]
-            return []
-        counts, in_source = self.cells.counts().tolist(), source.counts().tolist()
-        if not self.centers.is_measured or not self.centers.is_mean or not complete or None in self.centers.values:
-            return []
-        if any(value is None for value, n in zip(read, counts, strict=True) if n):
-            return []
-        total = sum(value * n for value, n in zip(self.centers.values, in_source, strict=True))
-        shown = sum(value * n for value, n in zip(read, counts, strict=True) if n)
-        if 2 * abs(Fraction(shown) - total) > self.centers.step * sum(counts):
-            return [Violation(where, "the mean of its cells is not that of the original")]
+        elif self.centers.is_mean and complete and None not in (*self.centers.values, *(+shown_rows)):
+            total = sum(value * n for value, n in zip(self.centers.values, in_source, strict=True))
+            shown = sum(value * n for value, n in (+shown_rows).items())
+            if 2 * abs(Fraction(shown) - total) > self.centers.step * sum(counts):
+                return [Violation(where, "the mean of its cells is not that of the original")]
+        if not self._is_crowd(+shown_rows):
+            return [Violation(where, "its cells are not the centres of any rows: the original has too few such values")]
         return []
+
+    def _is_crowd(self, shown: Mapping[Any, int]) -> bool:
+        """Return whether enough values of the original lie around centres; shown: the rows of each centre.
+
+        The most frequent of m values is at least an m-th of a group. At least half of a group lies on either side of
+        its median. Means sum up to what their rows do, so rows with the greatest means sum up to no more than as many
+        of the greatest values.
+        """
+        known = self.centers.in_table
+        if not self.centers.needs_values:
+            return all(n <= len(known) * known[value] for value, n in shown.items())
+        if None in known or None in shown:
+            return True
+        if self.centers.is_mean:
+            half = Fraction(self.centers.step, 2)
+            return all(_sums_fit(shown, known, half, sign) for sign in (1, -1))
+        half = Fraction(self.centers.step, 2) if self.centers.is_measured else Fraction(0)
+        return all(_halves_fit(shown, known, half, sign) for sign in (1, -1))
 
     def near(self, original: CodedColumn, witnesses: Witnesses) -> list[Violation]:
         """Return the cells that are not the centre of the rows that share them; these may be several groups.
@@ -214,6 +233,36 @@ class CenteredColumn:
         """Return each group with the distinct cell that it shows."""
         card = max(len(self.cells.texts), 1)
         return ((pair // card, pair % card) for pair in np.unique(counter.of_row * card + self.cells.codes).tolist())
+
+
+def _sums_fit(shown: Mapping[Any, int], known: Mapping[Any, int], half: Fraction, sign: int) -> bool:
+    """Return whether no means sum up to more than as many values; sign: 1 from above, -1 from below."""
+    values = iter(sorted(((sign * value, n) for value, n in known.items()), reverse=True))
+    value, left = next(values)
+    most = total = n_taken = 0
+    for mean, n in sorted(((sign * mean, n) for mean, n in shown.items()), reverse=True):
+        total, n_taken, wanted = total + mean * n, n_taken + n, n
+        while wanted:
+            if not left:
+                value, left = next(values, (value, wanted))  # a release with too many rows is told elsewhere
+            taken = min(left, wanted)
+            most, left, wanted = most + value * taken, left - taken, wanted - taken
+        if total - half * n_taken > most:
+            return False
+    return True
+
+
+def _halves_fit(shown: Mapping[Any, int], known: Mapping[Any, int], half: Fraction, sign: int) -> bool:
+    """Return whether enough values lie on one side of medians; sign: 1 for those at or below, -1 at or above."""
+    values = sorted((sign * value, n) for value, n in known.items())
+    place = n_shown = n_beside = 0
+    for median, n in sorted((sign * median, n) for median, n in shown.items()):
+        n_shown += n
+        while place < len(values) and values[place][0] <= median + half:
+            n_beside, place = n_beside + values[place][1], place + 1
+        if n_shown > 2 * n_beside:
+            return False
+    return True
 
 
 def spelling_violations(columns: Iterable[CenteredColumn], rows: Ints | None = None) -> list[Violation]:

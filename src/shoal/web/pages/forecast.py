@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import background_tasks, run
 
-from shoal.errors import ShoalError
+from shoal.errors import CancelledError, ShoalError
 from shoal.web.pages.parts.elements import card, node, say
 from shoal.web.pages.parts.language import _, percent
 from shoal.web.pages.parts.layout import Page
@@ -58,6 +58,9 @@ class Forecast:
         asked, found, problem = self._asked, None, ""
         try:
             found = await run.io_bound(self.project.forecast)
+        except CancelledError:  # another tab asked later; it is this one's turn again
+            self._asked += 1
+            return
         except ShoalError as error:
             problem = error_in_words(error)
         if asked != self._asked or self._area.is_deleted:

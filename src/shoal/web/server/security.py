@@ -142,7 +142,7 @@ class _Answer:
 
     @property
     def _are_events(self) -> bool:
-        return dict(self._start["headers"]).get(b"content-type", b"").startswith(b"text/event-stream")
+        return bool(dict(self._start["headers"]).get(b"content-type", b"").startswith(b"text/event-stream"))
 
     @property
     def _is_page(self) -> bool:

@@ -63,7 +63,7 @@ def figure(text: str) -> str:
     """Return a figure that a report wrote in English, such as "19.1%", with the marks of the language of the page."""
     if language() != "de":
         return text
-    return text.translate(str.maketrans({",": ".", ".": ",", "%": "\N{NO-BREAK SPACE}%"}))
+    return text.translate({ord(","): ".", ord("."): ",", ord("%"): "\N{NO-BREAK SPACE}%"})
 
 
 @cache
