@@ -1,4 +1,4 @@
-"""The information loss of a release: NCP and its relatives. The file is longer than others: it explains measures."""
+"""The information loss of a release: NCP and its relatives, and the sizes of its groups."""
 
 from __future__ import annotations
 
