@@ -131,7 +131,7 @@ def measure(source: Path, folder: Path) -> dict[str, Any]:
             time.sleep(PAUSE)
     if process.returncode:
         raise SystemExit(f"the command ended with {process.returncode}.")
-    facts = json.loads((folder / "facts.json").read_text())
+    facts: dict[str, Any] = json.loads((folder / "facts.json").read_text())
     seconds = time.perf_counter() - start
     return facts | {
         "stages": session.seconds,
