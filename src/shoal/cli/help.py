@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import typer
 import typer.core
 
 from shoal.cli import layout, terminal
@@ -41,7 +40,7 @@ class GroupHelp(_LaidOut, typer.core.TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Parse the words of a command line."""
         if not args and not ctx.resilient_parsing:
-            typer.echo(ctx.get_help(), err=True)
+            terminal.say(ctx.get_help(), err=True)
             ctx.exit(2)
         return super().parse_args(ctx, args)
 

@@ -146,7 +146,7 @@ def read_one_of(
     doubles = reading.duplicate_columns
     if isinstance(path, str):
         return merge_bounds(read_table(path), columns)
-    if reading.sheet is not None and path.is_file() and sniff(path) is Format.EXCEL:
+    if reading.sheet is not None and os.path.isfile(path) and sniff(path) is Format.EXCEL:
         try:
             table = read_table(
                 path, sheet=reading.sheet, header=reading.header, named=columns, duplicate_columns=doubles

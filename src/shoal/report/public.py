@@ -220,7 +220,11 @@ def public_specs(release: Release) -> list[dict[str, Any]]:
     specs = []
     for spec in map(dict, release.request.specs):
         if "order" in spec:
-            shown = set(map(values.normalise, release.table.factor(str(spec["column"])).texts.to_list()))
+            name = str(spec["column"])
+            texts = release.table.factor(name).texts.filter(
+                release.table.counts(name) > 0
+            )  # not those of rows left out
+            shown = set(map(values.normalise, texts.to_list()))
             spec["order"] = [value for value in spec["order"] if values.normalise(value) in shown]
         specs.append(spec)
     return specs

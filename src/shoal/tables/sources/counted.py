@@ -76,7 +76,7 @@ def as_counted(data: Any, named: Sequence[str], further: Collection[str] = ()) -
 
 def _is_large(path: Path) -> bool:
     return (
-        path.is_file()
+        os.path.isfile(path)
         and path.stat().st_size >= LEAST_BYTES
         and sniff(path) in (Format.CSV, Format.GZIP, Format.PARQUET)
     )
