@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Sample(TableSource):
         if isinstance(columns, dict):
             rows = self.rows.tolist()
             return {name: [cells[row] for row in rows] for name, cells in columns.items()}
-        return columns.part(self.rows)
+        return replace(columns, columns=[column.at(self.rows) for column in columns.columns], n_rows=len(self.rows))
 
     def signature(self, key: bytes) -> str:
         """Return the keyed hash of the complete original."""

@@ -132,10 +132,6 @@ class CodedTable:
         """Return the column of this name."""
         return self.columns[self.names.index(name)]
 
-    def part(self, rows: NDArray[np.int64]) -> CodedTable:
-        """Return some of the rows, if all of them are coded."""
-        return CodedTable(self.names, [column.at(rows) for column in self.columns], len(rows))
-
     def texts(self) -> dict[str, list[str]]:
         """Return the cells of every column by name."""
         return {name: column.cells() for name, column in zip(self.names, self.columns, strict=True)}
