@@ -196,30 +196,27 @@ def split_counts(encoded: Encoded, partition: Partition) -> tuple[Encoded, Parti
         return encoded, partition
     ends = np.union1d(row_ends, entry_ends)
     rows, weights = np.searchsorted(row_ends, ends), np.diff(ends, prepend=0)
-    split = replace(
+    return _take(encoded, rows, weights), replace(partition, weights=weights)
+
+
+def _take(encoded: Encoded, rows: NDArray[np.int64], weights: NDArray[np.int64] | None) -> Encoded:
+    """Return a table of some canonical rows, also several times the same, with weights of their own."""
+    return replace(
         encoded,
         row_tuple=encoded.row_tuple[rows],
         order=encoded.order[rows],
         weights=weights,
+        people=None if encoded.people is None else encoded.people[rows],
         sensitive=tuple(replace(column, codes=column.codes[rows]) for column in encoded.sensitive),
+        personal_k=None if encoded.personal_k is None else encoded.personal_k[rows],
     )
-    return split, replace(partition, weights=weights)
 
 
 def one_by_one(encoded: Encoded) -> Encoded:
     """Return the rows of a counted table one by one, for searches that tell the rows of a tuple apart."""
     if encoded.weights is None:
         return encoded
-    rows = np.repeat(np.arange(len(encoded.order)), encoded.weights)
-    return replace(
-        encoded,
-        row_tuple=encoded.row_tuple[rows],
-        order=encoded.order[rows],
-        weights=None,
-        people=None if encoded.people is None else encoded.people[rows],
-        sensitive=tuple(replace(column, codes=column.codes[rows]) for column in encoded.sensitive),
-        personal_k=None if encoded.personal_k is None else encoded.personal_k[rows],
-    )
+    return _take(encoded, np.repeat(np.arange(len(encoded.order)), encoded.weights), None)
 
 
 def counted_again(counted: Encoded, partition: Partition) -> tuple[Encoded, Partition]:
@@ -235,15 +232,7 @@ def counted_again(counted: Encoded, partition: Partition) -> tuple[Encoded, Part
     begins[1:] = (rows[1:] != rows[:-1]) | (labels[1:] != labels[:-1])
     starts = np.flatnonzero(begins)
     weights, rows, labels = np.diff(starts, append=len(begins)).astype(np.int64), rows[starts], labels[starts]
-    split = replace(
-        counted,
-        row_tuple=counted.row_tuple[rows],
-        order=counted.order[rows],
-        weights=weights,
-        people=None if counted.people is None else counted.people[rows],
-        sensitive=tuple(replace(column, codes=column.codes[rows]) for column in counted.sensitive),
-        personal_k=None if counted.personal_k is None else counted.personal_k[rows],
-    )
+    split = _take(counted, rows, weights)
     return split, replace(partition, entries=Entries(split.row_tuple, weights, labels), weights=weights)
 
 
