@@ -1,4 +1,4 @@
-# This file is longer than most: moves, swaps, refills and splits work on the same groups and their neighbours.
+# This file is longer than most: moves, swaps, refills, splits and new groups work on the same groups and their neighbours.
 # distutils: language = c++
 """Entries move and swap between the groups of a block while that lowers the sum of squares. Checked by tests/naive/spread.py (sums and optima)."""
 
@@ -13,19 +13,19 @@ from shoal.kernels.shoaling.groups cimport (
     write_entries,
 )
 from shoal.kernels.shoaling.requirement cimport no_rows
+from shoal.kernels.variance.near cimport N_NEAR, find_levels
 from shoal.kernels.variance.spread cimport (
     Spread, between, divide, joined, left, load_points, open_group, put, replaced, take, to_center,
 )
 
 cdef enum:
-    N_NEAR = 8          # nearest points that a proposal may choose
     N_TRIED = 12        # members of a group tried in a swap
     N_STAGES = 40       # temperatures
     STRETCH = 1024      # entries of a stretch of the walk through all entries: few enough to stay in the processor's cache
-    DISSOLVE_RATE = 32  # one proposal in so many, for each member of the group, tries to dissolve it
+    DISSOLVE_RATE = 4   # one proposal in so many, for each member of the group, tries to dissolve it
+    FOUND_RATE = 8      # one proposal in so many, of an entry that its group can spare, tries to form a new group
     N_PARTS = 16        # k rows of an entry are split into at most so many parts
     MOST_PARTS = 3      # and only 3 k of its rows
-    LEAF = 8            # most points of a leaf
 
 
 cdef struct Deal:
@@ -57,9 +57,10 @@ def exchange(
     cdef Groups groups
     cdef Spread spread
     cdef Deal deal
-    cdef vector[int32_t] near, origin, vacant, walk
+    cdef vector[int32_t] origin, vacant
+    cdef vector[vector[int32_t]] near, walk
     cdef int64_t stage, step, n_steps
-    cdef int32_t g, e, n, start, width
+    cdef int32_t g, e, n, start, width, level, end
     cdef double before, after, temperature
     load_block(work, block)
     n = block.n
@@ -77,23 +78,24 @@ def exchange(
         after = before
         if before > 0:
             divide_entries(block, groups, spread, origin, <int32_t>entries.shape[0])
-            find_near_points(spread, near, walk, N_NEAR)
+            find_levels(block, spread, near, walk)
             temperature = heat
             for g in range(n_groups):
                 deal.bound = 0
                 split_group(block, groups, spread, vacant, deal, g)
             for stage in range(N_STAGES):
-                if stage * 100 >= N_STAGES * 85:
+                if stage * 100 >= N_STAGES * 93:
                     temperature = 0
-                start = 0
-                while start < block.n:
-                    width = min(STRETCH, block.n - start)
-                    n_steps = (stage + 1) * proposals * width // N_STAGES - stage * proposals * width // N_STAGES
-                    for step in range(n_steps):
-                        e = walk[start + draw_below(&seed, width)]
-                        propose(block, groups, spread, near, vacant, deal, temperature, e, &seed)
-                    start += width
-                temperature *= 0.95
+                for level in range(<int32_t>walk.size()):
+                    start, end = 0, <int32_t>walk[level].size()
+                    while start < end:
+                        width = min(STRETCH, end - start)
+                        n_steps = (stage + 1) * proposals * width // N_STAGES - stage * proposals * width // N_STAGES
+                        for step in range(n_steps):
+                            e = walk[level][start + draw_below(&seed, width)]
+                            propose(block, groups, spread, near[level], vacant, deal, temperature, e, &seed)
+                        start += width
+                temperature *= 0.94
             after = total(spread)
         if after < before:
             write_entries(block, groups, origin, entries, rows, labels)
@@ -122,102 +124,6 @@ cdef void divide_entries(
                 break
             divide(block, groups, spread, e, part)
             origin.push_back(e)
-
-
-# --- the nearest points, by a k-d tree ---
-
-cdef struct Node:
-    int32_t start, stop     # points of the node, in the order of the tree
-    int32_t axis            # coordinate of the cut; -1 for a leaf
-    int32_t upper           # number of the upper child; the lower child follows its parent
-    double at               # place of the cut
-
-
-cdef void find_near_points(
-    const Spread& spread, vector[int32_t]& near, vector[int32_t]& walk, int32_t width,
-) noexcept nogil:
-    """Write the nearest points of each point, nearest first, ties by number; -1 if there are fewer.
-
-    Also write a walk through all entries that stays near where it is.
-    """
-    cdef vector[Node] tree
-    cdef vector[int32_t] order
-    cdef vector[double] kept
-    cdef int32_t i
-    cdef size_t j
-    for i in range(spread.n_points):
-        order.push_back(i)
-    grow_tree(spread, tree, order, 0, spread.n_points)
-    near.assign(<size_t>spread.n_points * width, -1)
-    for i in range(spread.n_points):
-        kept.assign(width, 1e300)
-        look_near(spread, tree, order, 0, i, width, near.data() + <Py_ssize_t>i * width, kept.data())
-    for i in range(spread.n_points):
-        for j in range(spread.at[order[i]].size()):
-            walk.push_back(spread.at[order[i]][j])
-
-
-cdef void grow_tree(
-    const Spread& spread, vector[Node]& tree, vector[int32_t]& order, int32_t start, int32_t stop,
-) noexcept nogil:
-    """Cut points at the median of their widest coordinate, down to leaves of a few points."""
-    cdef vector[pair[double, int32_t]] places
-    cdef Node node
-    cdef int32_t a, i, number = <int32_t>tree.size(), middle = (start + stop) // 2
-    cdef double place, low, high, widest = 0
-    node.start, node.stop, node.axis, node.upper, node.at = start, stop, -1, -1, 0
-    if stop - start > LEAF:
-        for a in range(spread.p):
-            low, high = 1e300, -1e300
-            for i in range(start, stop):
-                place = spread.places[<Py_ssize_t>order[i] * spread.p + a]
-                low = place if place < low else low
-                high = place if place > high else high
-            if high - low > widest:
-                widest = high - low
-                node.axis = a
-    tree.push_back(node)
-    if node.axis < 0:
-        return
-    for i in range(start, stop):
-        places.push_back(pair[double, int32_t](spread.places[<Py_ssize_t>order[i] * spread.p + node.axis], order[i]))
-    cpp_sort(places.begin(), places.end())
-    for i in range(start, stop):
-        order[i] = places[i - start].second
-    tree[number].at = places[middle - start].first
-    grow_tree(spread, tree, order, start, middle)
-    tree[number].upper = <int32_t>tree.size()
-    grow_tree(spread, tree, order, middle, stop)
-
-
-cdef void look_near(
-    const Spread& spread, const vector[Node]& tree, const vector[int32_t]& order, int32_t number, int32_t point,
-    int32_t width, int32_t* near, double* kept,
-) noexcept nogil:
-    """Improve the nearest points of a point by those of a node, where they can be near enough."""
-    cdef Node node = tree[number]
-    cdef int32_t i, j, at
-    cdef double distance, gap
-    if node.axis >= 0:
-        gap = spread.places[<Py_ssize_t>point * spread.p + node.axis] - node.at
-        look_near(spread, tree, order, number + 1 if gap < 0 else node.upper, point, width, near, kept)
-        if gap * gap <= kept[width - 1]:
-            look_near(spread, tree, order, node.upper if gap < 0 else number + 1, point, width, near, kept)
-        return
-    for i in range(node.start, node.stop):
-        j = order[i]
-        if j == point:
-            continue
-        distance = between(spread, point, j)
-        if distance > kept[width - 1] or (distance == kept[width - 1] and j > near[width - 1]):
-            continue
-        at = width - 1
-        while at > 0 and (kept[at - 1] > distance or (kept[at - 1] == distance and near[at - 1] > j)):
-            kept[at] = kept[at - 1]
-            near[at] = near[at - 1]
-            at -= 1
-        kept[at] = distance
-        near[at] = j
 
 
 # --- proposals ---
@@ -271,7 +177,10 @@ cdef void propose(
         deal.bound = threshold(temperature, seed) * (spread.squares[a] + spread.squares[b])
         deal.bound /= <double>(groups.summary[a].rows + groups.summary[b].rows)
     if passes_without(block, groups, a, e):
-        try_move(block, groups, spread, vacant, deal, e, b)
+        if (word & 255) * FOUND_RATE < 256:
+            found_group(block, groups, spread, near, vacant, deal, e)
+        else:
+            try_move(block, groups, spread, vacant, deal, e, b)
     # The lowest bits choose the proposal: dissolving a group takes as long as swaps for all of its members.
     elif (word & 255) * DISSOLVE_RATE * groups.members[a].size() < 256:
         dissolve_group(block, groups, spread, near, vacant, deal, a)
@@ -425,6 +334,59 @@ cdef void dissolve_group(
         put(block, groups, spread, g, members[i])
 
 
+cdef inline int32_t empty_group(
+    const Block& block, Groups& groups, Spread& spread, vector[int32_t]& vacant,
+) noexcept nogil:
+    """Return the number of an empty group."""
+    if vacant.empty():
+        return open_group(block, groups, spread)
+    cdef int32_t g = vacant.back()
+    vacant.pop_back()
+    return g
+
+
+cdef void found_group(
+    Block& block, Groups& groups, Spread& spread, const vector[int32_t]& near, vector[int32_t]& vacant,
+    const Deal& deal, int32_t e,
+) noexcept nogil:
+    """Form a group of an entry and those nearest to it that their groups can spare, if that pays."""
+    cdef vector[int32_t] origins
+    cdef double gained = 0
+    cdef int32_t h, j, point, other, g
+    cdef size_t i
+    cdef bint ended = False
+    h = empty_group(block, groups, spread, vacant)
+    for j in range(-1, N_NEAR):
+        point = spread.point[e] if j < 0 else near[spread.point[e] * N_NEAR + j]
+        if point < 0:
+            break
+        for i in range(spread.at[point].size()):
+            other = spread.at[point][i]
+            g = groups.group[other]
+            if g == h or not passes_without(block, groups, g, other):
+                continue
+            if not groups.members[h].empty() and not admits(block, groups, deal, h, other):
+                continue
+            gained += spread.squares[g]
+            take(block, groups, spread, other)
+            gained -= spread.squares[g]
+            put(block, groups, spread, h, other)
+            origins.push_back(g)
+            ended = spread.squares[h] - gained >= deal.bound
+            if not ended and passes_after(block, groups, h, -1, no_rows(), -1, no_rows()):
+                return
+            if ended:
+                break
+        if ended:
+            break
+    while not origins.empty():
+        other = groups.members[h].back()
+        take(block, groups, spread, other)
+        put(block, groups, spread, origins.back(), other)
+        origins.pop_back()
+    vacant.push_back(h)
+
+
 cdef void split_group(
     Block& block, Groups& groups, Spread& spread, vector[int32_t]& vacant, const Deal& deal, int32_t g,
 ) noexcept nogil:
@@ -448,11 +410,7 @@ cdef void split_group(
             )
         )
     cpp_sort(order.begin(), order.end())
-    if vacant.empty():
-        h = open_group(block, groups, spread)
-    else:
-        h = vacant.back()
-        vacant.pop_back()
+    h = empty_group(block, groups, spread, vacant)
     for i in range(n - 1):
         e = order[i].second
         take(block, groups, spread, e)

@@ -80,11 +80,11 @@ EFFORTS = {
 # tables as a whole: with several columns, most groups lie at the border of a smaller block.
 _LONG = replace(
     EFFORTS["normal"],
-    proposals=500,
+    proposals=900,
     proposals_per_k=0,
     share_of_large=0.2,
     least_steps=1_000_000,
-    heat=1.0,
+    heat=0.7,
     exchange=2**18,
 )
 EFFORTS_BY_VARIANCE = {
