@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
 from shoal.metrics.singled import Singled, SingledColumn
 from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.rules import RuleVerdict
 from shoal.spark.counting import added_up, counted_by
 from shoal.spark.jobs import batches, kernel_of_batches, polars_of
 
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["Cuts", "Packing", "SearchedGroups", "SparkFound", "added_figures", "count_codes", "search_sections"]
+__all__ = [
+    "Cuts",
+    "Packing",
+    "SearchedGroups",
+    "SparkFound",
+    "added_figures",
+    "added_verdicts",
+    "count_codes",
+    "search_sections",
+]
 
 Codes = NDArray[np.int32]
 Dictionaries = Mapping[str, tuple["pl.Series", Codes]]
@@ -384,3 +394,15 @@ def added_figures(parts: Sequence[Singled]) -> Singled:
     names = parts[0].columns
     columns = {name: SingledColumn(**total([part.columns[name] for part in parts])) for name in names}
     return Singled(**total(parts), columns=columns)
+
+
+def added_verdicts(parts: Sequence[tuple[RuleVerdict, ...]]) -> tuple[RuleVerdict, ...]:
+    """Add up the groups and rows of sections that break each rule."""
+    return tuple(
+        replace(
+            own[0],
+            broken_groups=sum(each.broken_groups for each in own),
+            broken_rows=sum(each.broken_rows for each in own),
+        )
+        for own in zip(*parts, strict=True)
+    )

@@ -15,21 +15,24 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InputError
 from shoal.methods import sections
-from shoal.methods.base import Run
+from shoal.methods.base import Run, check_models
 from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
-from shoal.models import Distributions
+from shoal.metrics.association import Pairs
+from shoal.models import Basis, Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
+from shoal.release.counted_tables.dealing import Coding, coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
-from shoal.release.make import Plan, plan_run
+from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import public_column
-from shoal.rules import compile_rules
+from shoal.rules import RuleVerdict, compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
 from shoal.tables.table import Table
@@ -39,8 +42,9 @@ if TYPE_CHECKING:
 
     from shoal.release.job import Job
 
-__all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
+__all__ = ["Found", "InPlace", "Judged", "Searcher", "UnitSearcher", "cells_of", "couple", "plan_in_place"]
 
+IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -73,7 +77,37 @@ class Searcher(Protocol):
         """Count the table by codes; return the number of tuples, and the rows of the rarest."""
 
     def search_sections(self, search: SectionSearch, largest: int) -> Found:
-        """Cut the tuples that were counted last into sections of at most so many, and search each."""
+        """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
+
+
+@runtime_checkable
+class UnitSearcher(Searcher, Protocol):
+    """A source whose sections may also consist of units: the rows of a tuple that models cannot tell apart.
+
+    Where no groups in a section pass, it searches the section that this one was cut from; see `sections.Tree.work`.
+    """
+
+    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
+        """Count the table by the codes of quasi-identifiers and of columns beside them.
+
+        Returns:
+            The number of units, and the rows of the rarest tuple.
+        """
+
+    def count_pairs(self) -> Pairs:
+        """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
+
+    def largest_beside(self) -> list[NDArray[np.int32]]:
+        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """Groups that know how they keep the rules."""
+
+    @property
+    def verdicts(self) -> tuple[RuleVerdict, ...]:
+        """How all groups together keep each rule."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +137,12 @@ class InPlace:
         found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
         plan.run.stage("measuring")
         shown = _show(plan, found)
-        release = make_release(plan.table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
+        table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
+        release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
+        if isinstance(found, Judged):
+            check_bans(plan.method, found.verdicts)
+            release = replace(release, rules=found.verdicts)
         dealing = release.recoding
         assert isinstance(dealing, Dealing)
         ranks, exact, starred = [], [], []
@@ -119,6 +157,7 @@ class InPlace:
         none = np.empty(0, dtype=np.int32)
         recoding = replace(
             dealing,
+            codes={**dealing.codes, **coding_of(plan.encoded)[1]},
             tuples=none.reshape(0, len(ranks)),
             entries=(none, none.astype(np.int64), none),
             cells={name: (texts, none) for name, (texts, _) in dealing.cells.items()},
@@ -132,10 +171,11 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     import polars as pl
 
     method = job.method
-    if not isinstance(source, Searcher) or not source.searches or not _is_plain(schema, job):
+    if not isinstance(source, Searcher) or not source.searches or not _is_in_reach(source, schema, job):
         return None
     assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
+    names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = source.count_columns(names)
     if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
         return None
@@ -145,44 +185,99 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
+    counts = _Counts(source)
     try:
-        plan = plan_run(table, narrow, request, method, job.models, job.run, job.hierarchies, must_search=True)
+        plan = plan_run(
+            table,
+            narrow,
+            request,
+            method,
+            job.models,
+            job.run,
+            job.hierarchies,
+            must_search=True,
+            pairs_of=counts.pairs,
+        )
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
     encoded = plan.encoded
-    k = max(model.minimum_size for model in plan.models)
-    n_tuples, rarest = source.count_tuples(
-        {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
-    )
-    # The same sections as in memory; and a table in which no tuple is rare may be released as it is.
-    if n_tuples <= sections.LARGEST_SECTION or rarest >= k or k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE:
+    k = check_models(method, encoded, plan.models)
+    n_tuples, rarest = counts.of(encoded)
+    # The same sections as in memory; and a table in which no tuple is rare may be released as it is. Only sections of
+    # units are asked whether they fail: those of tuples must have k rows.
+    too_large = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    if n_tuples <= sections.LARGEST_SECTION or rarest >= k or too_large:
         return None
-    run = Run(seed=plan.run.seed, weights=plan.run.weights)
+    plan = replace(plan, encoded=counts.completed(encoded))
+    return InPlace(plan, source, _plan_search(plan, k, n_tuples), job)
+
+
+def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
+    """Return what searches a section of a table of so many tuples or units."""
+    encoded, method = plan.encoded, plan.method
+    assert isinstance(method, Shoaling)
+    run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules)
     pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
     effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
-    bare = replace(encoded, dictionaries=(), others={}, counted=())
-    search = SectionSearch(
+    sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
+    return SectionSearch(
         method,
         SectionPlan(pricing, Distributions.of(encoded), effort, k, 1),
-        bare,
+        replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive),
         plan.models,
         run,
         plan.schema,
         plan.request.ends or "",
         plan.request.k,
     )
-    return InPlace(plan, source, search, job)
 
 
-def _is_plain(schema: Schema, job: Job) -> bool:
-    """Say whether groups of k rows are all that is asked for, so that tuples and their counts are enough."""
+def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
+    """Say whether a section can be searched without the rows of the others."""
     method, request, run = job.method, job.request, job.run
-    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance or job.models:
+    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
         return False
-    if schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K) or any(any(c.limits) for c in schema.qi):
+    if schema.names(Role.PERSON) or any(any(c.limits) for c in schema.qi):
         return False
-    more = request.suppression_limit or request.target or request.bound or run.rules or run.derive_weights
-    return not more
+    if any(model.basis not in IN_SECTIONS for model in job.models):
+        return False
+    if request.suppression_limit or request.target or request.bound:
+        return False
+    beyond_tuples = job.models or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
+    return isinstance(source, UnitSearcher) or not beyond_tuples
+
+
+@dataclass
+class _Counts:
+    """What an engine counts by the codes of a table, once they are known."""
+
+    source: Searcher
+    found: tuple[int, int] | None = None
+
+    def of(self, encoded: Encoded) -> tuple[int, int]:
+        """Return the number of tuples, or of units if models tell the rows of a tuple apart; and the rarest's rows."""
+        if self.found is None:
+            coding, beside = coding_of(encoded)
+            if beside:
+                assert isinstance(self.source, UnitSearcher)
+                self.found = self.source.count_units(coding, beside)
+            else:
+                self.found = self.source.count_tuples(coding)
+        return self.found
+
+    def pairs(self, encoded: Encoded) -> Pairs:
+        """Return the counts of pairs of codes."""
+        assert isinstance(self.source, UnitSearcher)
+        self.of(encoded)
+        return self.source.count_pairs()
+
+    def completed(self, encoded: Encoded) -> Encoded:
+        """Return the table with the largest personal k beside each value."""
+        if encoded.personal_k is None:
+            return encoded
+        assert isinstance(self.source, UnitSearcher)
+        ks = np.unique(encoded.personal_k)
+        return replace(encoded, asked=tuple(ks[codes] for codes in self.source.largest_beside()))
 
 
 class Coupled(NamedTuple):
@@ -242,10 +337,13 @@ def _show(plan: Plan, found: Found) -> Shown:
         row_tuple=row_tuple,
         order=np.minimum(every, plan.table.height - 1).astype(np.int64),
         weights=weights,
+        others={},
+        counted=(),
     )
     cells = tuple(
         replace(cells_of(keys), index=place.astype(np.int32))
         for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
     )
     partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
-    return Shown(plan.schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)
+    schema = replace(plan.schema, columns=tuple(plan.schema.qi))
+    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)
