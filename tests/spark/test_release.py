@@ -21,6 +21,7 @@ from shoal.spark.engine import open_source, write_release
 from shoal.spark.parts import write_parts
 from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
+from shoal.tables.sources.base import Dealing
 from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
 
 GIVEN: dict[str, Any] = {
@@ -55,13 +56,15 @@ def in_memory(path: Path, output: Path, **given: Any) -> str:
     return output.read_bytes().decode(errors="replace")
 
 
-def on_spark(spark: Any, data: str, output: str, **given: Any) -> Path:
-    """Write a release in parts; return its folder."""
+def on_spark(spark: Any, data: str, output: str, *, searched: bool | None = None, **given: Any) -> Path:
+    """Write a release in parts; return its folder. `searched` says whether executors must search, or must not."""
     settings = settings_from({name: each for name, each in (GIVEN | given).items() if each is not None})
     with open_source(data, settings, spark) as opened:
         job = Job.from_settings(opened, settings, output, engine="spark", force=True)
         release, target, manifest = write_release(job, output)
     assert json.loads(manifest.read_text())["k"] == release.request.k
+    assert isinstance(release.recoding, Dealing)
+    assert searched in (None, release.recoding.searched is not None)
     return target.path
 
 
@@ -77,21 +80,46 @@ def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: A
     for partitions, adaptive in (("5", "true"), ("1", "false")):
         spark.conf.set("spark.sql.shuffle.partitions", partitions)
         spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-        parts = on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
+        parts = on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True)
         assert text_of(parts) == expected
     manifest = json.loads((parts / "_manifest.json").read_text())
     assert set(manifest["parts"]) | {"_SUCCESS", "_manifest.json"} == {path.name for path in parts.iterdir()}
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]  # nothing unfinished (S04)
 
 
-DEALT = ("closeness", "two models, suppression", "people and diversity", "own k", "limits", "relaxed")
+SEARCHED: dict[str, dict[str, Any]] = {
+    # In some sections, no groups are found under t; the sections that they were cut from are searched instead.
+    "closeness, rules and derived weights": {
+        "models": [shoal.TCloseness("disease", t=0.2)],
+        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}, {"column": "age", "apart": ["a", "A"]}],
+        "weights": "auto",
+    },
+    # Some sections lack values of the first column.
+    "two models and own k": {
+        "models": [shoal.LDiversity("disease", l=10), shoal.EntropyLDiversity("z other", l=2)],
+        "sensitive": ["disease", "z other"],
+        "insensitive": ["number"],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
+}
+
+
+@pytest.mark.parametrize("given", SEARCHED.values(), ids=SEARCHED)
+def test_executors_search_under_models(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    """Models, rules and a personal k are kept by the sections, whose rows are those of memory (S01)."""
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
+
+
+DEALT = ("two models, suppression", "people and diversity", "own k", "limits", "relaxed")
 
 
 @pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
 def test_models_people_limits_and_suppression(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
     """Executors judge the groups of all parts together (S01); rows may be left out."""
     expected = in_memory(source, tmp_path / "memory.csv", **given)
-    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", **given)) == expected
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=False, **given)) == expected
 
 
 def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_path: Path) -> None:

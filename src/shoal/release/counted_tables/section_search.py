@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,13 @@ from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling
 from shoal.methods.shoaling.steps import Search
-from shoal.metrics.singled import Singled, look_for_singled
+from shoal.metrics.singled import Singled, SingledColumn, look_for_singled
 from shoal.metrics.variance import sum_of_squares
 from shoal.models import PrivacyModel
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
-__all__ = ["SectionGroups", "SectionSearch", "cell_keys"]
+__all__ = ["SectionGroups", "SectionSearch", "added_figures", "added_verdicts", "cell_keys"]
 
 
 class SectionGroups(NamedTuple):
@@ -187,3 +188,27 @@ def cell_keys(cells: Cells) -> NDArray[np.object_]:
         for i, (form, low, high) in enumerate(columns)
     ]
     return np.array(keys, dtype=object)
+
+
+def added_figures(parts: Sequence[Singled]) -> Singled:
+    """Add up what the cells of sections show of single rows."""
+
+    def total(own: Sequence[SingledColumn]) -> dict[str, Any]:
+        figures = [each.as_dict() for each in own]
+        return {name: sum(each[name] for each in figures) for name in figures[0]}
+
+    names = parts[0].columns
+    columns = {name: SingledColumn(**total([part.columns[name] for part in parts])) for name in names}
+    return Singled(**total(parts), columns=columns)
+
+
+def added_verdicts(parts: Sequence[tuple[RuleVerdict, ...]]) -> tuple[RuleVerdict, ...]:
+    """Add up the groups and rows of sections that break each rule."""
+    return tuple(
+        replace(
+            own[0],
+            broken_groups=sum(each.broken_groups for each in own),
+            broken_rows=sum(each.broken_rows for each in own),
+        )
+        for own in zip(*parts, strict=True)
+    )
