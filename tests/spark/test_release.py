@@ -89,10 +89,9 @@ def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: A
 
 SEARCHED: dict[str, dict[str, Any]] = {
     # In some sections, no groups are found under t; the sections that they were cut from are searched instead.
-    "closeness, rules and derived weights": {
-        "models": [shoal.TCloseness("disease", t=0.2)],
+    "closeness and rules": {
+        "models": [shoal.TCloseness("disease", t=0.15)],
         "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}, {"column": "age", "apart": ["a", "A"]}],
-        "weights": "auto",
     },
     # Some sections lack values of the first column.
     "two models and own k": {
@@ -102,12 +101,13 @@ SEARCHED: dict[str, dict[str, Any]] = {
         "k_column": "own k",
         "drop": ["name", "who"],
     },
+    "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
 }
 
 
 @pytest.mark.parametrize("given", SEARCHED.values(), ids=SEARCHED)
 def test_executors_search_under_models(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
-    """Models, rules and a personal k are kept by the sections, whose rows are those of memory (S01)."""
+    """Sections keep to models, rules, limits and a personal k, and their rows are those of memory (S01)."""
     expected = in_memory(source, tmp_path / "memory.csv", **given)
     assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
 
@@ -213,9 +213,8 @@ def few_values(n_rows: int) -> pl.DataFrame:
     return pl.DataFrame({f"q{i}": [f"v{draw.randrange(6)}" for _ in range(n_rows)] for i in range(8)})
 
 
-@pytest.mark.parametrize("models", [[], [shoal.LDiversity("q7", l=3)]], ids=["k", "diversity"])
 def test_what_the_driver_fetches_does_not_grow_with_the_rows(
-    models: list[Any], spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tuples, units and groups stay on executors: four times the rows, nearly all distinct, and as much as before."""
     from pyspark.sql.classic.dataframe import DataFrame
@@ -235,7 +234,7 @@ def test_what_the_driver_fetches_does_not_grow_with_the_rows(
         fetched[0] = 0
         *names, sensitive = few_values(1).columns
         more = dict.fromkeys(["insensitive", "drop", "numeric", "accept_unique"])
-        more |= {"qi": names, "sensitive": [sensitive], "models": models}
+        more |= {"qi": names, "sensitive": [sensitive], "models": [shoal.LDiversity(sensitive, l=3)]}
         on_spark(spark, str(tmp_path / f"{n_rows}.csv"), f"{tmp_path}/{n_rows}/", searched=True, **more)
         found.append(fetched[0])
     assert found[1] < 2 * found[0]

@@ -23,7 +23,7 @@ from shoal.spark.jobs import polars_of, run_job
 from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
 from shoal.spark.reading import find_files
 from shoal.spark.search.found import SparkFound
-from shoal.spark.search.packing import Packing, count_codes, count_pairs, find_largest
+from shoal.spark.search.packing import Packing, count_codes, count_pairs, count_together, find_largest
 from shoal.spark.search.sections import search_sections
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
@@ -198,6 +198,12 @@ class SparkSource:
         assert self._units is not None
         units, packing, _ = self._units
         return self.run(lambda: count_pairs(units, packing))
+
+    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: count_together(units, packing, places))
 
     def largest_beside(self) -> list[NDArray[np.int32]]:
         """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""

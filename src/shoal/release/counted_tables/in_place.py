@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
-from shoal.errors import InputError
+from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.base import Run, check_models
 from shoal.methods.shoaling.pricing import price_table
@@ -97,6 +97,9 @@ class UnitSearcher(Searcher, Protocol):
     def count_pairs(self) -> Pairs:
         """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
 
+    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the rows by the codes of some of these quasi-identifiers; return the codes, sorted, and the rows."""
+
     def largest_beside(self) -> list[NDArray[np.int32]]:
         """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
 
@@ -119,12 +122,14 @@ class InPlace:
         source: The table.
         search: What searches a section.
         job: The job.
+        refusal: Why limits may be too narrow, if no plan of windows keeps to them.
     """
 
     plan: Plan
     source: Searcher
     search: SectionSearch
     job: Job
+    refusal: InfeasibleError | None = None
 
     @property
     def n_rows(self) -> int:
@@ -134,7 +139,10 @@ class InPlace:
     def release(self) -> Release:
         """Search, and return the release; its cells have the counts of each column, its rows are nobody's."""
         plan = self.plan
-        found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
+        try:
+            found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
+        except InfeasibleError as error:
+            raise self.refusal or error from None
         plan.run.stage("measuring")
         shown = _show(plan, found)
         table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
@@ -200,23 +208,27 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
         )
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
-    encoded = plan.encoded
-    k = check_models(method, encoded, plan.models)
+    encoded, limits = plan.encoded, plan.run.limits
+    if any(limit.most for limit in limits):  # a plan of sets lends single rows
+        return None
+    k = max(model.minimum_size for model in plan.models)
     n_tuples, rarest = counts.of(encoded)
     # The same sections as in memory; and a table in which no tuple is rare may be released as it is. Only sections of
     # units are asked whether they fail: those of tuples must have k rows.
     too_large = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
-    if n_tuples <= sections.LARGEST_SECTION or rarest >= k or too_large:
+    if n_tuples <= sections.LARGEST_SECTION or (rarest >= k and not limits) or too_large:
         return None
+    refusal = counts.check_limits(plan) if limits else None
+    check_models(method, encoded, plan.models)
     plan = replace(plan, encoded=counts.completed(encoded))
-    return InPlace(plan, source, _plan_search(plan, k, n_tuples), job)
+    return InPlace(plan, source, _plan_search(plan, k, n_tuples), job, refusal)
 
 
 def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
     """Return what searches a section of a table of so many tuples or units."""
     encoded, method = plan.encoded, plan.method
     assert isinstance(method, Shoaling)
-    run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules)
+    run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
     pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
     effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
     sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
@@ -237,13 +249,14 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
     method, request, run = job.method, job.request, job.run
     if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
         return False
-    if schema.names(Role.PERSON) or any(any(c.limits) for c in schema.qi):
+    is_limited = any(any(column.limits) for column in schema.qi)
+    if schema.names(Role.PERSON) or (is_limited and schema.names(Role.PERSONAL_K)):
         return False
     if any(model.basis not in IN_SECTIONS for model in job.models):
         return False
     if request.suppression_limit or request.target or request.bound:
         return False
-    beyond_tuples = job.models or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
+    beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
@@ -270,6 +283,27 @@ class _Counts:
         assert isinstance(self.source, UnitSearcher)
         self.of(encoded)
         return self.source.count_pairs()
+
+    def check_limits(self, plan: Plan) -> InfeasibleError | None:
+        """Refuse limits that cannot be kept; return the refusal if a search may still find groups that keep to them."""
+        assert isinstance(self.source, UnitSearcher)
+        encoded, limits = plan.encoded, plan.run.limits
+        places = [limit.place for limit in limits]
+        codes, rows = self.source.count_together(places)
+        every = np.arange(len(rows))
+        tuples = np.zeros((len(rows), len(encoded.attributes)), dtype=np.int32)
+        tuples[:, places] = codes
+        table = replace(
+            encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
+        )
+        bounds = replace(plan.bounds, encoded=replace(table, sensitive=()))
+        try:
+            bounds.check(limits)
+        except InfeasibleError as refusal:
+            if bounds.is_exact(limits):
+                raise
+            return refusal
+        return None
 
     def completed(self, encoded: Encoded) -> Encoded:
         """Return the table with the largest personal k beside each value."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT, release_ends
+from shoal.encoding.limits import apply_limits
 from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
 from shoal.errors import InfeasibleError
 from shoal.methods.base import Run, check_models, failing_groups
@@ -22,6 +23,7 @@ from shoal.methods.shoaling.steps import Search
 from shoal.metrics.singled import Singled, SingledColumn, look_for_singled
 from shoal.metrics.variance import sum_of_squares
 from shoal.models import PrivacyModel
+from shoal.release.cells.limits import check_limits
 from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
@@ -63,7 +65,7 @@ class SectionSearch:
         plan: What belongs to the whole table.
         whole: Rows with the counts of each column of the whole table.
         models: The models.
-        run: The seed, the rules and the weights.
+        run: The seed, the rules, the weights and the limits.
         schema: The quasi-identifiers.
         ends: The ends of ranges.
         k: How many rows must share an end.
@@ -110,7 +112,9 @@ class SectionSearch:
             InfeasibleError: No groups that pass were found; search the section that this one was cut from.
         """
         part = self._part(tuples, beside, counts)
-        searched = one_by_one(part) if self.by_units else part
+        limits = self.run.limits
+        row_by_row = self.by_units or bool(limits)
+        searched = one_by_one(part) if row_by_row else part
         posed = prepare(
             searched,
             self.plan.k,
@@ -123,14 +127,17 @@ class SectionSearch:
             search = Search(posed, self.plan.effort, self.run, pool)
             posed, found = self.method.group_section(self.plan, searched, self.models, search, number)
         groups = Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
-        closed = all(model.closed for model in self.models)
+        closed = all(model.closed for model in self.models) and not limits
         passing = closed or not failing_groups(searched, self.models, groups).any()
         partition = tight_partition(searched, groups)
         entries = partition.entries
+        if limits:
+            check_limits(self.method, searched, entries, limits)
+            partition = apply_limits(searched, partition, limits)
         weights = {name: float(weight) for name, weight in self.run.weights.items()}
         rules = compile_rules(self.run.rules, part.attributes)
         ends = release_ends(self.whole, partition, self.schema, self.ends or EXACT, k=self.k, apart=rules.banned)
-        dealt = _unit_entries(part, partition) if self.by_units else entries
+        dealt = _unit_entries(part, partition) if row_by_row else entries
         first = np.diff(dealt.tuples, prepend=-1) != 0
         place = np.cumsum(dealt.rows) - dealt.rows
         sizes = np.diff(np.flatnonzero(first), append=len(first))

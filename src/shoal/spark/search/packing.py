@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.spark.cells import Cells
 
-__all__ = ["Packing", "count_codes", "count_pairs", "find_largest"]
+__all__ = ["Packing", "count_codes", "count_pairs", "count_together", "find_largest"]
 
 Codes = NDArray[np.int32]
 Coding = Mapping[str, tuple["pl.Series", Codes]]
@@ -147,6 +147,27 @@ def count_pairs(units: DataFrame, packing: Packing) -> Pairs:
         pair: (own.select("one", "other").to_numpy().astype(np.int32), own["n"].to_numpy().astype(np.int64))
         for pair, own in ((pair, found.filter(pl.col("pair") == i)) for i, pair in enumerate(pairs))
     }
+
+
+def count_together(units: DataFrame, packing: Packing, places: Sequence[int]) -> tuple[Codes, NDArray[np.int64]]:
+    """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = [f"k{place}" for place in places]
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def coded(frame: pl.DataFrame) -> pl.DataFrame:
+            codes = packing.tuples(frame)
+            columns = pl.DataFrame({key: codes[:, place] for key, place in zip(keys, places, strict=True)})
+            return columns.with_columns(n=frame["n"]).group_by(keys).agg(pl.col("n").sum())
+
+        return added_up(map(coded, frames), keys)
+
+    counts = units.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
+    found = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n"))).sort(keys)
+    return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
 
 
 def find_largest(units: DataFrame, packing: Packing) -> list[Codes]:

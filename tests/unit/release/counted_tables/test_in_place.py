@@ -109,6 +109,10 @@ class Engine:
             found[a, b] = pairs, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
         return found
 
+    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        codes, place = np.unique(self._units[:, list(places)], axis=0, return_inverse=True)
+        return codes, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
+
     def largest_beside(self) -> list[NDArray[np.int32]]:
         found = [np.zeros(card, dtype=np.int32) for card in self._cards]
         for a, largest in enumerate(found):
@@ -168,6 +172,8 @@ MORE: dict[str, dict[str, Any]] = {
         "drop": ["number", "name", "who", "own k"],
         "accept_unique": ["disease", "z other"],
     },
+    "limits": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}},
+    "limits beside a model": {"max_width": {"Age": "20"}, "models": [shoal.LDiversity("disease", l=3)]},
     "own k": {"k_column": "own k", "drop": ["z other", "number", "name", "who"]},
 }
 
@@ -206,6 +212,7 @@ def test_figures_are_those_of_memory(name: str, source: Path) -> None:
 
 
 NOT_IN_PLACE: dict[str, dict[str, Any]] = {
+    "limit of a set": {"max_width": {"age": "4"}},
     "all groups": {"models": [shoal.AverageRisk(0.1)]},
     "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
     "suppression": {"suppression_limit": 0.1},
@@ -223,6 +230,21 @@ def test_other_requests_are_searched_together(more: dict[str, Any], source: Path
     engine: Any = Engine(odd_table(2, 900))
     job = Job.from_settings(source, settings, models=models)
     assert plan_in_place(engine, settings.schema(engine._frame.columns), job) is None
+
+
+@pytest.mark.parametrize("widths", [{"Age": "20"}, {"Age": "20", QI[2]: "40d"}], ids=["one", "two"])
+def test_limits_that_cannot_be_kept_are_refused_as_in_memory(widths: dict[str, str], source: Path) -> None:
+    """A plan for one limit is the best there is; beside two, the search may find more, and finds nothing here."""
+    table = odd_table(2, 900).with_columns(Age=pl.when(pl.col("name") == "n5").then(pl.lit("99")).otherwise("Age"))
+    write_csv(table, source.with_name("outlier.csv"))
+    settings = settings_from(GIVEN | {"max_width": widths, "ends": "exact"})
+    job = Job.from_settings(source.with_name("outlier.csv"), settings)
+    with pytest.raises(InfeasibleError) as expected:
+        job.release()
+    engine: Any = Engine(table)
+    with pytest.raises(InfeasibleError, match="nearest that can be kept") as refusal:
+        plan_in_place(engine, settings.schema(table.columns), job).release()  # type: ignore[union-attr]
+    assert str(refusal.value) == str(expected.value)
 
 
 def test_table_without_rare_tuples_may_be_released_as_it_is(source: Path) -> None:
