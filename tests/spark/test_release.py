@@ -88,10 +88,12 @@ def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: A
 
 
 SEARCHED: dict[str, dict[str, Any]] = {
-    # In some sections, no groups are found under t; the sections that they were cut from are searched instead.
-    "closeness and rules": {
+    # Every tuple has k rows. In a section, no groups are found under t; the one that it was cut from is searched instead.
+    "closeness and a ban": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
         "models": [shoal.TCloseness("disease", t=0.15)],
-        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}, {"column": "age", "apart": ["a", "A"]}],
+        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
     },
     # Some sections lack values of the first column.
     "two models and own k": {

@@ -24,7 +24,7 @@ from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_pa
 from shoal.spark.reading import find_files
 from shoal.spark.search.found import SparkFound
 from shoal.spark.search.packing import Packing, count_codes, count_pairs, count_together, find_largest
-from shoal.spark.search.sections import search_sections
+from shoal.spark.search.sections import search_sections, tuples_pass
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
 from shoal.tables.formats.sniff import Format
@@ -204,6 +204,12 @@ class SparkSource:
         assert self._units is not None
         units, packing, _ = self._units
         return self.run(lambda: count_together(units, packing, places))
+
+    def meets(self, search: SectionSearch) -> bool:
+        """Say whether every tuple that was counted last passes the models as a group by itself."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: tuples_pass(units, packing, search))
 
     def largest_beside(self) -> list[NDArray[np.int32]]:
         """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Encoded
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
 from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
@@ -24,15 +23,15 @@ from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
-from shoal.metrics.association import Pairs
 from shoal.models import Basis, Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
-from shoal.release.counted_tables.dealing import Coding, coding_of
+from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
+from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import public_column
-from shoal.rules import RuleVerdict, compile_rules
+from shoal.rules import compile_rules
 from shoal.schema import Role, Schema
 from shoal.tables.sources.base import Dealing, Source
 from shoal.tables.table import Table
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from shoal.release.job import Job
 
-__all__ = ["Found", "InPlace", "Judged", "Searcher", "UnitSearcher", "cells_of", "couple", "plan_in_place"]
+__all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
 IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
@@ -78,39 +77,6 @@ class Searcher(Protocol):
 
     def search_sections(self, search: SectionSearch, largest: int) -> Found:
         """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
-
-
-@runtime_checkable
-class UnitSearcher(Searcher, Protocol):
-    """A source whose sections may also consist of units: the rows of a tuple that models cannot tell apart.
-
-    Where no groups in a section pass, it searches the section that this one was cut from; see `sections.Tree.work`.
-    """
-
-    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
-        """Count the table by the codes of quasi-identifiers and of columns beside them.
-
-        Returns:
-            The number of units, and the rows of the rarest tuple.
-        """
-
-    def count_pairs(self) -> Pairs:
-        """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
-
-    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Count the rows by the codes of some of these quasi-identifiers; return the codes, sorted, and the rows."""
-
-    def largest_beside(self) -> list[NDArray[np.int32]]:
-        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
-
-
-@runtime_checkable
-class Judged(Protocol):
-    """Groups that know how they keep the rules."""
-
-    @property
-    def verdicts(self) -> tuple[RuleVerdict, ...]:
-        """How all groups together keep each rule."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +159,7 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
-    counts = _Counts(source)
+    counts = CodeCounts(source)
     try:
         plan = plan_run(
             table,
@@ -213,15 +179,17 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
         return None
     k = max(model.minimum_size for model in plan.models)
     n_tuples, rarest = counts.of(encoded)
-    # The same sections as in memory; and a table in which no tuple is rare may be released as it is. Only sections of
-    # units are asked whether they fail: those of tuples must have k rows.
+    # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.
     too_large = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
-    if n_tuples <= sections.LARGEST_SECTION or (rarest >= k and not limits) or too_large:
+    if n_tuples <= sections.LARGEST_SECTION or too_large:
         return None
     refusal = counts.check_limits(plan) if limits else None
     check_models(method, encoded, plan.models)
     plan = replace(plan, encoded=counts.completed(encoded))
-    return InPlace(plan, source, _plan_search(plan, k, n_tuples), job, refusal)
+    search = _plan_search(plan, k, n_tuples)
+    if rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
+        return None
+    return InPlace(plan, source, search, job, refusal)
 
 
 def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
@@ -258,60 +226,6 @@ def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
         return False
     beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
     return isinstance(source, UnitSearcher) or not beyond_tuples
-
-
-@dataclass
-class _Counts:
-    """What an engine counts by the codes of a table, once they are known."""
-
-    source: Searcher
-    found: tuple[int, int] | None = None
-
-    def of(self, encoded: Encoded) -> tuple[int, int]:
-        """Return the number of tuples, or of units if models tell the rows of a tuple apart; and the rarest's rows."""
-        if self.found is None:
-            coding, beside = coding_of(encoded)
-            if beside:
-                assert isinstance(self.source, UnitSearcher)
-                self.found = self.source.count_units(coding, beside)
-            else:
-                self.found = self.source.count_tuples(coding)
-        return self.found
-
-    def pairs(self, encoded: Encoded) -> Pairs:
-        """Return the counts of pairs of codes."""
-        assert isinstance(self.source, UnitSearcher)
-        self.of(encoded)
-        return self.source.count_pairs()
-
-    def check_limits(self, plan: Plan) -> InfeasibleError | None:
-        """Refuse limits that cannot be kept; return the refusal if a search may still find groups that keep to them."""
-        assert isinstance(self.source, UnitSearcher)
-        encoded, limits = plan.encoded, plan.run.limits
-        places = [limit.place for limit in limits]
-        codes, rows = self.source.count_together(places)
-        every = np.arange(len(rows))
-        tuples = np.zeros((len(rows), len(encoded.attributes)), dtype=np.int32)
-        tuples[:, places] = codes
-        table = replace(
-            encoded, tuples=tuples, counts=rows, row_tuple=every.astype(np.int32), order=every, weights=rows
-        )
-        bounds = replace(plan.bounds, encoded=replace(table, sensitive=()))
-        try:
-            bounds.check(limits)
-        except InfeasibleError as refusal:
-            if bounds.is_exact(limits):
-                raise
-            return refusal
-        return None
-
-    def completed(self, encoded: Encoded) -> Encoded:
-        """Return the table with the largest personal k beside each value."""
-        if encoded.personal_k is None:
-            return encoded
-        assert isinstance(self.source, UnitSearcher)
-        ks = np.unique(encoded.personal_k)
-        return replace(encoded, asked=tuple(ks[codes] for codes in self.source.largest_beside()))
 
 
 class Coupled(NamedTuple):

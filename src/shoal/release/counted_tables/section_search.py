@@ -93,6 +93,11 @@ class SectionSearch:
             return True
         return False
 
+    def meets(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
+        """Say whether every tuple passes the models as a group by itself; the arguments are those of `group`."""
+        part = self._part(tuples, beside, counts)
+        return not failing_groups(part, self.models, part.row_tuple).any()
+
     def group(
         self,
         tuples: NDArray[np.int32],

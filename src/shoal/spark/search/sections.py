@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-__all__ = ["search_sections"]
+__all__ = ["search_sections", "tuples_pass"]
 
 
 def search_sections(
@@ -85,6 +85,33 @@ def search_sections(
     facts = [each for _, each in order]
     groups: SparkFound = run(lambda: SparkFound.of(entries, facts, packing, packing.n_keys, run))
     return groups
+
+
+def tuples_pass(units: DataFrame, packing: Packing, search: SectionSearch) -> bool:
+    """Say whether every tuple passes the models as a group by itself; all units of a tuple meet in one task, in order."""
+    keys = packing.key_names
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def passes(frame: pl.DataFrame) -> bool:
+            codes = packing.codes(frame)
+            counts = frame["n"].to_numpy().astype(np.int64)
+            return search.meets(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts)
+
+        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
+        for frame in frames:
+            whole = frame if held is None else pl.concat([held, frame])
+            is_last = whole.select((pl.struct(keys) == pl.struct(keys).last()).alias("is_last"))["is_last"]
+            held, complete = whole.filter(is_last), whole.filter(~is_last)
+            if complete.height and not passes(complete):
+                yield pl.DataFrame({"failing": [1]})
+                return
+        if held is not None and held.height and not passes(held):
+            yield pl.DataFrame({"failing": [1]})
+
+    together = units.repartition(*keys).sortWithinPartitions(*packing.names)
+    return polars_of(together.mapInArrow(kernel_of_batches(kernel), "failing bigint")).height == 0
 
 
 def _join_failing(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, run: Run) -> None:

@@ -113,6 +113,9 @@ class Engine:
         codes, place = np.unique(self._units[:, list(places)], axis=0, return_inverse=True)
         return codes, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
 
+    def meets(self, search: SectionSearch) -> bool:
+        return search.meets(self._units[:, : self._n_keys], self._units[:, self._n_keys :], self._counts)
+
     def largest_beside(self) -> list[NDArray[np.int32]]:
         found = [np.zeros(card, dtype=np.int32) for card in self._cards]
         for a, largest in enumerate(found):
@@ -174,6 +177,11 @@ MORE: dict[str, dict[str, Any]] = {
     },
     "limits": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}},
     "limits beside a model": {"max_width": {"Age": "20"}, "models": [shoal.LDiversity("disease", l=3)]},
+    "frequent tuples": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
+        "models": [shoal.TCloseness("disease", t=0.1)],
+    },
     "own k": {"k_column": "own k", "drop": ["z other", "number", "name", "who"]},
 }
 
@@ -212,6 +220,11 @@ def test_figures_are_those_of_memory(name: str, source: Path) -> None:
 
 
 NOT_IN_PLACE: dict[str, dict[str, Any]] = {
+    "passing tuples": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
+        "models": [shoal.LDiversity("disease", l=2)],
+    },
     "limit of a set": {"max_width": {"age": "4"}},
     "all groups": {"models": [shoal.AverageRisk(0.1)]},
     "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
