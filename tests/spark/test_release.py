@@ -88,7 +88,7 @@ def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: A
 
 
 SEARCHED: dict[str, dict[str, Any]] = {
-    # Every tuple has k rows. In a section, no groups are found under t; the one that it was cut from is searched instead.
+    # Every tuple has k rows. In a section, no groups are found under t: the one that it was cut from is searched.
     "closeness and a ban": {
         "qi": ["Age", QI[2]],
         "drop": [*GIVEN["drop"], "age"],

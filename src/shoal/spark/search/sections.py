@@ -88,7 +88,7 @@ def search_sections(
 
 
 def tuples_pass(units: DataFrame, packing: Packing, search: SectionSearch) -> bool:
-    """Say whether every tuple passes the models as a group by itself; all units of a tuple meet in one task, in order."""
+    """Say whether every tuple passes the models as a group by itself."""
     keys = packing.key_names
 
     def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -110,6 +110,7 @@ def tuples_pass(units: DataFrame, packing: Packing, search: SectionSearch) -> bo
         if held is not None and held.height and not passes(held):
             yield pl.DataFrame({"failing": [1]})
 
+    # All units of a tuple meet in one task, one after another.
     together = units.repartition(*keys).sortWithinPartitions(*packing.names)
     return polars_of(together.mapInArrow(kernel_of_batches(kernel), "failing bigint")).height == 0
 
