@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import shoal
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.sections import TupleSection, cut_sections
 from shoal.metrics.association import Pairs
@@ -258,6 +258,14 @@ def test_limits_that_cannot_be_kept_are_refused_as_in_memory(widths: dict[str, s
     with pytest.raises(InfeasibleError, match="nearest that can be kept") as refusal:
         plan_in_place(engine, settings.schema(table.columns), job).release()  # type: ignore[union-attr]
     assert str(refusal.value) == str(expected.value)
+
+
+def test_rows_without_their_own_k_are_counted(source: Path) -> None:
+    settings = settings_from(GIVEN | {"k": None, "k_column": "own k", "drop": ["z other", "number", "name", "who"]})
+    engine: Any = Engine(odd_table(2, 900))
+    blank = engine._frame.filter(pl.col("own k") == "").height
+    with pytest.raises(InputError, match=f"^{blank} rows have no k of their own"):
+        plan_in_place(engine, settings.schema(engine._frame.columns), Job.from_settings(source, settings))
 
 
 def test_table_without_rare_tuples_may_be_released_as_it_is(source: Path) -> None:
