@@ -26,7 +26,7 @@ from tests.spark.conftest import FAST
 from tests.spark.test_release import text_of
 
 CANARY = "canary7f3a"
-GIVEN: dict[str, Any] = {"k": 5, "effort": "fast", "qi": ["place", "age"], "sensitive": ["illness"]}
+GIVEN: dict[str, Any] = {"k": 5, "effort": "fast", "qi": ["place", "age"], "sensitive": ["illness"], "l": 2}
 
 
 def canaries(n_rows: int) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from shoal.spark.engine import open_source, write_release
 from shoal.spark.parts import write_parts
 from shoal.tables.csv import read_csv
 from shoal.tables.formats.writers import write_csv
+from shoal.tables.sources.base import Dealing
 from tests.contract.test_dealing import AGES, QI, SETTINGS, odd_table
 
 GIVEN: dict[str, Any] = {
@@ -55,13 +56,15 @@ def in_memory(path: Path, output: Path, **given: Any) -> str:
     return output.read_bytes().decode(errors="replace")
 
 
-def on_spark(spark: Any, data: str, output: str, **given: Any) -> Path:
-    """Write a release in parts; return its folder."""
+def on_spark(spark: Any, data: str, output: str, *, searched: bool | None = None, **given: Any) -> Path:
+    """Write a release in parts; return its folder. `searched` says whether executors must search, or must not."""
     settings = settings_from({name: each for name, each in (GIVEN | given).items() if each is not None})
     with open_source(data, settings, spark) as opened:
         job = Job.from_settings(opened, settings, output, engine="spark", force=True)
         release, target, manifest = write_release(job, output)
     assert json.loads(manifest.read_text())["k"] == release.request.k
+    assert isinstance(release.recoding, Dealing)
+    assert searched in (None, release.recoding.searched is not None)
     return target.path
 
 
@@ -77,21 +80,48 @@ def test_parts_have_the_rows_of_memory_for_any_partitions(source: Path, spark: A
     for partitions, adaptive in (("5", "true"), ("1", "false")):
         spark.conf.set("spark.sql.shuffle.partitions", partitions)
         spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-        parts = on_spark(spark, str(source), f"{tmp_path}/parts.csv/")
+        parts = on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True)
         assert text_of(parts) == expected
     manifest = json.loads((parts / "_manifest.json").read_text())
     assert set(manifest["parts"]) | {"_SUCCESS", "_manifest.json"} == {path.name for path in parts.iterdir()}
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]  # nothing unfinished (S04)
 
 
-DEALT = ("closeness", "two models, suppression", "people and diversity", "own k", "limits", "relaxed")
+SEARCHED: dict[str, dict[str, Any]] = {
+    # Every tuple has k rows. In a section, no groups are found under t: the one that it was cut from is searched.
+    "closeness and a ban": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
+        "models": [shoal.TCloseness("disease", t=0.15)],
+        "rules": [{"column": "Age", "inflection": [10, 11], "ban": True}],
+    },
+    # Some sections lack values of the first column.
+    "two models and own k": {
+        "models": [shoal.LDiversity("disease", l=10), shoal.EntropyLDiversity("z other", l=2)],
+        "sensitive": ["disease", "z other"],
+        "insensitive": ["number"],
+        "k_column": "own k",
+        "drop": ["name", "who"],
+    },
+    "limits and derived weights": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}, "weights": "auto"},
+}
+
+
+@pytest.mark.parametrize("given", SEARCHED.values(), ids=SEARCHED)
+def test_executors_search_under_models(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
+    """Sections keep to models, rules, limits and a personal k, and their rows are those of memory (S01)."""
+    expected = in_memory(source, tmp_path / "memory.csv", **given)
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=True, **given)) == expected
+
+
+DEALT = ("two models, suppression", "people and diversity", "own k", "limits", "relaxed")
 
 
 @pytest.mark.parametrize("given", [SETTINGS[name] for name in DEALT], ids=DEALT)
 def test_models_people_limits_and_suppression(given: dict[str, Any], source: Path, spark: Any, tmp_path: Path) -> None:
     """Executors judge the groups of all parts together (S01); rows may be left out."""
     expected = in_memory(source, tmp_path / "memory.csv", **given)
-    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", **given)) == expected
+    assert text_of(on_spark(spark, str(source), f"{tmp_path}/parts.csv/", searched=False, **given)) == expected
 
 
 def test_several_parquet_files_and_a_hierarchy(source: Path, spark: Any, tmp_path: Path) -> None:
@@ -180,15 +210,15 @@ def test_changed_part_fails_the_gate(source: Path, spark: Any, tmp_path: Path, m
 
 
 def few_values(n_rows: int) -> pl.DataFrame:
-    """Columns of few values, which nearly every row combines in its own way."""
+    """Columns of few values, which nearly every row combines in its own way; the last one is sensitive."""
     draw = random.Random(n_rows)
-    return pl.DataFrame({f"q{i}": [f"v{draw.randrange(6)}" for _ in range(n_rows)] for i in range(7)})
+    return pl.DataFrame({f"q{i}": [f"v{draw.randrange(6)}" for _ in range(n_rows)] for i in range(8)})
 
 
 def test_what_the_driver_fetches_does_not_grow_with_the_rows(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tuples and groups stay on executors: four times the rows, nearly all distinct, and as much as before."""
+    """Tuples, units and groups stay on executors: four times the rows, nearly all distinct, and as much as before."""
     from pyspark.sql.classic.dataframe import DataFrame
 
     fetched, fetch = [0], DataFrame.toArrow
@@ -204,9 +234,10 @@ def test_what_the_driver_fetches_does_not_grow_with_the_rows(
         monkeypatch.setattr(sections, "LARGEST_SECTION", n_rows // 2)  # as many sections in both
         write_csv(few_values(n_rows), tmp_path / f"{n_rows}.csv")
         fetched[0] = 0
-        names = list(few_values(1).columns)
-        more = dict.fromkeys(["sensitive", "insensitive", "drop", "numeric", "accept_unique"]) | {"qi": names}
-        on_spark(spark, str(tmp_path / f"{n_rows}.csv"), f"{tmp_path}/{n_rows}/", **more)
+        *names, sensitive = few_values(1).columns
+        more = dict.fromkeys(["insensitive", "drop", "numeric", "accept_unique"])
+        more |= {"qi": names, "sensitive": [sensitive], "models": [shoal.LDiversity(sensitive, l=3)]}
+        on_spark(spark, str(tmp_path / f"{n_rows}.csv"), f"{tmp_path}/{n_rows}/", searched=True, **more)
         found.append(fetched[0])
     assert found[1] < 2 * found[0]
 

@@ -87,6 +87,8 @@ class Encoded:
         population: The population that the table was drawn from, if there is one.
         dictionaries: The distinct cells behind the attributes; measures compare the release with them.
         counted: The distinct cells behind sensitive columns, personal k and people, in this order.
+        asked: For each attribute, the largest personal k of a row with each code, if the rows here only have the counts
+            of single columns.
     """
 
     attributes: tuple[Attribute, ...]
@@ -102,6 +104,7 @@ class Encoded:
     population: Population | None = field(default=None, repr=False)
     dictionaries: tuple[Dictionary[Attribute], ...] = field(default=(), repr=False)
     counted: tuple[Dictionary[Any], ...] = field(default=(), repr=False)
+    asked: tuple[NDArray[np.int64], ...] = field(default=(), repr=False)
 
     @property
     def n_rows(self) -> int:

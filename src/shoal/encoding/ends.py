@@ -65,7 +65,9 @@ class Holders:
         n_known = len(encoded.attributes[a].known_values)
         rows = np.bincount(encoded.tuples[:, a], encoded.counts, n_known).astype(np.int64)[:n_known]
         needed = np.full(len(encoded.attributes[a].texts), k, dtype=np.int64)
-        if encoded.personal_k is not None:
+        if encoded.asked:
+            needed = np.maximum(needed, encoded.asked[a])
+        elif encoded.personal_k is not None:
             np.maximum.at(needed, encoded.tuples[encoded.row_tuple, a], encoded.personal_k)
         needed = needed[:n_known]
         if encoded.people is None:

@@ -8,7 +8,7 @@ beside the cells. The released cells stay those of the values; no twin leaves th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoding.attributes import Encoded
+from shoal.encoding.attributes import Attribute, Encoded
 from shoal.encoding.sensitive import Sensitive
 from shoal.errors import Note
 from shoal.schema import Kind
 
-__all__ = ["Twin", "about_redundancy", "associations", "derive_weights", "find_twins"]
+__all__ = ["Pairs", "Twin", "about_redundancy", "associations", "count_pairs", "derive_weights", "find_twins"]
 
 REDUNDANT = 0.9  # from this association on, one of two columns is as informative as both
 ROWS_PER_VALUE = 5  # a category with fewer rows for each value predicts any number
@@ -31,28 +31,53 @@ MOST_CLASSES = 4  # of a target; all but the most frequent ones count as one cla
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
+# By the places of two attributes, the lower first: the pairs of their codes that occur, sorted, and their rows.
+Pairs = Mapping[tuple[int, int], tuple[NDArray[np.int32], NDArray[np.int64]]]
 
 
-def associations(encoded: Encoded) -> Floats:
+def count_pairs(encoded: Encoded) -> Pairs:
+    """Count the rows of each pair of codes, for each pair of quasi-identifiers.
+
+    Associations are computed from these counts alone, so that they are the same whoever counts.
+    """
+    found = {}
+    for a, b in combinations(range(len(encoded.attributes)), 2):
+        card = len(encoded.attributes[b].texts)
+        keys = encoded.tuples[:, a].astype(np.int64) * card + encoded.tuples[:, b]
+        distinct, place = np.unique(keys, return_inverse=True)
+        rows = np.bincount(place, encoded.counts, len(distinct)).astype(np.int64)
+        found[a, b] = np.column_stack(np.divmod(distinct, card)).astype(np.int32), rows
+    return found
+
+
+def associations(encoded: Encoded, pairs: Pairs | None = None) -> Floats:
     """Return the association of each pair of quasi-identifiers, in [0, 1]; 0 if they are independent.
 
     Two numbers (or dates): the absolute value of Pearson's r. Two categories: Cramer's V, corrected for bias. A number
     and a category: the correlation ratio eta. Rows with a missing number are ignored for that column.
+
+    Args:
+        encoded: The table.
+        pairs: The counts of its pairs of codes, if its rows only have the counts of single columns.
     """
     q = len(encoded.attributes)
     table = np.eye(q)
-    for a, b in combinations(range(q), 2):
-        table[a, b] = table[b, a] = _pair(encoded, a, b)
+    for (a, b), counted in (pairs or count_pairs(encoded)).items():
+        table[a, b] = table[b, a] = _association(encoded.attributes[a], encoded.attributes[b], *counted)
     return table
 
 
-def derive_weights(encoded: Encoded) -> dict[str, Fraction]:
+def derive_weights(encoded: Encoded, pairs: Pairs | None = None) -> dict[str, Fraction]:
     """Return weights that sum to 1, each proportional to 1 - the mean association with the others ([S1]).
 
     A column that others predict weighs less. If all columns predict each other, they weigh the same.
+
+    Args:
+        encoded: The table.
+        pairs: The counts of its pairs of codes; see `associations`.
     """
     q = len(encoded.attributes)
-    own = 1 - (associations(encoded).sum(axis=1) - 1) / max(1, q - 1)
+    own = 1 - (associations(encoded, pairs).sum(axis=1) - 1) / max(1, q - 1)
     if own.max() < 1e-9:
         own = np.ones(q)
     # With a weight of 0, suppressing a column would cost nothing.
@@ -60,14 +85,14 @@ def derive_weights(encoded: Encoded) -> dict[str, Fraction]:
     return {attribute.name: share / sum(shares) for attribute, share in zip(encoded.attributes, shares, strict=True)}
 
 
-def about_redundancy(encoded: Encoded) -> Iterator[Note]:
-    """Yield a note for each pair of quasi-identifiers that carry nearly the same information."""
-    for a, b in combinations(range(len(encoded.attributes)), 2):
+def about_redundancy(encoded: Encoded, pairs: Pairs | None = None) -> Iterator[Note]:
+    """Yield a note for each pair of quasi-identifiers that carry nearly the same information; see `associations`."""
+    for (a, b), counted in (pairs or count_pairs(encoded)).items():
         one, other = encoded.attributes[a], encoded.attributes[b]
         mixed = [each for each in (one, other) if each.kind is Kind.CATEGORICAL]
         if len(mixed) == 1 and len(mixed[0].texts) * ROWS_PER_VALUE > encoded.n_rows:
             continue
-        association = _pair(encoded, a, b)
+        association = _association(one, other, *counted)
         if association >= REDUNDANT:
             yield Note(
                 f"columns {one.name!r} and {other.name!r}",
@@ -76,14 +101,12 @@ def about_redundancy(encoded: Encoded) -> Iterator[Note]:
             )
 
 
-def _pair(encoded: Encoded, a: int, b: int) -> float:
-    """Return the association of two attributes by the measure for their kinds."""
-    if encoded.attributes[a].kind is not Kind.CATEGORICAL and encoded.attributes[b].kind is Kind.CATEGORICAL:
-        a, b = b, a
-    one, other = encoded.attributes[a], encoded.attributes[b]
-    codes, rows = encoded.tuples[:, [a, b]], encoded.counts.astype(np.float64)
+def _association(one: Attribute, other: Attribute, codes: NDArray[np.int32], counts: NDArray[np.int64]) -> float:
+    """Return the association of two attributes by the measure for their kinds; codes: pairs, with their counts."""
+    if one.kind is not Kind.CATEGORICAL and other.kind is Kind.CATEGORICAL:
+        one, other, codes = other, one, codes[:, ::-1]
     known = (codes[:, 0] != one.missing) & (codes[:, 1] != other.missing)  # categories have no missing code
-    codes, rows = codes[known], rows[known]
+    codes, rows = codes[known], counts[known].astype(np.float64)
     if not len(rows):
         return 0.0
     if other.kind is Kind.CATEGORICAL:

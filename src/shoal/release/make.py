@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from fractions import Fraction
 
@@ -31,7 +31,7 @@ from shoal.methods.base import (
 from shoal.methods.full_domain.base import FullDomain
 from shoal.methods.full_domain.sampling import about_sample, check_sample, check_sampling, draw_rows, find_sampling
 from shoal.methods.registry import DEFAULT
-from shoal.metrics.association import about_redundancy, derive_weights
+from shoal.metrics.association import Pairs, about_redundancy, count_pairs, derive_weights
 from shoal.metrics.research_value import Research
 from shoal.models import KAnonymity, PrivacyModel
 from shoal.models.thresholds import MOST_PARTS
@@ -53,7 +53,7 @@ from shoal.release.preconditions import (
     twins_for,
 )
 from shoal.release.release import Release, Request
-from shoal.rules import compile_rules, judge_rules
+from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import INPUT, Role, Schema, check_k
 from shoal.settings.settings import AUTO, Settings
 from shoal.tables.sources.memory import TableSource
@@ -62,7 +62,16 @@ from shoal.tables.table import Table
 from shoal.tables.values import exact_fraction
 from shoal.tables.watch import UNWATCHED, Watch
 
-__all__ = ["Plan", "anonymize_table", "carry_out", "choose_method", "make_request", "make_run", "plan_run"]
+__all__ = [
+    "Plan",
+    "anonymize_table",
+    "carry_out",
+    "check_bans",
+    "choose_method",
+    "make_request",
+    "make_run",
+    "plan_run",
+]
 
 
 def make_run(settings: Settings, *, threads: int, watch: Watch = UNWATCHED) -> Run:
@@ -218,10 +227,12 @@ def plan_run(
     prepared: Encoded | None = None,
     key: bytes | None = None,
     must_search: bool = False,
+    pairs_of: Callable[[Encoded], Pairs] | None = None,
 ) -> Plan:
     """Check, encode and settle everything that a run needs before its search; see `anonymize_table`.
 
-    With `must_search`, nobody asks whether the table meets the request already.
+    With `must_search`, nobody asks whether the table meets the request already. With `pairs_of`, rows of the table only
+    have the counts of single columns, and it returns those of pairs.
     """
     models = (KAnonymity(request.k), *models)
     k = max(model.minimum_size for model in models)
@@ -254,7 +265,7 @@ def plan_run(
         *table.notes,
         *coding_notes,
         *check_rare(table, schema, k, request.accept_unique),
-        *about_table(table, schema, models),
+        *about_table(table, schema, models, joint=pairs_of is None),
     ]
     named = [column.name for column in schema.columns if column.role in (Role.QI, Role.SENSITIVE)]
     hierarchies = for_columns((hierarchies or {}).items(), named)
@@ -279,8 +290,9 @@ def plan_run(
     run.stage("grouping")
     k = check_personal(encoded, k)
     if run.derive_weights:
-        run = replace(run, weights=derive_weights(encoded))
-        notes += about_redundancy(encoded)
+        pairs = count_pairs(encoded) if pairs_of is None else pairs_of(encoded)
+        run = replace(run, weights=derive_weights(encoded, pairs))
+        notes += about_redundancy(encoded, pairs)
     bounds = Bounds(encoded, schema, hierarchies, request.ends or EXACT, k, run.most_suppressed(encoded.n_rows))
     run = replace(run, limits=bounds.compiled(), twins=twins_for(request, table, schema, encoded))
     schema = bounds.with_levels()
@@ -312,10 +324,15 @@ def carry_out(plan: Plan) -> Release:
         plan.table, plan.request, plan.models, shown, plan.population, plan.notes, run.weights, research
     )
     verdicts = judge_rules(run.rules, encoded.attributes, encoded.tuples[groups.tuples], groups.groups, groups.rows)
-    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
-        raise InternalError(f"method {plan.method.name!r} made groups that break a ban; nothing was written.")
+    check_bans(plan.method, verdicts)
     release = replace(release, schema=plan.schema, rules=verdicts)
     return release if plan.sample is None else replace(release, source=plan.sample)
+
+
+def check_bans(method: Method, verdicts: Sequence[RuleVerdict]) -> None:
+    """Raise an InternalError if groups break a ban."""
+    if any(verdict.ban and verdict.broken_groups for verdict in verdicts):
+        raise InternalError(f"method {method.name!r} made groups that break a ban; nothing was written.")
 
 
 def _show_as_it_is(schema: Schema, encoded: Encoded, method: Method) -> Shown:

@@ -41,13 +41,20 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads the cells of a row over all bit
 FREQUENT = 0.01  # share of the rows from which a text such as "?" deserves a note
 
 
-def about_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = ()) -> list[Note]:
-    """Note look-alike values, undeclared missing-value markers and revealing columns."""
+def about_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), *, joint: bool = True) -> list[Note]:
+    """Note look-alike values, undeclared missing-value markers and revealing columns.
+
+    Args:
+        table: The table.
+        schema: Its columns.
+        models: The privacy models.
+        joint: Whether its rows show which values occur together; without this, no column is called revealing.
+    """
     return [
         *_look_alikes(table, schema),
         *_false_diversity(table, models),
         *_markers(table, schema),
-        *_dependencies(table, schema),
+        *(_dependencies(table, schema) if joint else ()),
     ]
 
 

@@ -102,7 +102,7 @@ def check_personal(encoded: Encoded, k: int) -> int:
     """
     if encoded.personal_k is None:
         return k
-    blank = int((encoded.personal_k == 0).sum())
+    blank = int(encoded.row_weights[encoded.personal_k == 0].sum())
     if blank and k == 1:
         raise InputError(
             f"{counted(blank, 'row has', 'rows have')} no k of their own, and k is not given. Fill in the column, or "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import FileError, InputError, InternalError, Note, UsageError, setting
+from shoal.metrics.association import Pairs
+from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.section_search import SectionSearch
 from shoal.schema import Dialect
 from shoal.spark.cells import Cells, FileCells, FrameCells, file_of
@@ -20,7 +22,9 @@ from shoal.spark.dealing import Dealt, deal_rows, held_back, recode_rows
 from shoal.spark.jobs import polars_of, run_job
 from shoal.spark.parts import Part, Rendering, join_parts, stored_rows, write_parts
 from shoal.spark.reading import find_files
-from shoal.spark.searching import Packing, SparkFound, count_codes, search_sections
+from shoal.spark.search.found import SparkFound
+from shoal.spark.search.packing import Packing, count_codes, count_pairs, count_together, find_largest
+from shoal.spark.search.sections import search_sections, tuples_pass
 from shoal.spark.session import spark_errors
 from shoal.tables.formats.memory_limit import available_memory, size_in_words
 from shoal.tables.formats.sniff import Format
@@ -67,7 +71,7 @@ class SparkSource:
         self._values: DataFrame | None = None
         self._facts: dict[tuple[int, tuple[str, ...]], dict[str, Facts]] = {}
         self._dealt: tuple[Dealing, Dealt, list[Part], list[Part]] | None = None
-        self._tuples: tuple[DataFrame, Packing, int] | None = None
+        self._units: tuple[DataFrame, Packing, int] | None = None
         self._kept: list[DataFrame] = []
 
     @contextmanager
@@ -85,7 +89,7 @@ class SparkSource:
                 frame.unpersist()
             self._cells.close()
             self._is_open, self._watch, self._values, self._dealt = False, UNWATCHED, None, None
-            self._tuples, self._kept = None, []
+            self._units, self._kept = None, []
             self._facts = {}
 
     @property
@@ -148,39 +152,77 @@ class SparkSource:
         return self._values
 
     def count_columns(self, names: Sequence[str]) -> dict[str, tuple[pl.Series, NDArray[np.int64]]]:
-        """Return the distinct cells of released columns, in order, and their counts."""
+        """Return the distinct cells of columns, in order, and their counts."""
         import polars as pl
 
-        places = {self._released.index(name): name for name in names}
+        released = {self._released.index(name): name for name in names if name in self._released}
+        held_back = [name for name in names if name not in self._released]
         values = self._values_of(self._released)
-        found = self.run(lambda: polars_of(values.where(values["column"].isin(list(places)))))
+        parts = [(values.where(values["column"].isin(list(released))), released)]
+        if held_back:
+            parts.append((self._values_of(held_back), dict(enumerate(held_back))))
         counted = {}
-        for place, name in places.items():
-            own = found.filter(pl.col("column") == place).sort("cell")
-            counted[name] = own["cell"], own["n"].to_numpy().astype(np.int64)
-        return counted
+        for part, places in parts:
+            found = self.run(lambda: polars_of(part))  # noqa: B023 - run at once
+            for place, name in places.items():
+                own = found.filter(pl.col("column") == place).sort("cell")
+                counted[name] = own["cell"], own["n"].to_numpy().astype(np.int64)
+        return {name: counted[name] for name in names}
 
-    def count_tuples(self, codes: Mapping[str, tuple[pl.Series, NDArray[np.int32]]]) -> tuple[int, int]:
+    def count_tuples(self, codes: Coding) -> tuple[int, int]:
         """Count the table by codes; return the number of tuples, and the rows of the rarest."""
+        return self.count_units(codes, {})
+
+    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
+        """Count the table by codes of quasi-identifiers and of columns beside them.
+
+        Returns:
+            The number of units, and the rows of the rarest tuple.
+        """
         from pyspark import StorageLevel
         from pyspark.sql import functions as F  # noqa: N812
 
-        tuples, packing = count_codes(self._cells, codes)
-        tuples = tuples.persist(StorageLevel.DISK_ONLY)
-        self._kept.append(tuples)
-        facts = tuples.agg(F.count("n").alias("tuples"), F.min("n").alias("rarest"))
-        found = self.run(lambda: polars_of(facts))
-        n_tuples = int(found["tuples"][0])
-        self._tuples = tuples, packing, n_tuples
-        return n_tuples, int(found["rarest"][0] or 0)
+        units, packing = count_codes(self._cells, coding, beside)
+        units = units.persist(StorageLevel.DISK_ONLY)
+        self._kept.append(units)
+        found = self.run(lambda: polars_of(units.agg(F.count("n").alias("units"), F.min("n").alias("rarest"))))
+        n_units, rarest = int(found["units"][0]), int(found["rarest"][0] or 0)
+        if beside:
+            tuples = units.groupBy(*packing.key_names).agg(F.sum("n").alias("n"))
+            rarest = int(self.run(lambda: polars_of(tuples.agg(F.min("n").alias("rarest"))))["rarest"][0] or 0)
+        self._units = units, packing, n_units
+        return n_units, rarest
+
+    def count_pairs(self) -> Pairs:
+        """Count the rows of each pair of codes of the quasi-identifiers that were counted last."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: count_pairs(units, packing))
+
+    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: count_together(units, packing, places))
+
+    def meets(self, search: SectionSearch) -> bool:
+        """Say whether every tuple that was counted last passes the models as a group by itself."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: tuples_pass(units, packing, search))
+
+    def largest_beside(self) -> list[NDArray[np.int32]]:
+        """Return the largest code of the last column beside that occurs with each code of each quasi-identifier."""
+        assert self._units is not None
+        units, packing, _ = self._units
+        return self.run(lambda: find_largest(units, packing))
 
     def search_sections(self, search: SectionSearch, largest: int) -> SparkFound:
-        """Have executors cut and search the tuples that were counted last."""
-        assert self._tuples is not None
-        tuples, packing, n_tuples = self._tuples
-        found = search_sections(tuples, packing, search, n_tuples, largest, self.run)
-        self._kept.append(found.kept)
-        return found
+        """Have executors cut and search the tuples or units that were counted last."""
+        assert self._units is not None
+        return search_sections(
+            self._units[0], self._units[1], search, self._units[2], largest, self.run, self._kept.append
+        )
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Refuse: rows stay on executors."""

@@ -13,7 +13,7 @@ from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT
 from shoal.encoding.grid import DATE_GRIDS
 from shoal.encoding.limits import FIELDS, Limited, apply_limits, compile_limits, level_of
-from shoal.encoding.partition import Partition
+from shoal.encoding.partition import Entries, Partition
 from shoal.encoding.windows import breaches, plan_windows
 from shoal.errors import InfeasibleError, InternalError, UsageError, counted, join_problems, setting
 from shoal.hierarchy.base import Rule
@@ -23,7 +23,7 @@ from shoal.methods.registry import DEFAULT
 from shoal.models import Basis, PrivacyModel
 from shoal.schema import WIDTH, Column, Kind, Role, Schema
 
-__all__ = ["Bounds", "group_within"]
+__all__ = ["Bounds", "check_limits", "group_within"]
 
 Predicate = Callable[[str], bool]
 
@@ -235,14 +235,19 @@ def group_within(
         plain = replace(run, limits=(), suppression_limit=Fraction(0))
         partition = group_in_windows(method, encoded, plan_windows(encoded, limits, bounds.k), models, plain)
     entries = partition.entries
-    kept = entries.groups >= 0
-    if breaches(encoded, limits, entries.tuples[kept], entries.groups[kept]).any():
-        raise InternalError(f"method {method.name!r} made groups that break a limit; nothing was written.")
+    check_limits(method, encoded, entries, limits)
     if failing_groups(encoded, models, entries).any():
         raise InfeasibleError(
             f"method {method.name!r} found no groups that keep to the limits. Widen them, or use shoaling."
         )
     return apply_limits(encoded, partition, limits)
+
+
+def check_limits(method: Method, encoded: Encoded, entries: Entries, limits: Sequence[Limited]) -> None:
+    """Raise an InternalError if groups break a limit."""
+    kept = entries.groups >= 0
+    if breaches(encoded, limits, entries.tuples[kept], entries.groups[kept]).any():
+        raise InternalError(f"method {method.name!r} made groups that break a limit; nothing was written.")
 
 
 def _at_levels(method: FullDomain, encoded: Encoded, limits: Sequence[Limited]) -> FullDomain:

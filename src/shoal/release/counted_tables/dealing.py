@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,12 @@ from shoal.models import Basis, PrivacyModel
 from shoal.tables.sorting import pack
 from shoal.tables.sources.base import Dealing
 
-__all__ = ["dealing_of", "works_on_counts"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Coding", "coding_of", "dealing_of", "works_on_counts"]
+
+Coding = dict[str, tuple["pl.Series", NDArray[np.int32]]]  # by column, its distinct cells and their codes
 
 
 def works_on_counts(method: Method, models: Sequence[PrivacyModel], *, plain: bool) -> bool:
@@ -42,16 +48,13 @@ def dealing_of(encoded: Encoded, partition: Partition, released: Released) -> De
     """Return how the rows of a counted table are dealt to groups; None if they are in memory, or keep to levels."""
     if encoded.weights is None or partition.levels is not None:
         return None
-    codes = {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
+    coding, beside = coding_of(encoded)
     cells = {name: (shown.texts, shown.ranks) for name, shown in released.group_cells.items()}
     names, entries = tuple(released.table.names), partition.entries
-    if not encoded.counted:
-        return Dealing(names, codes, encoded.tuples, (entries.tuples, entries.rows, entries.groups), cells)
+    if not beside:
+        return Dealing(names, coding, encoded.tuples, (entries.tuples, entries.rows, entries.groups), cells)
     columns: list[NDArray[np.int32]] = [encoded.tuples[encoded.row_tuple, a] for a in range(encoded.tuples.shape[1])]
     columns += [column.codes for column in encoded.sensitive]
-    for dictionary in encoded.counted:  # a personal k may be too large for a code
-        _, ranks = np.unique(dictionary.values, return_inverse=True)
-        codes[dictionary.name] = dictionary.distinct.texts, ranks.astype(np.int32)
     for values in (encoded.personal_k, encoded.people):
         if values is not None:
             columns.append(np.unique(values, return_inverse=True)[1].astype(np.int32))
@@ -60,4 +63,17 @@ def dealing_of(encoded: Encoded, partition: Partition, released: Released) -> De
     order = np.argsort(units, kind="stable")
     tuples = np.column_stack([column[first] for column in columns]).astype(np.int32)
     dealt = units[order].astype(np.int32), encoded.weights[order], partition.labels[order]
-    return Dealing(names, codes, tuples, dealt, cells)
+    return Dealing(names, coding | beside, tuples, dealt, cells)
+
+
+def coding_of(encoded: Encoded) -> tuple[Coding, Coding]:
+    """Return the codes of the quasi-identifiers, and of what else tells the rows of a tuple apart.
+
+    The second are those of sensitive columns, of the personal k and of people, in this order.
+    """
+    own = {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
+    beside = {}
+    for dictionary in encoded.counted:  # a personal k may be too large for a code
+        _, ranks = np.unique(dictionary.values, return_inverse=True)
+        beside[dictionary.name] = dictionary.distinct.texts, ranks.astype(np.int32)
+    return own, beside

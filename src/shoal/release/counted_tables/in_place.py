@@ -16,17 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.partition import SET, SUPPRESSION, Cells, Entries, Partition
-from shoal.errors import InputError
+from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
-from shoal.methods.base import Run
+from shoal.methods.base import Run, check_models
 from shoal.methods.shoaling.pricing import price_table
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling, suited
 from shoal.methods.shoaling.steps import EFFORTS
-from shoal.models import Distributions
+from shoal.models import Basis, Distributions
 from shoal.release.cells.show import JointGroups, Shown, make_release
+from shoal.release.counted_tables.code_counts import CodeCounts, Judged, UnitSearcher
+from shoal.release.counted_tables.dealing import coding_of
 from shoal.release.counted_tables.section_search import SectionSearch
-from shoal.release.make import Plan, plan_run
+from shoal.release.make import Plan, check_bans, plan_run
 from shoal.release.release import Release
 from shoal.report.public import public_column
 from shoal.rules import compile_rules
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "InPlace", "Searcher", "cells_of", "couple", "plan_in_place"]
 
+IN_SECTIONS = frozenset({Basis.SIZE, Basis.HISTOGRAM, Basis.PERSONAL_K})  # what judges a group by itself
 Flags = Sequence[NDArray[np.bool_]]  # for each attribute, one for each distinct cell
 
 
@@ -73,7 +76,7 @@ class Searcher(Protocol):
         """Count the table by codes; return the number of tuples, and the rows of the rarest."""
 
     def search_sections(self, search: SectionSearch, largest: int) -> Found:
-        """Cut the tuples that were counted last into sections of at most so many, and search each."""
+        """Cut the tuples or units that were counted last into sections of at most so many, and search each."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,14 @@ class InPlace:
         source: The table.
         search: What searches a section.
         job: The job.
+        refusal: Why limits may be too narrow, if no plan of windows keeps to them.
     """
 
     plan: Plan
     source: Searcher
     search: SectionSearch
     job: Job
+    refusal: InfeasibleError | None = None
 
     @property
     def n_rows(self) -> int:
@@ -100,11 +105,18 @@ class InPlace:
     def release(self) -> Release:
         """Search, and return the release; its cells have the counts of each column, its rows are nobody's."""
         plan = self.plan
-        found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
+        try:
+            found = self.source.search_sections(self.search, sections.LARGEST_SECTION)
+        except InfeasibleError as error:
+            raise self.refusal or error from None
         plan.run.stage("measuring")
         shown = _show(plan, found)
-        release = make_release(plan.table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
+        table = Table(plan.table.frame.select([c.name for c in shown.schema.qi]), weights=plan.table.weights)
+        release = make_release(table, plan.request, plan.models, shown, None, plan.notes, plan.run.weights)
         release = replace(release, schema=plan.schema, settings=self.job.settings, encoded=None, entries=None)
+        if isinstance(found, Judged):
+            check_bans(plan.method, found.verdicts)
+            release = replace(release, rules=found.verdicts)
         dealing = release.recoding
         assert isinstance(dealing, Dealing)
         ranks, exact, starred = [], [], []
@@ -119,6 +131,7 @@ class InPlace:
         none = np.empty(0, dtype=np.int32)
         recoding = replace(
             dealing,
+            codes={**dealing.codes, **coding_of(plan.encoded)[1]},
             tuples=none.reshape(0, len(ranks)),
             entries=(none, none.astype(np.int64), none),
             cells={name: (texts, none) for name, (texts, _) in dealing.cells.items()},
@@ -132,10 +145,11 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     import polars as pl
 
     method = job.method
-    if not isinstance(source, Searcher) or not source.searches or not _is_plain(schema, job):
+    if not isinstance(source, Searcher) or not source.searches or not _is_in_reach(source, schema, job):
         return None
     assert isinstance(method, Shoaling)
     names = [column.name for column in schema.qi]
+    names += dict.fromkeys([*(name for m in job.models for name in m.columns), *schema.names(Role.PERSONAL_K)])
     columns = source.count_columns(names)
     if prod(len(texts) for texts, _ in columns.values()) <= sections.LARGEST_SECTION:
         return None
@@ -145,44 +159,73 @@ def plan_in_place(source: Source, schema: Schema, job: Job) -> InPlace | None:
     narrow = replace(schema, columns=tuple(column for column in schema.columns if column.name in names))
     accepted = tuple(name for name in job.request.accept_unique if name in names)
     request = replace(job.request, accept_unique=accepted)
+    counts = CodeCounts(source)
     try:
-        plan = plan_run(table, narrow, request, method, job.models, job.run, job.hierarchies, must_search=True)
+        plan = plan_run(
+            table,
+            narrow,
+            request,
+            method,
+            job.models,
+            job.run,
+            job.hierarchies,
+            must_search=True,
+            pairs_of=counts.pairs,
+        )
     except InputError as error:  # the rows of the stand-in are not those of the table
         raise error.without_rows() from None
-    encoded = plan.encoded
-    k = max(model.minimum_size for model in plan.models)
-    n_tuples, rarest = source.count_tuples(
-        {each.name: (each.distinct.texts, each.values.astype(np.int32)) for each in encoded.dictionaries}
-    )
-    # The same sections as in memory; and a table in which no tuple is rare may be released as it is.
-    if n_tuples <= sections.LARGEST_SECTION or rarest >= k or k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE:
+    encoded, limits = plan.encoded, plan.run.limits
+    if any(limit.most for limit in limits):  # a plan of sets lends single rows
         return None
-    run = Run(seed=plan.run.seed, weights=plan.run.weights)
+    k = max(model.minimum_size for model in plan.models)
+    n_tuples, rarest = counts.of(encoded)
+    # The same sections as in memory. Sections of units are asked whether they fail; those of tuples must have k rows.
+    too_large = not encoded.counted and k > sections.LARGEST_SECTION // sections.SMALLEST_SHARE
+    if n_tuples <= sections.LARGEST_SECTION or too_large:
+        return None
+    refusal = counts.check_limits(plan) if limits else None
+    check_models(method, encoded, plan.models)
+    plan = replace(plan, encoded=counts.completed(encoded))
+    search = _plan_search(plan, k, n_tuples)
+    if rarest >= k and not limits and not counts.fail(search):  # it may be released as it is
+        return None
+    return InPlace(plan, source, search, job, refusal)
+
+
+def _plan_search(plan: Plan, k: int, n_tuples: int) -> SectionSearch:
+    """Return what searches a section of a table of so many tuples or units."""
+    encoded, method = plan.encoded, plan.method
+    assert isinstance(method, Shoaling)
+    run = Run(seed=plan.run.seed, weights=plan.run.weights, rules=plan.run.rules, limits=plan.run.limits)
     pricing = price_table(encoded.attributes, encoded.histograms, k, run, alpha=method.alpha)
     effort = suited(EFFORTS[method.effort], prepare(encoded, k, plan.models, run, pricing=pricing), n_tuples)
-    bare = replace(encoded, dictionaries=(), others={}, counted=())
-    search = SectionSearch(
+    sensitive = tuple(replace(column, totals=column.count(encoded.weights)) for column in encoded.sensitive)
+    return SectionSearch(
         method,
         SectionPlan(pricing, Distributions.of(encoded), effort, k, 1),
-        bare,
+        replace(encoded, dictionaries=(), others={}, counted=(), sensitive=sensitive),
         plan.models,
         run,
         plan.schema,
         plan.request.ends or "",
         plan.request.k,
     )
-    return InPlace(plan, source, search, job)
 
 
-def _is_plain(schema: Schema, job: Job) -> bool:
-    """Say whether groups of k rows are all that is asked for, so that tuples and their counts are enough."""
+def _is_in_reach(source: Searcher, schema: Schema, job: Job) -> bool:
+    """Say whether a section can be searched without the rows of the others."""
     method, request, run = job.method, job.request, job.run
-    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance or job.models:
+    if not isinstance(method, Shoaling) or method.non_overlapping or method.by_variance:
         return False
-    if schema.names(Role.PERSON) or schema.names(Role.PERSONAL_K) or any(any(c.limits) for c in schema.qi):
+    is_limited = any(any(column.limits) for column in schema.qi)
+    if schema.names(Role.PERSON) or (is_limited and schema.names(Role.PERSONAL_K)):
         return False
-    more = request.suppression_limit or request.target or request.bound or run.rules or run.derive_weights
-    return not more
+    if any(model.basis not in IN_SECTIONS for model in job.models):
+        return False
+    if request.suppression_limit or request.target or request.bound:
+        return False
+    beyond_tuples = job.models or is_limited or schema.names(Role.PERSONAL_K) or run.rules or run.derive_weights
+    return isinstance(source, UnitSearcher) or not beyond_tuples
 
 
 class Coupled(NamedTuple):
@@ -242,10 +285,13 @@ def _show(plan: Plan, found: Found) -> Shown:
         row_tuple=row_tuple,
         order=np.minimum(every, plan.table.height - 1).astype(np.int64),
         weights=weights,
+        others={},
+        counted=(),
     )
     cells = tuple(
         replace(cells_of(keys), index=place.astype(np.int32))
         for (keys, _), place in zip(found.cells, places[len(histograms) :], strict=True)
     )
     partition = Partition(Entries(row_tuple, weights, every), cells, weights=weights)
-    return Shown(plan.schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)
+    schema = replace(plan.schema, columns=tuple(plan.schema.qi))
+    return Shown(schema, table, partition, compile_rules(plan.run.rules, encoded.attributes), found)

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoding.attributes import Encoded
 from shoal.encoding.ends import EXACT, release_ends
-from shoal.encoding.partition import Cells, tight_partition
-from shoal.methods.base import Run
+from shoal.encoding.limits import apply_limits
+from shoal.encoding.partition import Cells, Entries, Partition, one_by_one, tight_partition
+from shoal.errors import InfeasibleError
+from shoal.methods.base import Run, check_models, failing_groups
 from shoal.methods.shoaling.grouping import Grouping
 from shoal.methods.shoaling.problem import prepare
 from shoal.methods.shoaling.search import SectionPlan, Shoaling
 from shoal.methods.shoaling.steps import Search
-from shoal.metrics.singled import Singled, look_for_singled
+from shoal.metrics.singled import Singled, SingledColumn, look_for_singled
 from shoal.metrics.variance import sum_of_squares
 from shoal.models import PrivacyModel
+from shoal.release.cells.limits import check_limits
+from shoal.rules import RuleVerdict, compile_rules, judge_rules
 from shoal.schema import Schema
 
-__all__ = ["SectionGroups", "SectionSearch", "cell_keys"]
+__all__ = ["SectionGroups", "SectionSearch", "added_figures", "added_verdicts", "cell_keys"]
 
 
 class SectionGroups(NamedTuple):
     """The groups of a section.
 
     Attributes:
-        tuples: The tuple of each entry, ascending.
+        tuples: The tuple of each entry, ascending; where models tell the rows of a tuple apart, its unit.
         rows: The number of its rows.
-        places: The number of rows of its tuple that are dealt before them.
-        several: Whether its tuple has several entries.
+        places: The number of rows of its tuple or unit that are dealt before them.
+        several: Whether its tuple or unit has several entries.
         cells: For each attribute, the key of the cell that it shows.
         sse: The share of the section in the sum of squares of the table.
         singled: What the cells show of single rows.
+        verdicts: How the groups keep each rule.
+        passing: Whether all groups pass the models; a search under a model that is not closed may find others.
     """
 
     tuples: NDArray[np.int32]
@@ -45,6 +52,8 @@ class SectionGroups(NamedTuple):
     cells: list[NDArray[np.object_]]
     sse: float
     singled: Singled
+    verdicts: tuple[RuleVerdict, ...] = ()
+    passing: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class SectionSearch:
         plan: What belongs to the whole table.
         whole: Rows with the counts of each column of the whole table.
         models: The models.
-        run: The seed and the weights.
+        run: The seed, the rules, the weights and the limits.
         schema: The quasi-identifiers.
         ends: The ends of ranges.
         k: How many rows must share an end.
@@ -71,39 +80,115 @@ class SectionSearch:
     ends: str
     k: int
 
-    def group(self, tuples: NDArray[np.int32], counts: NDArray[np.int64], number: int) -> SectionGroups:
+    @property
+    def by_units(self) -> bool:
+        """Whether models tell the rows of a tuple apart: units, not tuples, are then counted, cut and searched."""
+        return bool(self.whole.sensitive) or self.whole.personal_k is not None
+
+    def fails(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
+        """Say whether no grouping of a section can pass the models; the arguments are those of `group`."""
+        try:
+            check_models(self.method, self._part(tuples, beside, counts), self.models)
+        except InfeasibleError:
+            return True
+        return False
+
+    def meets(self, tuples: NDArray[np.int32], beside: NDArray[np.int32], counts: NDArray[np.int64]) -> bool:
+        """Say whether every tuple passes the models as a group by itself; the arguments are those of `group`."""
+        part = self._part(tuples, beside, counts)
+        return not failing_groups(part, self.models, part.row_tuple).any()
+
+    def group(
+        self,
+        tuples: NDArray[np.int32],
+        counts: NDArray[np.int64],
+        number: int,
+        beside: NDArray[np.int32] | None = None,
+    ) -> SectionGroups:
         """Search a section.
 
         Args:
-            tuples: Its tuples, sorted.
-            counts: Their rows.
-            number: Its number.
+            tuples: Its tuples, sorted; or the tuples of its units, which are sorted by tuple and then by `beside`.
+            counts: The rows of each.
+            number: The number of the section.
+            beside: For each unit, the codes of the sensitive columns that models count, and the rank of its personal k.
+
+        Raises:
+            InfeasibleError: No groups that pass were found; search the section that this one was cut from.
         """
-        every = np.arange(len(tuples), dtype=np.int32)
-        part = replace(
-            self.whole, tuples=tuples, counts=counts, row_tuple=every, order=every.astype(np.int64), weights=counts
+        part = self._part(tuples, beside, counts)
+        limits = self.run.limits
+        row_by_row = self.by_units or bool(limits)
+        searched = one_by_one(part) if row_by_row else part
+        posed = prepare(
+            searched,
+            self.plan.k,
+            self.models,
+            self.run,
+            pricing=self.plan.pricing,
+            distributions=self.plan.whole,
         )
-        posed = prepare(part, self.plan.k, self.models, self.run, pricing=self.plan.pricing)
         with ThreadPoolExecutor(max_workers=1) as pool:
             search = Search(posed, self.plan.effort, self.run, pool)
-            posed, found = self.method.group_section(self.plan, part, self.models, search, number)
-        entries = Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
-        partition = tight_partition(part, entries)
+            posed, found = self.method.group_section(self.plan, searched, self.models, search, number)
+        groups = Grouping.joined([(found.tuples, found.rows, found.groups)]).condensed(posed).entries(posed)
+        closed = all(model.closed for model in self.models) and not limits
+        passing = closed or not failing_groups(searched, self.models, groups).any()
+        partition = tight_partition(searched, groups)
         entries = partition.entries
+        if limits:
+            check_limits(self.method, searched, entries, limits)
+            partition = apply_limits(searched, partition, limits)
         weights = {name: float(weight) for name, weight in self.run.weights.items()}
-        ends = release_ends(self.whole, partition, self.schema, self.ends or EXACT, k=self.k)
-        first = np.diff(entries.tuples, prepend=-1) != 0
-        place = np.cumsum(entries.rows) - entries.rows
+        rules = compile_rules(self.run.rules, part.attributes)
+        ends = release_ends(self.whole, partition, self.schema, self.ends or EXACT, k=self.k, apart=rules.banned)
+        dealt = _unit_entries(part, partition) if row_by_row else entries
+        first = np.diff(dealt.tuples, prepend=-1) != 0
+        place = np.cumsum(dealt.rows) - dealt.rows
         sizes = np.diff(np.flatnonzero(first), append=len(first))
         return SectionGroups(
-            entries.tuples,
-            entries.rows,
+            dealt.tuples,
+            dealt.rows,
             place - np.repeat(place[first], sizes),
             np.repeat(sizes > 1, sizes),
-            [cell_keys(cells)[cells.index[entries.groups]] for cells in partition.cells],
-            sum_of_squares(part, entries, weights, self.whole),
-            look_for_singled(part, partition, ends, self.k, weights, self.whole),
+            [cell_keys(cells)[cells.index[dealt.groups]] for cells in partition.cells],
+            sum_of_squares(searched, entries, weights, self.whole),
+            look_for_singled(searched, partition, ends, self.k, weights, self.whole),
+            judge_rules(self.run.rules, part.attributes, part.tuples[entries.tuples], entries.groups, entries.rows),
+            passing,
         )
+
+    def _part(self, tuples: NDArray[np.int32], beside: NDArray[np.int32] | None, counts: NDArray[np.int64]) -> Encoded:
+        """Return a section as a counted table, one row for each of its tuples or units."""
+        every = np.arange(len(tuples), dtype=np.int64)
+        if beside is None:
+            return replace(
+                self.whole, tuples=tuples, counts=counts, row_tuple=every.astype(np.int32), order=every, weights=counts
+            )
+        begins = np.ones(len(tuples), dtype=bool)
+        begins[1:] = (tuples[1:] != tuples[:-1]).any(axis=1)
+        sensitive = [replace(column, codes=beside[:, i]) for i, column in enumerate(self.whole.sensitive)]
+        personal_k = self.whole.personal_k
+        return replace(
+            self.whole,
+            tuples=np.ascontiguousarray(tuples[begins]),
+            counts=np.add.reduceat(counts, np.flatnonzero(begins)),
+            row_tuple=(np.cumsum(begins) - 1).astype(np.int32),
+            order=every,
+            weights=counts,
+            sensitive=tuple(sensitive),
+            personal_k=None if personal_k is None else self.plan.whole.personal_ks[beside[:, len(sensitive)]],
+        )
+
+
+def _unit_entries(part: Encoded, partition: Partition) -> Entries:
+    """Return the entries of units, each a row of a counted table whose rows were grouped one by one."""
+    assert part.weights is not None
+    units, labels = np.repeat(np.arange(len(part.order), dtype=np.int32), part.weights), partition.labels
+    begins = np.ones(len(units), dtype=bool)
+    begins[1:] = (units[1:] != units[:-1]) | (labels[1:] != labels[:-1])
+    starts = np.flatnonzero(begins)
+    return Entries(units[starts], np.diff(starts, append=len(units)).astype(np.int64), labels[starts])
 
 
 def cell_keys(cells: Cells) -> NDArray[np.object_]:
@@ -115,3 +200,27 @@ def cell_keys(cells: Cells) -> NDArray[np.object_]:
         for i, (form, low, high) in enumerate(columns)
     ]
     return np.array(keys, dtype=object)
+
+
+def added_figures(parts: Sequence[Singled]) -> Singled:
+    """Add up what the cells of sections show of single rows."""
+
+    def total(own: Sequence[SingledColumn]) -> dict[str, Any]:
+        figures = [each.as_dict() for each in own]
+        return {name: sum(each[name] for each in figures) for name in figures[0]}
+
+    names = parts[0].columns
+    columns = {name: SingledColumn(**total([part.columns[name] for part in parts])) for name in names}
+    return Singled(**total(parts), columns=columns)
+
+
+def added_verdicts(parts: Sequence[tuple[RuleVerdict, ...]]) -> tuple[RuleVerdict, ...]:
+    """Add up the groups and rows of sections that break each rule."""
+    return tuple(
+        replace(
+            own[0],
+            broken_groups=sum(each.broken_groups for each in own),
+            broken_rows=sum(each.broken_rows for each in own),
+        )
+        for own in zip(*parts, strict=True)
+    )

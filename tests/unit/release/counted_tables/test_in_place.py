@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,23 @@ import pytest
 from numpy.typing import NDArray
 
 import shoal
+from shoal.errors import InfeasibleError, InputError
 from shoal.methods import sections
 from shoal.methods.sections import TupleSection, cut_sections
+from shoal.metrics.association import Pairs
 from shoal.metrics.measure import GroupSizes
 from shoal.metrics.partition_loss import CellFacts
+from shoal.release.counted_tables.dealing import Coding
 from shoal.release.counted_tables.in_place import cells_of, couple, plan_in_place
-from shoal.release.counted_tables.section_search import SectionGroups, SectionSearch, cell_keys
+from shoal.release.counted_tables.section_search import (
+    SectionGroups,
+    SectionSearch,
+    added_figures,
+    added_verdicts,
+    cell_keys,
+)
 from shoal.release.job import Job
 from shoal.settings.keywords import settings_from
-from shoal.spark.searching import added_figures
 from shoal.tables.formats.writers import write_csv
 from tests.contract.test_dealing import AGES, QI, odd_table
 
@@ -48,6 +58,7 @@ class Groups:
         self.cells = [(keys.tolist(), np.bincount(index, self.rows).astype(np.int64)) for keys, index in found]
         self.sse = sum(part.sse for part in parts)
         self.singled = added_figures([part.singled for part in parts])
+        self.verdicts = added_verdicts([part.verdicts for part in parts])
 
     def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
         ranks = np.column_stack([facts.ranks[index] for facts, index in zip(columns, self.index, strict=True)])
@@ -76,24 +87,67 @@ class Engine:
         counted = {name: self._frame.group_by(name).len().sort(name) for name in names}
         return {name: (own[name], own["len"].to_numpy().astype(np.int64)) for name, own in counted.items()}
 
-    def count_tuples(self, codes: Mapping[str, tuple[pl.Series, NDArray[np.int32]]]) -> tuple[int, int]:
+    def count_tuples(self, codes: Coding) -> tuple[int, int]:
+        return self.count_units(codes, {})
+
+    def count_units(self, coding: Coding, beside: Coding) -> tuple[int, int]:
         rows = [
             self._frame[name].replace_strict(dict(zip(texts.to_list(), own.tolist(), strict=True))).to_numpy()
-            for name, (texts, own) in codes.items()
+            for name, (texts, own) in (coding | beside).items()
         ]
-        self._tuples, self._counts = np.unique(np.column_stack(rows).astype(np.int32), axis=0, return_counts=True)
-        return len(self._tuples), int(self._counts.min())
+        self._n_keys = len(coding)
+        self._cards = [int(own.max()) + 1 for _, own in coding.values()]
+        self._units, counts = np.unique(np.column_stack(rows).astype(np.int32), axis=0, return_counts=True)
+        self._counts = counts.astype(np.int64)
+        _, of_units = np.unique(self._units[:, : self._n_keys], axis=0, return_inverse=True)
+        return len(self._units), int(np.bincount(of_units.reshape(-1), self._counts).min())
+
+    def count_pairs(self) -> Pairs:
+        found = {}
+        for a, b in combinations(range(self._n_keys), 2):
+            pairs, place = np.unique(self._units[:, [a, b]], axis=0, return_inverse=True)
+            found[a, b] = pairs, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
+        return found
+
+    def count_together(self, places: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        codes, place = np.unique(self._units[:, list(places)], axis=0, return_inverse=True)
+        return codes, np.bincount(place.reshape(-1), self._counts).astype(np.int64)
+
+    def meets(self, search: SectionSearch) -> bool:
+        return search.meets(self._units[:, : self._n_keys], self._units[:, self._n_keys :], self._counts)
+
+    def largest_beside(self) -> list[NDArray[np.int32]]:
+        found = [np.zeros(card, dtype=np.int32) for card in self._cards]
+        for a, largest in enumerate(found):
+            np.maximum.at(largest, self._units[:, a], self._units[:, -1])
+        return found
 
     def search_sections(self, search: SectionSearch, largest: int) -> Groups:
         pricing = search.plan.pricing
-        codes = pricing.codes(self._tuples)
+        codes = pricing.codes(np.ascontiguousarray(self._units[:, : self._n_keys]))
         whole = TupleSection(codes, np.diff(pricing.prices.offsets).tolist(), np.arange(len(codes)))
+        self.infeasible = 0
+
+        def part_of(section: TupleSection) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+            own = section.tuples
+            return self._units[own, : self._n_keys], self._units[own, self._n_keys :], self._counts[own]
 
         def group(section: TupleSection, number: int) -> SectionGroups:
-            own = section.tuples
-            return search.group(np.ascontiguousarray(self._tuples[own]), self._counts[own].astype(np.int64), number)
+            tuples, beside, counts = part_of(section)
+            try:
+                return search.group(tuples, counts, number, beside if search.by_units else None)
+            except InfeasibleError:
+                self.infeasible += 1
+                raise
 
-        return Groups(cut_sections(whole, pricing.prices, largest).work(group))
+        tree = cut_sections(whole, pricing.prices, largest)
+        self.n_cut = tree.n_leaves
+        if search.by_units:
+            tree = tree.whole_where(lambda section: search.fails(*part_of(section)))
+        self.n_sections = tree.n_leaves
+        found = tree.work(group)
+        assert all(part.passing for part in found)
+        return Groups(found)
 
 
 @pytest.fixture
@@ -107,6 +161,28 @@ MORE: dict[str, dict[str, Any]] = {
     "plain": {},
     "exact ends": {"ends": "exact"},
     "hierarchy and weights": {"hierarchies": {"Age": AGES}, "weights": {"age": 0.5}},
+    "rules": {"rules": [{"column": "Age", "inflection": [10, 11]}, {"column": "age", "apart": ["a", "A"]}]},
+    "bans": {"rules": [{"column": "Age", "inflection": [10, 11], "ban": True}]},
+    "derived weights": {"weights": "auto"},
+    "risk": {"models": [shoal.MaximalRisk(0.2)]},
+    "diversity": {"models": [shoal.LDiversity("disease", l=3)]},
+    "rare values": {"models": [shoal.LDiversity("disease", l=10)]},
+    "closeness": {"models": [shoal.TCloseness("disease", t=0.2)], "rules": [{"column": "Age", "range": [7, 11]}]},
+    "not closed": {"models": [shoal.GrassbergerLDiversity("disease", l=3)]},
+    "two models": {
+        "models": [shoal.EntropyLDiversity("disease", l=2), shoal.LDiversity("z other", l=2)],
+        "sensitive": ["disease", "z other"],
+        "drop": ["number", "name", "who", "own k"],
+        "accept_unique": ["disease", "z other"],
+    },
+    "limits": {"max_width": {"Age": "20"}, "finest": {QI[2]: "month"}},
+    "limits beside a model": {"max_width": {"Age": "20"}, "models": [shoal.LDiversity("disease", l=3)]},
+    "frequent tuples": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
+        "models": [shoal.TCloseness("disease", t=0.1)],
+    },
+    "own k": {"k_column": "own k", "drop": ["z other", "number", "name", "who"]},
 }
 
 
@@ -118,25 +194,39 @@ def flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("more", MORE.values(), ids=MORE)
-def test_figures_are_those_of_memory(more: dict[str, Any], source: Path) -> None:
+@pytest.mark.parametrize("name", MORE)
+def test_figures_are_those_of_memory(name: str, source: Path) -> None:
+    more = MORE[name]
     expected = shoal.anonymize(source, **GIVEN | more)
-    settings = settings_from(GIVEN | more)
-    job = Job.from_settings(source, settings)
+    given = GIVEN | more
+    models = given.pop("models", ())
+    settings = settings_from(given)
+    job = Job.from_settings(source, settings, models=models)
     engine: Any = Engine(odd_table(2, 900))
     planned = plan_in_place(engine, settings.schema(engine._frame.columns), job)
     assert planned is not None
     assert planned.n_rows == 900
     release = planned.release()
+    assert engine.n_sections > 1
+    assert engine.n_sections < engine.n_cut or name != "rare values"  # some sections could not pass
+    assert engine.infeasible or name != "closeness"  # in some, no groups were found
     assert flat(release.measures.as_dict()) == pytest.approx(flat(expected.measures.as_dict()))
     assert release.public_figures.measures() == expected.public_figures.measures()
     assert flat(release.singled.as_dict()) == pytest.approx(flat(expected.singled.as_dict()))
     assert release.encoded is None  # there is no bound without the tuples
+    assert release.rules == expected.rules
+    assert replace(release.request, accept_unique=("disease",)) == replace(expected.request, accept_unique=("disease",))
     assert {note.text for note in release.notes} <= {note.text for note in expected.notes}
 
 
 NOT_IN_PLACE: dict[str, dict[str, Any]] = {
-    "model": {"l": 2},
+    "passing tuples": {
+        "qi": ["Age", QI[2]],
+        "drop": [*GIVEN["drop"], "age"],
+        "models": [shoal.LDiversity("disease", l=2)],
+    },
+    "limit of a set": {"max_width": {"age": "4"}},
+    "all groups": {"models": [shoal.AverageRisk(0.1)]},
     "people": {"person": "who", "drop": ["z other", "number", "name", "own k"]},
     "suppression": {"suppression_limit": 0.1},
     "method": {"method": "mondrian", "effort": None},
@@ -147,10 +237,35 @@ NOT_IN_PLACE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("more", NOT_IN_PLACE.values(), ids=NOT_IN_PLACE)
 def test_other_requests_are_searched_together(more: dict[str, Any], source: Path) -> None:
-    settings = settings_from(GIVEN | more)
+    given = GIVEN | more
+    models = given.pop("models", ())
+    settings = settings_from(given)
     engine: Any = Engine(odd_table(2, 900))
-    job = Job.from_settings(source, settings)
+    job = Job.from_settings(source, settings, models=models)
     assert plan_in_place(engine, settings.schema(engine._frame.columns), job) is None
+
+
+@pytest.mark.parametrize("widths", [{"Age": "20"}, {"Age": "20", QI[2]: "40d"}], ids=["one", "two"])
+def test_limits_that_cannot_be_kept_are_refused_as_in_memory(widths: dict[str, str], source: Path) -> None:
+    """A plan for one limit is the best there is; beside two, the search may find more, and finds nothing here."""
+    table = odd_table(2, 900).with_columns(Age=pl.when(pl.col("name") == "n5").then(pl.lit("99")).otherwise("Age"))
+    write_csv(table, source.with_name("outlier.csv"))
+    settings = settings_from(GIVEN | {"max_width": widths, "ends": "exact"})
+    job = Job.from_settings(source.with_name("outlier.csv"), settings)
+    with pytest.raises(InfeasibleError) as expected:
+        job.release()
+    engine: Any = Engine(table)
+    with pytest.raises(InfeasibleError, match="nearest that can be kept") as refusal:
+        plan_in_place(engine, settings.schema(table.columns), job).release()  # type: ignore[union-attr]
+    assert str(refusal.value) == str(expected.value)
+
+
+def test_rows_without_their_own_k_are_counted(source: Path) -> None:
+    settings = settings_from(GIVEN | {"k": None, "k_column": "own k", "drop": ["z other", "number", "name", "who"]})
+    engine: Any = Engine(odd_table(2, 900))
+    blank = engine._frame.filter(pl.col("own k") == "").height
+    with pytest.raises(InputError, match=f"^{blank} rows have no k of their own"):
+        plan_in_place(engine, settings.schema(engine._frame.columns), Job.from_settings(source, settings))
 
 
 def test_table_without_rare_tuples_may_be_released_as_it_is(source: Path) -> None:

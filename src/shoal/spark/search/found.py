@@ -1,0 +1,169 @@
+"""The groups that executors found, as a Spark frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.metrics.measure import GroupSizes
+from shoal.metrics.partition_loss import CellFacts
+from shoal.metrics.singled import Singled
+from shoal.release.counted_tables.section_search import added_figures, added_verdicts
+from shoal.rules import RuleVerdict
+from shoal.spark.counting import added_up
+from shoal.spark.jobs import kernel_of_batches, polars_of
+from shoal.spark.search.cutting import Run
+from shoal.spark.search.packing import Packing
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame
+
+__all__ = ["SearchedGroups", "SectionFacts", "SparkFound"]
+
+
+class SectionFacts(NamedTuple):
+    """What the driver hears of the groups of a section; see `SectionGroups`."""
+
+    sse: float
+    singled: Singled
+    verdicts: tuple[RuleVerdict, ...]
+    passing: bool
+
+
+@dataclass(frozen=True)
+class SearchedGroups:
+    """Entries with the ranks of their cells: r0, r1 and so on.
+
+    Attributes:
+        packing: How tuples or units are packed.
+        entries: The packed tuple or unit, several, place, rows and ranks of each entry.
+    """
+
+    packing: Packing
+    entries: DataFrame
+
+
+@dataclass(frozen=True)
+class SparkFound:
+    """The groups of all sections, as a Spark frame; see `shoal.release.counted_tables.in_place.Found`."""
+
+    entries: DataFrame
+    packing: Packing
+    cells: list[tuple[list[str], NDArray[np.int64]]]
+    sse: float
+    singled: Singled
+    verdicts: tuple[RuleVerdict, ...]
+    run: Run
+
+    @classmethod
+    def of(
+        cls, entries: DataFrame, facts: Sequence[SectionFacts], packing: Packing, n_columns: int, run: Run
+    ) -> SparkFound:
+        """Count the distinct cells of each column, and add up what is known of sections.
+
+        Args:
+            entries: The packed tuple or unit, several, place, rows and keys of cells of each entry.
+            facts: Of each section, in order.
+            packing: How tuples or units are packed.
+            n_columns: The number of quasi-identifiers.
+            run: Runs a job.
+        """
+        from pyspark.sql import functions as F  # noqa: N812
+
+        def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+            import polars as pl
+
+            def counted(frame: pl.DataFrame) -> pl.DataFrame:
+                return pl.concat(
+                    frame.group_by(pl.col(f"c{i}").alias("cell"))
+                    .agg(pl.col("rows").sum())
+                    .select(pl.lit(i, pl.Int32).alias("column"), "cell", "rows")
+                    for i in range(n_columns)
+                )
+
+            return added_up(map(counted, frames), ["column", "cell"])
+
+        counted = entries.mapInArrow(kernel_of_batches(kernel), "column int, cell string, rows bigint")
+        sums = polars_of(counted.groupBy("column", "cell").agg(F.sum("rows").alias("rows"))).sort("column", "cell")
+        cells = []
+        for _, own in sums.group_by("column", maintain_order=True):
+            cells.append((own["cell"].to_list(), own["rows"].to_numpy().astype(np.int64)))
+        return cls(
+            entries,
+            packing,
+            cells,
+            sum(each.sse for each in facts),
+            added_figures([each.singled for each in facts]),
+            added_verdicts([each.verdicts for each in facts]),
+            run,
+        )
+
+    def group_sizes(self, columns: Sequence[CellFacts], n_rows: int) -> GroupSizes:
+        """Return the sizes of the groups that the release shows, and the rows that are exact in every column."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        ranks = [f"r{i}" for i in range(len(columns))]
+        more = {"exact": [c.exact for c in columns], "starred": [c.starred for c in columns]}
+        shown = self._mapped([c.ranks.astype(np.int32) for c in columns], more, [])
+        groups = shown.groupBy(*ranks).agg(*(F.sum(name).alias(name) for name in ("rows", "exact", "starred")))
+        sizes = groups.groupBy("rows").agg(
+            F.count("rows").alias("times"), F.sum("exact").alias("exact"), F.sum("starred").alias("starred")
+        )
+        found = self.run(lambda: polars_of(sizes)).sort("rows")
+        rows, times = (found[name].to_numpy().astype(np.int64) for name in ("rows", "times"))
+        n_starred, n_exact = (int(found[name].sum()) for name in ("starred", "exact"))
+        return GroupSizes(rows, n_rows, int(rows @ times), n_starred, n_exact, times)
+
+    def count_rows(self, chosen: Sequence[Sequence[NDArray[np.bool_]]]) -> list[int]:
+        """Count the rows whose cells are all chosen; several choices together."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        names = [f"f{i}" for i in range(len(chosen))]
+        shown = self._mapped([], dict(zip(names, chosen, strict=True)), [])
+        sums = shown.agg(*(F.sum(name).alias(name) for name in names))
+        found = self.run(lambda: polars_of(sums))
+        return [int(found[name][0]) for name in names]
+
+    def ranked(self, ranks: Sequence[NDArray[np.int32]]) -> SearchedGroups:
+        """Return the groups with the ranks of their cells."""
+        return SearchedGroups(self.packing, self._mapped(ranks, {}, [*self.packing.names, "several", "place"]))
+
+    def _mapped(
+        self, ranks: Sequence[NDArray[np.int32]], flags: Mapping[str, Sequence[NDArray[np.bool_]]], kept: list[str]
+    ) -> DataFrame:
+        """Return entries with ranks of cells, and for each set of flags the rows whose cells all have them."""
+        keys = [keys for keys, _ in self.cells]
+        shown = [f"r{i}" for i in range(len(ranks))]
+
+        def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+            import polars as pl
+
+            tables = []
+            for i, own in enumerate(keys):
+                columns = {f"c{i}": pl.Series(own, dtype=pl.String)}
+                columns |= {f"r{i}": pl.Series(ranks[i], dtype=pl.Int32)} if len(ranks) else {}
+                columns |= {f"{name}{i}": pl.Series(flags[name][i]) for name in flags}
+                tables.append(pl.DataFrame(columns))
+            for frame in frames:
+                whole = frame
+                for i, table in enumerate(tables):
+                    whole = whole.join(table, on=f"c{i}", how="left", maintain_order="left")
+                sums = [
+                    pl.when(pl.all_horizontal([f"{name}{i}" for i in range(len(keys))]))
+                    .then("rows")
+                    .otherwise(0)
+                    .cast(pl.Int64)
+                    .alias(name)
+                    for name in flags
+                ]
+                yield whole.select(*kept, "rows", *shown, *sums)
+
+        kinds = {"several": "int"}
+        schema = [f"{name} {kinds.get(name, 'bigint')}" for name in [*kept, "rows"]]
+        schema += [f"{name} int" for name in shown] + [f"{name} bigint" for name in flags]
+        return self.entries.mapInArrow(kernel_of_batches(kernel), ", ".join(schema))

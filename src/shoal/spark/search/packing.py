@@ -1,0 +1,194 @@
+"""Tuples and units as packed codes, and what executors count of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.metrics.association import Pairs
+from shoal.spark.counting import added_up, counted_by
+from shoal.spark.jobs import kernel_of_batches, polars_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame
+
+    from shoal.spark.cells import Cells
+
+__all__ = ["Packing", "count_codes", "count_pairs", "count_together", "find_largest"]
+
+Codes = NDArray[np.int32]
+Coding = Mapping[str, tuple["pl.Series", Codes]]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Tuples or units of codes as few 64-bit numbers, which compare as they do; Spark moves and joins these.
+
+    Attributes:
+        cards: The number of codes of each column.
+        n_keys: The number of quasi-identifiers; further columns tell the units of a tuple apart.
+        parts: The columns of each number. No number has quasi-identifiers and others.
+    """
+
+    cards: tuple[int, ...]
+    n_keys: int
+    parts: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, cards: Sequence[int], n_keys: int | None = None) -> Packing:
+        """Pack as many columns into a number as it holds; without n_keys, all are quasi-identifiers."""
+        parts: list[list[int]] = [[]]
+        room = 1 << 62
+        for column, card in enumerate(cards):
+            if card > room or column == n_keys:
+                parts.append([])
+                room = 1 << 62
+            parts[-1].append(column)
+            room //= max(1, card)
+        return cls(tuple(cards), len(cards) if n_keys is None else n_keys, tuple(map(tuple, parts)))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the packed columns."""
+        return [f"p{i}" for i in range(len(self.parts))]
+
+    @property
+    def key_names(self) -> list[str]:
+        """The names of the packed columns that have the quasi-identifiers."""
+        return [name for name, part in zip(self.names, self.parts, strict=True) if part[0] < self.n_keys]
+
+    def packed(self) -> list[pl.Expr]:
+        """Return the numbers as expressions over columns k0, k1 and so on."""
+        import polars as pl
+
+        found = []
+        for name, part in zip(self.names, self.parts, strict=True):
+            number = pl.lit(0, pl.Int64)
+            for column in part:
+                number = number * self.cards[column] + pl.col(f"k{column}").cast(pl.Int64)
+            found.append(number.alias(name))
+        return found
+
+    def codes(self, frame: pl.DataFrame) -> Codes:
+        """Return the codes of packed tuples or units, column by column."""
+        codes = np.empty((frame.height, len(self.cards)), dtype=np.int32)
+        for name, part in zip(self.names, self.parts, strict=True):
+            number = frame[name].to_numpy()
+            for column in reversed(part):
+                number, codes[:, column] = np.divmod(number, self.cards[column])
+        return codes
+
+    def tuples(self, frame: pl.DataFrame) -> Codes:
+        """Return the codes of the quasi-identifiers only."""
+        return np.ascontiguousarray(self.codes(frame)[:, : self.n_keys])
+
+
+def count_codes(cells: Cells, coding: Coding, beside: Coding) -> tuple[DataFrame, Packing]:
+    """Count the rows by the codes of quasi-identifiers and of columns beside them: packed units, and n."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    dictionaries = {**coding, **beside}
+    packing = Packing.of([int(codes.max(initial=0)) + 1 for _, codes in dictionaries.values()], len(coding))
+    tables = list(dictionaries.values())
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        coding = [pl.DataFrame({f"c{i}": texts, f"k{i}": codes}) for i, (texts, codes) in enumerate(tables)]
+
+        def coded() -> Iterator[pl.DataFrame]:
+            for frame in frames:
+                own = frame
+                for i, table in enumerate(coding):
+                    own = own.join(table, on=f"c{i}", how="left", maintain_order="left")
+                yield own.select(packing.packed())
+
+        return added_up(counted_by(coded(), packing.names), packing.names)
+
+    schema = ", ".join([*(f"{name} bigint" for name in packing.names), "n bigint"])
+    counted = cells.mapped(list(dictionaries), kernel, schema)
+    return counted.groupBy(*packing.names).agg(F.sum("n").alias("n")), packing
+
+
+def count_pairs(units: DataFrame, packing: Packing) -> Pairs:
+    """Count the rows of each pair of codes, for each pair of quasi-identifiers."""
+    import polars as pl
+    from pyspark.sql import functions as F  # noqa: N812
+
+    pairs = list(combinations(range(packing.n_keys), 2))
+    keys = ["pair", "one", "other"]
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def counted(frame: pl.DataFrame) -> pl.DataFrame:
+            codes = packing.tuples(frame)
+            columns = pl.DataFrame({f"k{a}": codes[:, a] for a in range(packing.n_keys)}).with_columns(n=frame["n"])
+            return pl.concat(
+                columns.group_by(pl.col(f"k{a}").alias("one"), pl.col(f"k{b}").alias("other"))
+                .agg(pl.col("n").sum())
+                .select(pl.lit(i, pl.Int32).alias("pair"), "one", "other", "n")
+                for i, (a, b) in enumerate(pairs)
+            )
+
+        return added_up(map(counted, frames), keys)
+
+    if not pairs:
+        return {}
+    counts = units.mapInArrow(kernel_of_batches(kernel), "pair int, one int, other int, n bigint")
+    found = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n"))).sort(keys)
+    return {
+        pair: (own.select("one", "other").to_numpy().astype(np.int32), own["n"].to_numpy().astype(np.int64))
+        for pair, own in ((pair, found.filter(pl.col("pair") == i)) for i, pair in enumerate(pairs))
+    }
+
+
+def count_together(units: DataFrame, packing: Packing, places: Sequence[int]) -> tuple[Codes, NDArray[np.int64]]:
+    """Count the rows by the codes of some quasi-identifiers; return the codes, sorted, and the rows."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = [f"k{place}" for place in places]
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def coded(frame: pl.DataFrame) -> pl.DataFrame:
+            codes = packing.tuples(frame)
+            columns = pl.DataFrame({key: codes[:, place] for key, place in zip(keys, places, strict=True)})
+            return columns.with_columns(n=frame["n"]).group_by(keys).agg(pl.col("n").sum())
+
+        return added_up(map(coded, frames), keys)
+
+    counts = units.mapInArrow(kernel_of_batches(kernel), ", ".join([*(f"{key} int" for key in keys), "n bigint"]))
+    found = polars_of(counts.groupBy(*keys).agg(F.sum("n").alias("n"))).sort(keys)
+    return found.select(keys).to_numpy().astype(np.int32), found["n"].to_numpy().astype(np.int64)
+
+
+def find_largest(units: DataFrame, packing: Packing) -> list[Codes]:
+    """Return the largest code of the last column that occurs with each code of each quasi-identifier."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        largest = [np.full(card, -1, dtype=np.int32) for card in packing.cards[: packing.n_keys]]
+        for frame in frames:
+            codes = packing.codes(frame)
+            for column, own in enumerate(largest):
+                np.maximum.at(own, codes[:, column], codes[:, -1])
+        for column, own in enumerate(largest):
+            code = np.flatnonzero(own >= 0).astype(np.int32)
+            yield pl.DataFrame({"column": np.full(len(code), column, np.int32), "code": code, "largest": own[code]})
+
+    found = units.mapInArrow(kernel_of_batches(kernel), "column int, code int, largest int")
+    sums = polars_of(found.groupBy("column", "code").agg(F.max("largest").alias("largest")))
+    largest = [np.zeros(card, dtype=np.int32) for card in packing.cards[: packing.n_keys]]
+    for column, code, own in sums.iter_rows():
+        largest[column][code] = own
+    return largest

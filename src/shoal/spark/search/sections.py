@@ -1,0 +1,227 @@
+"""Sections searched by executors, each in one task."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InfeasibleError
+from shoal.methods.shoaling.grouping import no_groups
+from shoal.release.counted_tables.section_search import SectionSearch
+from shoal.spark.jobs import batches, kernel_of_batches, polars_of
+from shoal.spark.search.cutting import Cuts, Run, cut_tuples
+from shoal.spark.search.found import SectionFacts, SparkFound
+from shoal.spark.search.packing import Packing
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame
+
+__all__ = ["search_sections", "tuples_pass"]
+
+
+def search_sections(
+    units: DataFrame,
+    packing: Packing,
+    search: SectionSearch,
+    n_units: int,
+    largest: int,
+    run: Run,
+    keep: Callable[[DataFrame], None],
+) -> SparkFound:
+    """Cut tuples or units into sections and have executors search them.
+
+    Where no groups are found in a section, the section that it was cut from is searched; see `sections.Tree.work`.
+
+    Args:
+        units: Packed tuples or units, and n.
+        packing: How they are packed.
+        search: Searches a section.
+        n_units: Their number.
+        largest: The most of them in a section.
+        run: Runs a job.
+        keep: Hears of frames that are kept until the end of the run.
+
+    Raises:
+        InfeasibleError: No groups that pass were found.
+    """
+    cuts = cut_tuples(units, packing, search.plan.pricing, n_units, largest, run)
+    if search.by_units:
+        _join_failing(units, packing, search, cuts, run)
+    numbers = cuts.numbers()
+    pending = dict(numbers)
+    done: dict[int, tuple[DataFrame, SectionFacts]] = {}
+    while pending:
+        found = _search(units, packing, search, cuts, pending)
+        keep(found)
+        texts = run(lambda: found.where("facts is not null").select("facts").toArrow())  # noqa: B023 - run at once
+        outcomes: dict[int, SectionFacts | str] = dict(
+            pickle.loads(base64.b64decode(text)) for text in texts.column(0).to_pylist()
+        )
+        done |= {node: (found, each) for node, each in outcomes.items() if isinstance(each, SectionFacts)}
+        failures = {node: each for node, each in outcomes.items() if isinstance(each, str)}
+        if 0 in failures:
+            raise InfeasibleError(failures[0])
+        wider = _widen(cuts, set(failures))
+        pending = {node: min(numbers[each] for each in inside) for node, inside in wider.items()}
+        numbers |= pending
+    order = [done[node] for node in cuts.numbers()]
+    if not all(facts.passing for _, facts in order):
+        raise InfeasibleError(no_groups(search.models))
+    by_frame: dict[int, tuple[DataFrame, list[int]]] = {}
+    for node in cuts.numbers():
+        frame = done[node][0]
+        by_frame.setdefault(id(frame), (frame, []))[1].append(node)
+    parts = [
+        frame.where("facts is null").where(frame["section"].isin(nodes)).drop("facts", "section")
+        for frame, nodes in by_frame.values()
+    ]
+    entries = reduce(lambda one, other: one.unionByName(other), parts)
+    facts = [each for _, each in order]
+    groups: SparkFound = run(lambda: SparkFound.of(entries, facts, packing, packing.n_keys, run))
+    return groups
+
+
+def tuples_pass(units: DataFrame, packing: Packing, search: SectionSearch) -> bool:
+    """Say whether every tuple passes the models as a group by itself."""
+    keys = packing.key_names
+
+    def kernel(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        def passes(frame: pl.DataFrame) -> bool:
+            codes = packing.codes(frame)
+            counts = frame["n"].to_numpy().astype(np.int64)
+            return search.meets(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts)
+
+        held: pl.DataFrame | None = None  # the last tuple, of which there may be more
+        for frame in frames:
+            whole = frame if held is None else pl.concat([held, frame])
+            is_last = whole.select((pl.struct(keys) == pl.struct(keys).last()).alias("is_last"))["is_last"]
+            held, complete = whole.filter(is_last), whole.filter(~is_last)
+            if complete.height and not passes(complete):
+                yield pl.DataFrame({"failing": [1]})
+                return
+        if held is not None and held.height and not passes(held):
+            yield pl.DataFrame({"failing": [1]})
+
+    # All units of a tuple meet in one task, one after another.
+    together = units.repartition(*keys).sortWithinPartitions(*packing.names)
+    return polars_of(together.mapInArrow(kernel_of_batches(kernel), "failing bigint")).height == 0
+
+
+def _join_failing(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, run: Run) -> None:
+    """Undo the cuts that leave a section in which no grouping can pass; see `sections.Tree.whole_where`."""
+
+    def judge(table: Any) -> Any:
+        import polars as pl
+
+        frame = _sorted(table, packing)
+        codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
+        failing = search.fails(codes[:, : packing.n_keys], codes[:, packing.n_keys :], counts)
+        return _arrow(pl.DataFrame({"section": [int(frame["section"][0])], "failing": [int(failing)]}))
+
+    unseen = set(cuts.numbers())
+    while unseen - {0}:
+        placed = _placed(units, packing, search, cuts, unseen)
+        judged = placed.groupBy("section").applyInArrow(judge, "section bigint, failing bigint")
+        found = run(lambda: polars_of(judged))  # noqa: B023 - run at once
+        unseen = set(_widen(cuts, set(found.filter(found["failing"] == 1)["section"].to_list()) - {0}))
+
+
+def _widen(cuts: Cuts, failing: set[int]) -> dict[int, list[int]]:
+    """Replace failing sections by those that they were cut from; return these, each with the sections inside it.
+
+    If one of these lies inside another, only the outer one counts.
+    """
+    parents = cuts.parents()
+    wider = {parents[node] for node in failing}
+    inside: dict[int, list[int]] = {}
+    for leaf in cuts.numbers():
+        path = [leaf]
+        while path[-1] in parents:
+            path.append(parents[path[-1]])
+        outer = [node for node in path if node in wider]
+        if outer:
+            inside.setdefault(outer[-1], []).append(leaf)
+    for node in inside:
+        cuts.close(node)
+    return inside
+
+
+def _search(
+    units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, numbers: Mapping[int, int]
+) -> DataFrame:
+    """Return the entries of sections, and what each reports as `facts`; numbers: that of each section, by its node."""
+    from pyspark import StorageLevel
+
+    n_columns = packing.n_keys
+
+    def group(table: Any) -> Any:
+        import polars as pl
+
+        columns: dict[str, Any] = dict.fromkeys(packing.names, pl.Int64)
+        columns |= {"several": pl.Int32, "place": pl.Int64, "rows": pl.Int64}
+        columns |= {**dict.fromkeys((f"c{i}" for i in range(n_columns)), pl.String), "section": pl.Int32}
+        frame = _sorted(table, packing)
+        node = int(frame["section"][0])
+        codes, counts = packing.codes(frame), frame["n"].to_numpy().astype(np.int64)
+        tuples, beside = np.ascontiguousarray(codes[:, :n_columns]), codes[:, n_columns:]
+        outcome: SectionFacts | str
+        try:
+            found = search.group(tuples, counts, numbers[node], beside if search.by_units else None)
+        except InfeasibleError as error:
+            outcome, entries = error.text, pl.DataFrame(schema=columns)
+        else:
+            outcome = SectionFacts(found.sse, found.singled, found.verdicts, found.passing)
+            of_units = frame.select(packing.names)[found.tuples.astype(np.int64)]
+            entries = of_units.with_columns(
+                pl.Series("several", found.several.astype(np.int32)),
+                pl.Series("place", found.places),
+                pl.Series("rows", found.rows),
+                *(pl.Series(f"c{i}", keys.tolist(), dtype=pl.String) for i, keys in enumerate(found.cells)),
+                pl.lit(node, pl.Int32).alias("section"),
+            )
+        report = base64.b64encode(pickle.dumps((node, outcome))).decode()
+        return _arrow(pl.concat([entries, pl.DataFrame({"facts": [report]})], how="diagonal"))
+
+    schema = [f"{name} bigint" for name in packing.names] + ["several int", "place bigint", "rows bigint"]
+    schema += [f"c{i} string" for i in range(n_columns)] + ["section int", "facts string"]
+    placed = _placed(units, packing, search, cuts, set(numbers))
+    return placed.groupBy("section").applyInArrow(group, ", ".join(schema)).persist(StorageLevel.DISK_ONLY)
+
+
+def _placed(units: DataFrame, packing: Packing, search: SectionSearch, cuts: Cuts, nodes: set[int]) -> DataFrame:
+    """Return the tuples or units of some sections, with the node of each, spread over tasks."""
+    pricing = search.plan.pricing
+
+    def place(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        for frame in frames:
+            section = pl.Series("section", cuts.nodes_of(pricing.codes(packing.tuples(frame))), dtype=pl.Int32)
+            yield frame.with_columns(section).filter(section.is_in(list(nodes)))
+
+    columns = ", ".join([*(f"{name} bigint" for name in packing.names), "n bigint", "section int"])
+    placed = units.mapInArrow(kernel_of_batches(place), columns)
+    # By a number of our own: adaptive execution would join small parts, and few tasks would search.
+    return placed.repartition(2 * len(nodes), "section")
+
+
+def _sorted(table: Any, packing: Packing) -> pl.DataFrame:
+    """Return the tuples or units of a section in order."""
+    import polars as pl
+
+    return pl.DataFrame(pl.from_arrow(table)).sort(packing.names)
+
+
+def _arrow(frame: pl.DataFrame) -> Any:
+    """Return a frame as Spark takes it from a task."""
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches([frame], max(1, frame.height)))
