@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,14 +21,15 @@ from shoal.schema import Dialect, Reading, ReadingKeywords, Role, Schema, check_
 from shoal.settings.settings import AUTO, Settings
 from shoal.spark.cells import FileCells, FrameCells
 from shoal.spark.engine import open_source
-from shoal.spark.gate import examine_counts
+from shoal.spark.gate import COUNTS, examine_counts, frame_of_counts
 from shoal.spark.jobs import batches
 from shoal.spark.source import SparkSource
 from shoal.tables.table import Table
-from shoal.verification import Verdict, source_rows
-from shoal.verification.gate_streamed.parts import SIZE, cell_texts
+from shoal.verification import SourceTable, Verdict
+from shoal.verification.gate_streamed.parts import cell_texts, count_groups, group_violations
+from shoal.verification.gate_streamed.tallies import SIZE
 from shoal.verification.models.checks import ModelChecks
-from shoal.verification.verdict import NO_ROWS, judge_counts, small_groups_violation
+from shoal.verification.verdict import NO_ROWS, judge_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -163,58 +165,40 @@ def verify(
         schema = Schema.build(source.names, roles, reading=reading, others="insensitive")
         if ModelChecks.of_goal(goal, schema).needs_population:
             raise UsageError("a model compares groups with a population, which is not read on Spark. Use shoal.verify.")
-        counts = _counts(source, names, len(qi), schema, goal)
-        facts = source.run(lambda: examine_counts(counts, len(qi), schema, k, goal))
-        rows = source.run(
-            lambda: counts.where(counts["column"] == SIZE).groupBy().sum("n").toArrow().column(0)[0].as_py()
-        )
+        counts = _counts(source, schema, goal).persist()
+        try:
+            facts = source.run(lambda: examine_counts(counts, schema, k, goal))
+            rows = source.run(lambda: counts.where(counts["column"] == SIZE).groupBy().sum("n").toArrow())[0][0].as_py()
+        finally:
+            counts.unpersist()
     n_groups, smallest = sum(each.groups for each in facts), min((e.smallest for e in facts if e.groups), default=0)
-    violations = [violation for each in facts for violation in each.violations]
-    if small := sum(each.small for each in facts):
-        violations.insert(0, small_groups_violation(k, small, n_groups, smallest))
-    if not rows:
-        violations.insert(0, NO_ROWS)
+    violations = [*([] if rows else [NO_ROWS]), *group_violations(facts, k)]
     verdict = judge_counts(k, rows or 0, n_groups, smallest, violations)
     if not verdict.ok:
         raise VerificationError(join_problems(verdict.violations))
     return replace(verdict, models=tuple(model.describe() for model in models), unchecked=(NOT_COMPARED,))
 
 
-def _counts(source: SparkSource, names: list[str], n_keys: int, schema: Schema, goal: Any) -> DataFrame:
+def _counts(source: SparkSource, schema: Schema, goal: Any) -> DataFrame:
     """Count the rows of each group, and of each value that models count; the verifier reads the cells."""
-    columns = ModelChecks.of_goal(goal, schema).columns
-    keys = [f"g{i}" for i in range(n_keys)]
+    key, cells = secrets.token_bytes(32), source.cells
 
-    def counted(blocks: Iterable[list[list[str]]]) -> Iterator[Any]:
-        import polars as pl
+    def counted(table: SourceTable) -> Iterator[Any]:
+        return batches([frame_of_counts(count_groups(table, schema, goal, key))])
 
-        own = [*keys, *(f"v{i}" for i in range(len(names) - n_keys))]
-        for block in blocks:
-            frame = pl.DataFrame(block, schema=dict.fromkeys(own, pl.String), orient="row")
-            parts = [frame.group_by(keys).len().with_columns(column=pl.lit(SIZE, pl.Int32), cell=pl.lit(""))]
-            for number, name in enumerate(columns):
-                cell = f"v{names.index(name, n_keys) - n_keys}"
-                part = frame.group_by(*keys, pl.col(cell).alias("cell")).len()
-                parts.append(part.with_columns(column=pl.lit(number, pl.Int32)))
-            rows = [part.select(*keys, "column", "cell", pl.col("len").cast(pl.Int64).alias("n")) for part in parts]
-            yield from batches([pl.concat(rows)])
-
-    schema_text = ", ".join([*(f"{key} string" for key in keys), "column int, cell string, n bigint"])
-    cells = source.cells
     if isinstance(cells, FileCells):
         paths, dialect = cells.files.paths, cells.files.dialect or Dialect()
 
         def of_files(given: Iterable[Any]) -> Iterator[Any]:
             for batch in given:
                 for number in batch.column(0).to_pylist():
-                    yield from counted(source_rows(paths[number], dialect, names))
+                    yield from counted(SourceTable(paths[number], dialect))
 
-        return source.spark.range(0, len(paths), 1, len(paths)).mapInArrow(of_files, schema_text)
+        return source.spark.range(0, len(paths), 1, len(paths)).mapInArrow(of_files, COUNTS)
     assert isinstance(cells, FrameCells)
 
     def of_frame(given: Iterable[Any]) -> Iterator[Any]:
-        return counted(
-            cell_texts({str(i): batch.column(i).to_pylist() for i in range(batch.num_columns)}) for batch in given
-        )
+        return counted(SourceTable(cell_texts(column.to_pylist() for column in batch.columns) for batch in given))
 
-    return cells.columns(names).mapInArrow(of_frame, schema_text)
+    names = [*schema.names(Role.QI), *ModelChecks.of_goal(goal, schema).columns]
+    return cells.columns(names).mapInArrow(of_frame, COUNTS)
