@@ -30,9 +30,21 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["COUNTS", "examine_counts", "examine_release", "frame_of_counts"]
+__all__ = [
+    "COUNTS",
+    "FACTS",
+    "FACTS_SCHEMA",
+    "collect_facts",
+    "dump_facts",
+    "examine_counts",
+    "examine_release",
+    "facts_batch",
+    "frame_of_counts",
+    "load_facts",
+]
 
 FACTS = "facts"
+FACTS_SCHEMA = f"{FACTS} string"
 COUNTS = "g0 bigint, g1 bigint, column int, cell string, n bigint"
 
 
@@ -66,7 +78,7 @@ def examine_release(
     counts = _examine_parts(spark, schema, goal, key, folder, parts, rendering if dealt else None).persist()
     try:
         found = counts.where("facts is not null").select("facts").toArrow().column(0).to_pylist()
-        facts: list[tuple[int, PartFacts]] = sorted(map(_loads, found), key=lambda pair: pair[0])
+        facts: list[tuple[int, PartFacts]] = sorted(map(load_facts, found), key=lambda pair: pair[0])
         groups = examine_counts(counts.where("facts is null").drop("facts"), schema, k, goal)
     finally:
         counts.unpersist()
@@ -98,7 +110,7 @@ def _examine_parts(
                 facts, counts = examiner.examine_part(folder / names[number], schema, goal, key, stated)
                 shown = frame_of_counts(counts).with_columns(facts=pl.lit(None, pl.String))
                 yield from batches(
-                    [pl.concat([shown, pl.DataFrame({"facts": [_dumps((number, facts))]})], how="diagonal")]
+                    [pl.concat([shown, pl.DataFrame({"facts": [dump_facts((number, facts))]})], how="diagonal")]
                 )
 
     return spark.range(0, len(names), 1, len(names)).mapInArrow(examine, f"{COUNTS}, {FACTS} string")
@@ -150,9 +162,9 @@ def examine_counts(counts: DataFrame, schema: Schema, k: int, goal: Goal) -> lis
                     for group, *rest in zip(zip(first, second, strict=True), column, cell, n, strict=True):
                         yield GroupCount(group, *rest)
 
-            yield from _facts_batch(examiner.examine_groups(read(), schema, k, goal, table))
+            yield from facts_batch(examiner.examine_groups(read(), schema, k, goal, table))
 
-        return _collect(own.mapInArrow(examine, f"{FACTS} string"))
+        return collect_facts(own.mapInArrow(examine, FACTS_SCHEMA))
     finally:
         own.unpersist()
 
@@ -189,17 +201,17 @@ def _examine_source(
             for batch in given:
                 for number in batch.column(0).to_pylist():
                     table = SourceTable(paths[number], dialect)
-                    yield from _facts_batch(examiner.examine_source(table, schema, key, claimed))
+                    yield from facts_batch(examiner.examine_source(table, schema, key, claimed))
 
-        return _collect(spark.range(0, len(paths), 1, len(paths)).mapInArrow(examine_files, f"{FACTS} string"))
+        return collect_facts(spark.range(0, len(paths), 1, len(paths)).mapInArrow(examine_files, FACTS_SCHEMA))
     assert isinstance(cells, FrameCells)
     names = [column.name for column in schema.released] + ([] if claimed else examiner.held_back(schema))
 
     def examine_frame(given: Iterable[Any]) -> Iterator[Any]:
         blocks = (examiner.cell_texts(column.to_pylist() for column in batch.columns) for batch in given)
-        yield from _facts_batch(examiner.examine_source(SourceTable(blocks), schema, key, claimed))
+        yield from facts_batch(examiner.examine_source(SourceTable(blocks), schema, key, claimed))
 
-    return _collect(cells.columns(names).mapInArrow(examine_frame, f"{FACTS} string"))
+    return collect_facts(cells.columns(names).mapInArrow(examine_frame, FACTS_SCHEMA))
 
 
 def _examine_left_out(dealt: Dealt, schema: Schema, key: bytes) -> list[SourceFacts]:
@@ -215,25 +227,29 @@ def _examine_left_out(dealt: Dealt, schema: Schema, key: bytes) -> list[SourceFa
                 frame = pl.DataFrame(pl.from_arrow(batch))
                 yield [originals.text(frame, name).to_list() for name in originals.sources]
 
-        yield from _facts_batch(examiner.examine_source(SourceTable(blocks()), schema, key, None))
+        yield from facts_batch(examiner.examine_source(SourceTable(blocks()), schema, key, None))
 
-    return _collect(left_out.mapInArrow(examine, f"{FACTS} string"))
+    return collect_facts(left_out.mapInArrow(examine, FACTS_SCHEMA))
 
 
-def _facts_batch(facts: Any) -> Iterator[Any]:
+def facts_batch(facts: Any) -> Iterator[Any]:
+    """Yield what a task found."""
     import pyarrow as pa
 
-    yield pa.RecordBatch.from_pydict({FACTS: [_dumps(facts)]})
+    yield pa.RecordBatch.from_pydict({FACTS: [dump_facts(facts)]})
 
 
-def _collect(frame: DataFrame) -> list[Any]:
-    loads: Callable[[str], Any] = _loads
+def collect_facts(frame: DataFrame) -> list[Any]:
+    """Return what tasks found."""
+    loads: Callable[[str], Any] = load_facts
     return [loads(text) for text in frame.toArrow().column(0).to_pylist()]
 
 
-def _dumps(facts: Any) -> str:
+def dump_facts(facts: Any) -> str:
+    """Return what a task found as text."""
     return base64.b64encode(pickle.dumps(facts)).decode()
 
 
-def _loads(text: str) -> Any:
+def load_facts(text: str) -> Any:
+    """Return what a task found from its text."""
     return pickle.loads(base64.b64decode(text))
