@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,61 @@ def test_executor_killed_in_every_stage(tmp_path: Path, monkeypatch: pytest.Monk
     assert holders(events) == []
     assert not private.exists()
     assert (Path(pyspark.__file__).parent / "work").exists() == before
+
+
+def answers(port: int) -> bool:
+    """Say whether a process listens at a port of this machine."""
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def standalone(folder: Path) -> Iterator[str]:
+    """A master and two workers, each a process of its own; yields the URL of the master."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    starter, url = f"{_find_spark_home()}/bin/spark-class", f"spark://127.0.0.1:{port}"
+    more = {"SPARK_DAEMON_JAVA_OPTS": FAST["spark.driver.extraJavaOptions"], "SPARK_DAEMON_MEMORY": "256m"}
+    more |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder), "PYSPARK_PYTHON": sys.executable}
+    master = ["deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0"]
+    worker = ["deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g"]
+    with ExitStack() as stack, open(folder / "daemons.log", "wb") as log:
+        for words in (master, [*worker, "-d", f"{folder}/a", url], [*worker, "-d", f"{folder}/b", url]):
+            command = [starter, f"org.apache.spark.{words[0]}", *words[1:]]
+            daemon = stack.enter_context(
+                subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | more, cwd=folder)
+            )
+            stack.callback(daemon.kill)
+            deadline = time.monotonic() + 120
+            while words is master and not answers(int(port)):
+                assert time.monotonic() < deadline, "the master does not answer"
+                time.sleep(0.2)
+        yield url
+
+
+def test_worker_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python worker dies, and a worker of the cluster with its executor; the rows are those of memory (S03)."""
+    monkeypatch.setattr(reading, "SPLIT_BYTES", 4_000)
+    (tmp_path / "cluster").mkdir()
+    source, output = tmp_path / "source.csv", f"{tmp_path}/out/"
+    write_csv(canaries(300), source)
+    shoal.anonymize(source, **GIVEN).write(tmp_path / "memory.csv")
+    settings = settings_from(GIVEN)
+    with standalone(tmp_path / "cluster") as url:
+        local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        with open_session(url, FAST | local | {"spark.executor.memory": "1g"}) as spark:
+            victims = {"counting": python_workers, "writing": lambda _: processes("deploy.worker.Worker", url)}
+            killer = Killer(spark.sparkContext, victims)
+            with open_source(str(source), settings, spark) as opened:
+                run = make_run(settings, threads=1, watch=Watch(stage=killer.stage))
+                job = Job.from_settings(opened, settings, output, run, engine="spark")
+                _, target, _ = write_release(job, output, watch=Watch(stage=killer.stage))
+            assert killer.finish() == ["counting", "writing"]
+        assert len(processes("deploy.worker.Worker", url)) == 1
+    assert text_of(target.path) == (tmp_path / "memory.csv").read_bytes().decode()
 
 
 KILLED = """

@@ -255,7 +255,9 @@ def _is_countable(demand: Demand, manifest: Manifest | None) -> bool:
     if d.spreadsheet_safe or d.decimal is not None:
         return False
     columns = () if m is None else m.columns
-    return m is None or not (m.bounds or m.center or m.spreadsheet_safe or any(c.codings or c.limits for c in columns))
+    return m is None or not (
+        m.bounds or m.center or m.spreadsheet_safe or any(c.codings or any(c.limits) for c in columns)
+    )
 
 
 def _counted_verdict(

@@ -40,8 +40,10 @@ OWN = {
     "spark.eventLog.enabled": "false",
     "spark.io.encryption.enabled": "true",  # temporary files of executors contain cells
     "spark.driver.memory": "1g",
+    # The driver plans and adds up: code that runs once, in little memory. Executors keep Java's defaults.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.files.maxPartitionBytes": "32m",  # one small Parquet file would be a single task
-    "spark.sql.shuffle.partitions": "16",  # adaptive execution joins small ones
+    "spark.sql.shuffle.partitions": "16",  # a large source asks for more; adaptive execution joins small ones
     "spark.sql.adaptive.enabled": "true",
 }
 CAUSE = re.compile(r"(?:Caused by: |Error: |error: )(.{1,300})")
