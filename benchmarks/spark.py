@@ -85,6 +85,7 @@ def run_child(source: str, folder: str) -> None:
     from shoal.spark import searching
     from shoal.spark.engine import open_source, write_release
     from shoal.spark.session import open_session
+    from shoal.spark.source import SparkSource
     from shoal.tables.watch import Watch
 
     names = [name for name in COLUMNS if name != "salary"]
@@ -99,14 +100,19 @@ def run_child(source: str, folder: str) -> None:
     }
     output = f"{folder}/out.parquet/"
     counts: dict[str, int] = {}
-    search = searching._cut
+    search, count = searching._cut, SparkSource.count_tuples
 
     def cut(*arguments: Any) -> searching.Cuts:
         cuts = search(*arguments)
-        counts.update(tuples=arguments[3], sections=len(cuts.numbers()))
+        counts["sections"] = len(cuts.numbers())
         return cuts
 
-    searching._cut = cut  # type: ignore[assignment]
+    def count_tuples(opened: SparkSource, codes: Any) -> tuple[int, int]:
+        found = count(opened, codes)
+        counts["tuples"] = found[0]
+        return found
+
+    searching._cut, SparkSource.count_tuples = cut, count_tuples  # type: ignore[assignment, method-assign]
     with open_session(MASTER, more) as spark, open_source(source, settings, spark) as opened:
         run = make_run(settings, threads=1, watch=watch)
         job = Job.from_settings(opened, settings, output, run, engine="spark")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.spark.reading import SPLIT_BYTES
-from shoal.spark.source import FEWEST_PARTS, SPLITS_PER_PART
+from shoal.spark.session import FEWEST_PARTS
+from shoal.spark.source import SPLITS_PER_PART
 
 RESULTS = Path(__file__).parent / "results" / "spark.json"
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "spark-scale.md"
@@ -113,7 +114,7 @@ def estimate(low: Run, high: Run) -> list[str]:
         f"- Blocks: the source is read in {splits:,} blocks of {SPLIT_BYTES >> 20} MB; the release has about {parts:,} "
         f"parts of {GOAL // parts:,} rows.",
     ]
-    if {"tuples", "sections"} <= low.keys() & high.keys():
+    if "tuples" in low and {"tuples", "sections"} <= high.keys():
         power = math.log(high["tuples"] / low["tuples"]) / math.log(high["rows"] / low["rows"])
         tuples = high["tuples"] * (GOAL / high["rows"]) ** power
         sections, most = (n * high["sections"] / high["tuples"] for n in (tuples, GOAL))

@@ -33,6 +33,7 @@ PINNED = {
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
 }
+FEWEST_PARTS = 16  # a large source asks for more; adaptive execution joins small ones
 OWN = {
     "spark.app.name": "shoal",
     "spark.ui.enabled": "false",
@@ -43,7 +44,9 @@ OWN = {
     # The driver plans and adds up: code that runs once, in little memory. Executors keep Java's defaults.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.files.maxPartitionBytes": "32m",  # one small Parquet file would be a single task
-    "spark.sql.shuffle.partitions": "16",  # a large source asks for more; adaptive execution joins small ones
+    "spark.sql.shuffle.partitions": str(
+        FEWEST_PARTS
+    ),  # a large source asks for more; adaptive execution joins small ones
     "spark.sql.adaptive.enabled": "true",
 }
 CAUSE = re.compile(r"(?:Caused by: |Error: |error: )(.{1,300})")

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["SparkSource"]
 
 Result = TypeVar("Result")
-FEWEST_PARTS = 16  # of a session of our own; adaptive execution joins small ones
 SPLITS_PER_PART = 8  # a part of a release is examined by one task
 PARTITIONS = "spark.sql.shuffle.partitions"
 

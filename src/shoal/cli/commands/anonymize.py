@@ -14,11 +14,10 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import terminal
 from shoal.cli.settings import with_settings
-from shoal.cli.urls import reveal
 from shoal.errors import UsageError, for_command_line, setting
 from shoal.settings.fields import Panel
 from shoal.settings.settings import Settings
-from shoal.tables.sources.url import is_url
+from shoal.tables.sources.url import is_url, reveal
 
 if TYPE_CHECKING:
     from shoal.release.job import Job, Outcome
