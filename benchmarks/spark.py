@@ -79,6 +79,8 @@ def _kind(words: bytes) -> str:
 
 def run_child(source: str, folder: str) -> None:
     """Make one release in parts, and name each stage on standard output as it begins."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
     from shoal.release.job import Job
     from shoal.release.make import make_run
     from shoal.settings.keywords import settings_from
@@ -112,6 +114,14 @@ def run_child(source: str, folder: str) -> None:
         counts["tuples"] = found[0]
         return found
 
+    fetch = DataFrame.toArrow
+
+    def to_arrow(frame: DataFrame) -> Any:
+        table = fetch(frame)
+        counts["fetched"] = counts.get("fetched", 0) + table.nbytes
+        return table
+
+    DataFrame.toArrow = to_arrow  # type: ignore[assignment, method-assign]
     searching._cut, SparkSource.count_tuples = cut, count_tuples  # type: ignore[assignment, method-assign]
     with open_session(MASTER, more) as spark, open_source(source, settings, spark) as opened:
         run = make_run(settings, threads=1, watch=watch)

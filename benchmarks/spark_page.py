@@ -34,10 +34,11 @@ Doubts:
 
 - Two sizes on one machine. Executors exchange data over loopback and one disk; a network adds time that no term has. At
   1 GB a second for each executor, the shuffles take {seconds:,.0f} seconds.
-- The fixed part is mostly the start of Java and its compilers, on every executor. The peak memory of Java has more to
-  do with when it collects garbage than with rows; its heap is limited to 1 GB here.
-- Memory of the driver's Python process grows with dictionaries, sections and parts. A column with more distinct values
-  than those of Adult needs more.
+- The fixed part is mostly the start of Java and its compilers, on every executor. Java's heap on the driver is limited
+  to 1 GB here.
+- A table of at most 100,000 tuples is searched by the driver, a larger one by executors. If the smaller run is of the
+  first kind, the lines of grouping and measuring are too steep.
+- Dictionaries are those of Adult. A column with more distinct values needs more memory on the driver.
 - The verifier reads each file of the source in one task. A source in one file would keep one core busy while the others
   wait.
 - Not all cores work all the time: the last tasks of a stage, a tuple with most of the rows, and lost executors add to
@@ -103,10 +104,6 @@ def estimate(low: Run, high: Run) -> list[str]:
         lines.append(f"| {stage}, units | {fixed:.0f} | {slope * 1e6:.1f} | {fixed + slope * GOAL:,.0f} |")
     lines.append(f"| source, CSV | | {n_bytes:.0f} MB | {n_bytes * GOAL / 1e9:,.0f} GB |")
     lines.append(f"| shuffled | | {shuffled:.0f} MB | {shuffled * GOAL / 1e9:,.0f} GB |")
-    for kind in DRIVER:
-        fixed, slope = line_through(low, high, "peaks", kind)
-        shown = f"{(fixed + slope * GOAL) / 1e9:,.1f} GB" if slope else f"{fixed / 1e9:,.1f} GB"
-        lines.append(f"| memory, {kind} | {fixed / 1e6:,.0f} MB | {slope:.0f} MB | {shown} |")
     lines += [
         "",
         f"- Hours: {total:,.0f} units of one second on {cores} cores are {total / cores / 3600:.1f} hours if all cores "
@@ -114,12 +111,22 @@ def estimate(low: Run, high: Run) -> list[str]:
         f"- Blocks: the source is read in {splits:,} blocks of {SPLIT_BYTES >> 20} MB; the release has about {parts:,} "
         f"parts of {GOAL // parts:,} rows.",
     ]
-    if "tuples" in low and {"tuples", "sections"} <= high.keys():
-        power = math.log(high["tuples"] / low["tuples"]) / math.log(high["rows"] / low["rows"])
-        tuples = high["tuples"] * (GOAL / high["rows"]) ** power
-        sections, most = (n * high["sections"] / high["tuples"] for n in (tuples, GOAL))
-        lines.append(
-            f"- Sections: distinct tuples grow like rows^{power:.2f} here, to {tuples:,.0f}, in {sections:,.0f} "
-            f"sections; if every row were a tuple of its own, {most:,.0f}. Each is a task."
-        )
+    if "tuples" in low and {"sections", "tuples", "fetched"} <= high.keys():
+        lines += sections_and_memory(low, high)
     return [*lines, DOUBTS.format(seconds=shuffled * GOAL / 1e9 / EXECUTORS).rstrip()]
+
+
+def sections_and_memory(low: Run, high: Run) -> list[str]:
+    """Return how many sections there are, and what the driver holds: what it fetches grows with them at most."""
+    power = math.log(high["tuples"] / low["tuples"]) / math.log(high["rows"] / low["rows"])
+    tuples = high["tuples"] * (GOAL / high["rows"]) ** power
+    sections, most = (n * high["sections"] / high["tuples"] for n in (tuples, GOAL))
+    held = max(run["peaks"][DRIVER[1]] for run in (low, high))
+    sizes = [(held + n * high["fetched"] / high["sections"]) / 1e9 for n in (sections, most)]
+    return [
+        f"- Sections: distinct tuples grow like rows^{power:.2f} here, to {tuples:,.0f}, in {sections:,.0f} sections; "
+        f"if every row were a tuple of its own, {most:,.0f}. Each is a task.",
+        f"- Memory of the driver: Python takes {held / 1e6:,.0f} MB and fetches {high['fetched'] / 1e6:,.1f} MB for "
+        f"{high['sections']} sections. If all of it grew with the sections, it would hold {sizes[0]:,.1f} GB, or "
+        f"{sizes[1]:,.1f} GB if every row were a tuple; dictionaries, which are a part of it, do not grow so.",
+    ]

@@ -23,6 +23,7 @@ def run(rows: int, units: float) -> dict[str, Any]:
         "bytes": 60 * rows,
         "tuples": rows // 2,
         "sections": rows // 100_000,
+        "fetched": rows,
         "peaks": {"driver": 300_000_000 + rows, "Java of the driver": 600_000_000},
     }
 
@@ -36,7 +37,8 @@ def test_runs_are_kept_replaced_and_shown(tmp_path: Path) -> None:
     assert "| start, units | 40 | 0.0 | 40 |" in text
     assert "| writing, units | 10 | 20.0 | 20,010 |" in text
     assert "| shuffled | | 50 MB | 50 GB |" in text
-    assert "| memory, driver | 300 MB | 1 MB | 1.3 GB |" in text
+    assert "Python takes 302 MB and fetches 2.0 MB for 20 sections" in text
+    assert "it would hold 1.3 GB, or 2.3 GB if every row" in text
     assert "20,050 units of one second on 200 cores are 0.0 hours" in text
     assert "rows^1.00 here, to 500,000,000, in 10,000 sections" in text
     assert "99" not in text

@@ -198,7 +198,11 @@ def standalone(folder: Path) -> Iterator[str]:
 
 
 def test_worker_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python worker dies, and a worker of the cluster with its executor; the rows are those of memory (S03)."""
+    """A Python worker dies, and a worker of the cluster with its executor; the rows are those of memory (S03).
+
+    Java has another language and time zone (S08).
+    """
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=tr -Duser.region=TR -Duser.timezone=Asia/Tokyo")
     monkeypatch.setattr(reading, "SPLIT_BYTES", 4_000)
     (tmp_path / "cluster").mkdir()
     source, output = tmp_path / "source.csv", f"{tmp_path}/out/"
