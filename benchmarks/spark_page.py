@@ -33,7 +33,7 @@ DOUBTS = """
 Doubts:
 
 - Two sizes on one machine. Executors exchange data over loopback and one disk; a network adds time that no term has. At
-  1 GB a second for each executor, the shuffles take {seconds:,.0f} seconds.
+  1 GB a second for each executor, the shuffles take {seconds:,.1f} seconds.
 - The fixed part is mostly the start of Java and its compilers, on every executor. Java's heap on the driver is limited
   to 1 GB here.
 - A table of at most 100,000 tuples is searched by the driver, a larger one by executors. If the smaller run is of the
